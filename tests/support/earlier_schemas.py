@@ -127,6 +127,12 @@ ROWS: Final[dict[str, dict[int, str]]] = {
             INSERT INTO run_checks VALUES (1, 0, '{"kind":"json","name":"json"}', 0);
             INSERT INTO check_marks VALUES (1, 1, 1, '[1.0]');
         """,
+        24: f"""
+            INSERT INTO batches (id, run_id, round, model, state, remote_id, created_at)
+            VALUES ('b1', 'r1', 1, 'openai:gpt-one', 'ended', 'batch_1', {_AT});
+            INSERT INTO calls (id, attempt, provider, model, outcome, started_at, batch)
+            VALUES ('k9', 1, 'openai', 'openai:gpt-one', 'running', {_AT}, 1);
+        """,
     },
     ACCOUNT: {
         1: f"""

@@ -110,6 +110,7 @@ class EngineHarness:
             work.task.cancel()
         if works:
             await asyncio.wait([work.task for work in works])
+        await self.engine.batching.stop_all()
         await self._close()
 
     async def _close(self) -> None:

@@ -40,6 +40,7 @@ PLACES = (
     "tests/github/test_export.py",
     "tests/rate_limits/test_routes.py::test_a_refusal_of_the_providers_makes_the_run_ask_for_less_at_once",
     "tests/runs/creation/test_dry_run_costs.py",
+    "tests/runs/engine/test_batches.py",
     "tests/runs/engine/test_busy_runs.py",
     "tests/runs/engine/test_credit_runs.py",
     "tests/runs/engine/test_credit_troubles.py",

@@ -155,7 +155,8 @@ class Configuration(msgspec.Struct, kw_only=True, omit_defaults=True):
     `references` names, for some inputs, a text that shows a good answer.
 
     `groups` says which documents belong together, because they tell much the same. `checks` need no judge; a run may
-    have them alone, with neither `scoring` nor `comparison`.
+    have them alone, with neither `scoring` nor `comparison`. With `economy`, calls go in batches at half the price,
+    which OpenAI and Anthropic answer within a day.
     """
 
     inputs: list[str] = msgspec.field(default_factory=list)
@@ -168,6 +169,7 @@ class Configuration(msgspec.Struct, kw_only=True, omit_defaults=True):
     combination: Combination | None = None
     limits: RunLimits = msgspec.field(default_factory=RunLimits)
     billing: Literal["own_keys", "credits"] = "own_keys"
+    economy: bool = False
     output: Output = msgspec.field(default_factory=Output)
     groups: DocumentGroups | None = None
     checks: list[Check] = msgspec.field(default_factory=list)

@@ -96,13 +96,15 @@ class Presets:
         inputs: Sequence[str] | None = None,
         rows: Rows | None = None,
         groups: DocumentGroups | None = None,
+        economy: bool | None = None,
         idempotency_key: str | None = None,
     ) -> Run:
         """Make a run of it and start it.
 
-        `variables` fill the placeholders that are open; `inputs` or `rows`, and `groups`, replace its own.
+        `variables` fill the placeholders that are open; `inputs` or `rows`, and `groups`, replace its own. So does
+        `economy`: whether calls go in batches at half the price.
         """
-        body = _order(name, variables, inputs, rows, groups)
+        body = _order(name, variables, inputs, rows, groups, economy)
         return self._calls.post_once(f"{_path(preset_id)}/execute", Run, body, key=idempotency_key)
 
     def estimate(
@@ -113,9 +115,10 @@ class Presets:
         inputs: Sequence[str] | None = None,
         rows: Rows | None = None,
         groups: DocumentGroups | None = None,
+        economy: bool | None = None,
     ) -> Estimate:
         """What executing it would take, and what its number of documents can decide. Nothing is spent."""
-        path, body = f"{_path(preset_id)}/execute", _order(None, variables, inputs, rows, groups)
+        path, body = f"{_path(preset_id)}/execute", _order(None, variables, inputs, rows, groups, economy)
         return self._calls.post(path, Estimate, body, {"dry_run": True})
 
 
@@ -129,7 +132,9 @@ def _order(
     inputs: Sequence[str] | None,
     rows: Rows | None,
     groups: DocumentGroups | None,
+    economy: bool | None,
 ) -> dict[str, object]:
     given: dict[str, object | None] = {"name": name, "inputs": inputs, "rows": rows, "groups": groups}
+    given["economy"] = economy
     given["variables"] = None if variables is None else dict(variables)
     return {field: value for field, value in given.items() if value is not None}

@@ -291,10 +291,20 @@ class Saving(msgspec.Struct, frozen=True, kw_only=True):
     cost: str | None = None
 
 
+class EconomyCosts(msgspec.Struct, frozen=True, kw_only=True):
+    """What a run costs if its calls go in batches, and what it costs if each goes by itself. In US dollars."""
+
+    likely_cost: str | None = None
+    worst_cost: str | None = None
+    likely_cost_at_once: str | None = None
+    worst_cost_at_once: str | None = None
+
+
 class Estimate(msgspec.Struct, frozen=True, kw_only=True):
     """What executing would take, and what it could decide. Costs are US dollars, None where a price is not known.
 
     All of it is for a run that compares everything; `stopping` says in words when it may stop earlier, if it is to.
+    `economy` has both prices where the calls can go in batches; the other costs are those that this run pays.
     """
 
     calls: Calls
@@ -305,6 +315,7 @@ class Estimate(msgspec.Struct, frozen=True, kw_only=True):
     worst_cost: str | None = None
     stopping: str | None = None
     saving: Saving | None = None
+    economy: EconomyCosts | None = None
 
 
 class SharedLog(msgspec.Struct, frozen=True):

@@ -9,7 +9,7 @@ from carrel_sdk.configuration import Candidate, Comparison, Generation, Judge, S
 from carrel_sdk.presets import Preset, PresetDraft
 
 from carrel.cli.interface import terminal
-from carrel.cli.interface.reading import ROWS_HELP, groups, groups_options, read_text, rows, variables
+from carrel.cli.interface.reading import ROWS_HELP, economy_option, groups, groups_options, read_text, rows, variables
 from carrel.cli.interface.terminal import UserCommand, user_command
 from carrel.cli.interface.watching import end_with, watch
 
@@ -116,10 +116,18 @@ def estimate(cli: UserCommand, preset_id: str, given: tuple[str, ...]) -> None:
     phases = f"{calls.generate:,} to generate, {calls.score:,} to score, {calls.compare:,} to compare"
     if calls.combine:
         phases += f", {calls.combine:,} to combine"
-    likely, worst = terminal.dollars(found.likely_cost), terminal.dollars(found.worst_cost)
-    cost = "unknown" if likely == worst == "unknown" else f"about {likely}, at most {worst}"
-    lines = [f"calls     {calls.total:,} ({phases})", f"cost      {cost}", found.power.sentence]
+    lines = [f"calls     {calls.total:,} ({phases})", f"cost      {_cost(found.likely_cost, found.worst_cost)}"]
+    if found.economy is not None:
+        both = found.economy
+        lines[1] = f"cost      {_cost(both.likely_cost_at_once, both.worst_cost_at_once)}"
+        lines.append(f"economy   {_cost(both.likely_cost, both.worst_cost)}")
+    lines.append(found.power.sentence)
     cli.show(found, "\n".join(lines))
+
+
+def _cost(likely_cost: str | None, worst_cost: str | None) -> str:
+    likely, worst = terminal.dollars(likely_cost), terminal.dollars(worst_cost)
+    return "unknown" if likely == worst == "unknown" else f"about {likely}, at most {worst}"
 
 
 @command.command("execute")
@@ -128,6 +136,7 @@ def estimate(cli: UserCommand, preset_id: str, given: tuple[str, ...]) -> None:
 @click.option("--set", "given", multiple=True, metavar="NAME=TEXT", help="The text for an open placeholder.")
 @click.option("--rows", "given_rows", metavar="ID", help=ROWS_HELP)
 @groups_options
+@economy_option
 @click.option("--watch", "watched", is_flag=True, help="Stay until the run has ended.")
 @user_command
 def execute(
@@ -138,6 +147,7 @@ def execute(
     given_rows: str | None,
     groups_by: str | None,
     groups_file: Path | None,
+    economy: bool | None,
     watched: bool,
 ) -> None:
     """Make a run of a preset and start it."""
@@ -147,6 +157,7 @@ def execute(
         variables=variables(cli, given),
         rows=rows(cli, given_rows),
         groups=groups(cli, groups_by, groups_file, preset_id),
+        economy=economy,
     )
     if watched:
         end_with(cli, watch(cli, run.id))

@@ -58,18 +58,20 @@ def begin(
     free: bool,
     phase: str | None = None,
     terms: Terms = NO_TERMS,
+    batch: int | None = None,
 ) -> str:
     """Record that `model` (`provider:name`) is about to be called. Returns the id of the row.
 
     A `free` call costs 0, however it ends. `phase` is the purpose: a phase of a run, or the kind of a single call.
+    A call of a `batch` is in flight until somebody reads its result, also while nobody works on its run.
     """
     call_id = conn.new_id()
     conn.run(
         "INSERT INTO calls (id, run_id, task_key, attempt, provider, model, outcome, cost_micros, started_at, phase,"
-        " price_id, most_micros, reservation, reserved_micros)"
-        " VALUES (?, ?, ?, ?, ?, ?, 'running', ?, ?, ?, ?, ?, ?, ?)",
+        " price_id, most_micros, reservation, reserved_micros, batch)"
+        " VALUES (?, ?, ?, ?, ?, ?, 'running', ?, ?, ?, ?, ?, ?, ?, ?)",
         *(call_id, run_id, task_key, attempt, model.partition(":")[0], model, 0 if free else None, conn.now(), phase),
-        *(terms.price_id, terms.most_micros, *(terms.hold or (None, None))),
+        *(terms.price_id, terms.most_micros, *(terms.hold or (None, None)), batch),
     )
     return call_id
 
@@ -80,9 +82,12 @@ def withdraw(conn: Connection, call_id: str) -> None:
 
 
 def withdraw_uncalled(conn: Connection, run_id: str, task_key: str | None, called: Collection[str]) -> list[str]:
-    """Delete the rows begun for a run, or one task of it, that are not among `called`. Returns their tasks."""
+    """Delete the rows begun for a run, or one task of it, that are not among `called`. Returns their tasks.
+
+    Calls of batches stay.
+    """
     rows = conn.all(
-        "DELETE FROM calls WHERE run_id = ? AND outcome = 'running' AND (? IS NULL OR task_key = ?)"
+        "DELETE FROM calls WHERE run_id = ? AND outcome = 'running' AND batch IS NULL AND (? IS NULL OR task_key = ?)"
         " AND id NOT IN (SELECT value FROM json_each(?)) RETURNING task_key",
         *(run_id, task_key, task_key, as_json(list(called))),
     )
@@ -134,11 +139,12 @@ _lost = Select(Lost)
 def abandon(conn: Connection, run_id: str, task_key: str | None = None, *, paid: bool = True) -> list[Lost]:
     """Mark the running calls of a run, or of one task of it, as `unknown-outcome`. Returns them in order.
 
-    Without `paid`, it leaves out the calls that credits pay for.
+    Without `paid`, it leaves out the calls that credits pay for. It always leaves out those of batches, whose results
+    wait at the provider.
     """
     rows = conn.all(
         "UPDATE calls SET outcome = 'unknown-outcome', finished_at = ? WHERE run_id = ? AND outcome = 'running'"
-        f" AND (? IS NULL OR task_key = ?) AND (? OR reservation IS NULL) RETURNING seq, {_lost.sql}",
+        f" AND batch IS NULL AND (? IS NULL OR task_key = ?) AND (? OR reservation IS NULL) RETURNING seq, {_lost.sql}",
         *(conn.now(), run_id, task_key, task_key, paid),
     )
     return [_lost.record(row) for _, *row in sorted(rows)]

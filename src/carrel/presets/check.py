@@ -14,9 +14,10 @@ from carrel.models import listing
 from carrel.presets import rows, rules
 from carrel.presets.configuration import Configuration, Judge, contents_of
 from carrel.providers.base import Criterion, Role
+from carrel.providers.catalogue import has_batches
 from carrel.providers.local import can_combine, supported_criterion
 from carrel.providers.prices import is_priced
-from carrel.providers.registry import Registry, is_built_in, name_of
+from carrel.providers.registry import Registry, is_built_in, name_of, provider_of
 from carrel.vault.ids import ContentId
 
 _criteria = msgspec.json.Decoder(tuple[Criterion, ...])
@@ -51,6 +52,8 @@ def checked(conn: Connection, configuration: Configuration, registry: Registry, 
     refuse(BadInput, rows.faults(configuration, table, documents), root)
     missing = (*_content_faults(conn, configuration), *_connection_faults(conn, configuration))
     refuse(BadInput, (*missing, *_model_faults(configuration, registry)), root)
+    if configuration.economy:
+        refuse(BadInput, _economy_faults(configuration), root)
     judges = [(path, judge.model) for path, judge in _judges(configuration)]
     refuse(CriterionNotSupported, criteria_faults(judges, _criteria_of(conn, configuration)), root)
     if configuration.limits.budget is not None:
@@ -94,6 +97,22 @@ def criteria_faults(judges: Iterable[tuple[str, str]], criteria: Sequence[Criter
             for number, criterion in enumerate(criteria, start=1):
                 if not supported_criterion(name_of(model), criterion):
                     yield FieldError(path, f"cannot judge by criterion number {number}")
+
+
+def may_be_batched(configuration: Configuration) -> bool:
+    """Whether the configuration's calls can go in batches."""
+    return not any(_economy_faults(configuration))
+
+
+def _economy_faults(configuration: Configuration) -> Iterator[FieldError]:
+    if configuration.billing == "credits":
+        yield FieldError("economy", "goes with billing own_keys only")
+    models = [(path, model) for path, model, _ in _models(configuration) if not is_built_in(model)]
+    if not models:
+        yield FieldError("economy", "needs a model of OpenAI or Anthropic: built-in models cost nothing")
+    for path, model in models:
+        if not has_batches(provider_of(model)):
+            yield FieldError(path, "has no batches at its provider; economy goes with models of OpenAI and Anthropic")
 
 
 def price_faults(models: Iterable[tuple[str, str]]) -> Iterator[FieldError]:

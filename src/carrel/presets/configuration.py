@@ -159,7 +159,9 @@ class Configuration(In, frozen=True, kw_only=True):
     Its inputs are either documents, `inputs`, or `rows` of a data set. `references` holds, for some of the inputs, a
     text that good answers agree with; `groups` says which documents belong together. With null, only those with nearly
     the same text do. Columns of a data set say both for its rows.
-    Judges score or compare the answers, or `checks` are made, which need no judge.
+    Judges score or compare the answers, or `checks` are made, which need no judge. With `economy`, calls go in batches
+    at half the price, which a provider answers within a day; it goes with models of OpenAI and Anthropic, and with
+    built-in ones.
     """
 
     inputs: Annotated[list[ContentId], Meta(max_length=MAX_INPUTS)] = msgspec.field(default_factory=list)
@@ -172,6 +174,7 @@ class Configuration(In, frozen=True, kw_only=True):
     combination: Combination | None = None
     limits: RunLimits = RunLimits()
     billing: Literal["own_keys", "credits"] = "own_keys"
+    economy: bool = False
     output: Output = Output()
     groups: DocumentGroups | None = None
     checks: Checks = msgspec.field(default_factory=list)

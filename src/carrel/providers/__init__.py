@@ -5,6 +5,7 @@ Begin with `base`, what every provider does, and `registry`, which has them all.
 
     what there is   base · registry · catalogue · families · prices · keys
     over HTTP       http_provider · transport · refusals · codes · recent_lists
+    at half price   batches · batch_client
     where to        base_url · addresses
     prompts         fence
 """

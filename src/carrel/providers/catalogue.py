@@ -2,8 +2,11 @@
 
 from typing import NamedTuple
 
+from carrel.providers.batches import BatchApi
+from carrel.providers.protocols.anthropic_batches import AnthropicBatches
 from carrel.providers.protocols.anthropic_messages import MessagesWire
 from carrel.providers.protocols.google_generate import GenerateWire
+from carrel.providers.protocols.openai_batches import OpenAiBatches
 from carrel.providers.protocols.openai_chat import ChatWire
 from carrel.providers.protocols.openai_wire import Dialect
 from carrel.providers.protocols.wire import Wire
@@ -16,7 +19,7 @@ class KnownProvider(NamedTuple):
 
     `price_list` is its name in the price list; `None` where nobody publishes prices. `maker`: the provider made its
     models itself, unless their names say otherwise. `own`: it is a user's own server, and it has so few models that
-    Carrel can list them all.
+    Carrel can list them all. `batches` is how it takes many calls at half the price, if it does.
     """
 
     title: str
@@ -25,10 +28,18 @@ class KnownProvider(NamedTuple):
     price_list: str | None = None
     maker: bool = False
     own: bool = False
+    batches: BatchApi | None = None
 
 
 KNOWN: dict[str, KnownProvider] = {
-    "anthropic": KnownProvider("Anthropic", MessagesWire(), "https://api.anthropic.com", "anthropic", maker=True),
+    "anthropic": KnownProvider(
+        "Anthropic",
+        MessagesWire(),
+        "https://api.anthropic.com",
+        "anthropic",
+        maker=True,
+        batches=AnthropicBatches(),
+    ),
     "azure": KnownProvider(
         "Azure OpenAI",
         ChatWire(_OPENAI._replace(key_header="api-key", key_prefix="", deployment_version="2024-10-21")),
@@ -55,9 +66,21 @@ KNOWN: dict[str, KnownProvider] = {
         maker=True,
     ),
     "ollama": KnownProvider("Ollama", ChatWire(), None, own=True),
-    "openai": KnownProvider("OpenAI", ChatWire(_OPENAI), "https://api.openai.com/v1", "openai", maker=True),
+    "openai": KnownProvider(
+        "OpenAI",
+        ChatWire(_OPENAI),
+        "https://api.openai.com/v1",
+        "openai",
+        maker=True,
+        batches=OpenAiBatches(),
+    ),
     "openrouter": KnownProvider("OpenRouter", ChatWire(), "https://openrouter.ai/api/v1", "openrouter"),
     "vllm": KnownProvider("vLLM", ChatWire(), None, own=True),
     "xai": KnownProvider("xAI", ChatWire(_OPENAI), "https://api.x.ai/v1", "x-ai", maker=True),
 }
 """Providers without a `base_url` run where the user says, so their keys need one."""
+
+
+def has_batches(provider: str) -> bool:
+    """Whether the provider takes many calls at half the price."""
+    return provider in KNOWN and KNOWN[provider].batches is not None

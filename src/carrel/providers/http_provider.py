@@ -2,7 +2,7 @@
 
 import asyncio
 import importlib
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from functools import lru_cache
 from typing import TYPE_CHECKING
@@ -13,6 +13,8 @@ from carrel.errors import BadInput
 from carrel.kit.clock import Clock
 from carrel.providers import base_url, refusals
 from carrel.providers.base import Access, Answer, ModelInfo, Offer, ProviderError, Request
+from carrel.providers.batch_client import BatchClient
+from carrel.providers.batches import MAX_RESULT_BYTES, HttpReply
 from carrel.providers.catalogue import KNOWN, KnownProvider
 from carrel.providers.families import family_of
 from carrel.providers.protocols.wire import Form
@@ -26,6 +28,8 @@ _MOST_REMEMBERED = 1_000
 _LOWEST_OUTPUT_TOKENS = 1_024
 """Carrel assumes no lower output limit than this one. Every model that anybody still serves accepts it."""
 _OK = 200
+_BATCH_SECONDS = 300.0
+"""How long sending a batch, or reading its results, may take."""
 
 
 class HttpProvider:
@@ -73,7 +77,7 @@ class HttpProvider:
             answer = await self._read(reply.body)
             if answer is not None:
                 return answer
-        return self._refused(request, base, form, reply)
+        return self._refused(request, base, form, *reply)
 
     async def _ask(
         self, request: Request, access: Access, url: str, form: Form, on_piece: Callable[[bytes], None] | None = None
@@ -95,16 +99,18 @@ class HttpProvider:
                 return reply
             request = replace(request, parameters=replace(request.parameters, max_output_tokens=limit))
 
-    def _refused(self, request: Request, base: str, form: Form, reply: "Reply") -> Answer:
+    def _refused(
+        self, request: Request, base: str, form: Form, status: int, headers: Mapping[str, str], body: bytes
+    ) -> Answer:
         """Turn a reply without an answer into an error. A refusal of the contents counts as an answer."""
-        if refusals.is_content_refusal(reply.status, reply.body):
+        if refusals.is_content_refusal(status, body):
             return Answer(text="", finish_reason="refused", usage=None)
-        if refusals.is_about_parameter(reply.status, reply.body, request.parameters):
+        if refusals.is_about_parameter(status, body, request.parameters):
             raise ProviderError("parameter-not-supported", retryable=False, unbilled=True)
-        if request.schema is not None and form != "words" and refusals.is_about_form(reply.status, reply.body):
+        if request.schema is not None and form != "words" and refusals.is_about_form(status, body):
             self._weaken(base, request.model, form)
             raise ProviderError("structured-output-refused", retryable=True, unbilled=True)
-        raise refusals.refusal(reply.status, reply.headers, reply.body, self._clock.now())
+        raise refusals.refusal(status, headers, body, self._clock.now())
 
     async def stream(self, request: Request, on_piece: Callable[[str], None]) -> Answer:
         """Return one answer, and call `on_piece` with each piece of its text.
@@ -126,13 +132,42 @@ class HttpProvider:
         url = self._wire.stream_url(base, request.model)
         reply = await self._ask(request, request.access, url, form, on_piece=take)
         if reply.status != _OK:
-            return self._refused(request, base, form, reply)
+            return self._refused(request, base, form, *reply)
         answer = await self._read(reply.body) if reply.body else streamed.answer()
         if answer is None:
             raise ProviderError("provider-malformed", retryable=True)
         if not streamed.text and answer.text:
             on_piece(answer.text)
         return answer
+
+    def batch_client(self, access: Access) -> BatchClient | None:
+        """The provider's batches for this key; `None` if it has none.
+
+        Raises:
+            ProviderError: `provider-host-not-allowed`.
+        """
+        api = self._known.batches
+        if api is None:
+            return None
+        base = self._base(access)
+
+        async def send(method: str, path: str, body: bytes | None, kind: str) -> HttpReply:
+            url = api.root(base) + path
+            reply = await self._send(
+                access, method, url, body, timeout_seconds=_BATCH_SECONDS, kind=kind, most_bytes=MAX_RESULT_BYTES
+            )
+            return HttpReply(*reply)
+
+        def encoded(request: Request) -> bytes:
+            return self._wire.encoded(request, self._form(base, request.model))
+
+        def answered(request: Request, status: int, body: bytes) -> Answer:
+            answer = self._wire.answered(body) if status == _OK else None
+            if answer is not None:
+                return answer
+            return self._refused(request, base, self._form(base, request.model), status, {}, body)
+
+        return BatchClient(api, send, encoded, answered, self._clock)
 
     async def ready(self) -> None:
         """Open the pool of connections now."""
@@ -185,12 +220,16 @@ class HttpProvider:
         *,
         timeout_seconds: float,
         on_piece: Callable[[bytes], None] | None = None,
+        kind: str = "application/json",
+        most_bytes: int | None = None,
     ) -> "Reply":
         headers = self._wire.headers(access.key.reveal().decode("ascii"))
         if body is not None:
-            headers["Content-Type"] = "application/json"
+            headers["Content-Type"] = kind
         transport = self._transport or await self._open()
-        return await transport.send(method, url, headers, body, timeout_seconds=timeout_seconds, on_piece=on_piece)
+        return await transport.send(
+            method, url, headers, body, timeout_seconds=timeout_seconds, on_piece=on_piece, most_bytes=most_bytes
+        )
 
     async def _open(self) -> "Transport":
         async with self._opening:

@@ -87,6 +87,7 @@ class Transport:
         *,
         timeout_seconds: float,
         on_piece: Callable[[bytes], None] | None = None,
+        most_bytes: int | None = None,
     ) -> Reply:
         """Send one request. No exception of it holds a header.
 
@@ -94,6 +95,7 @@ class Transport:
         byte would end good calls, and their user would pay for them twice.
 
         If the answer is a stream of events, each piece goes to `on_piece` as it comes, and the reply has no body.
+        `most_bytes` bounds the reply in place of `MAX_ANSWER_BYTES`.
 
         Raises:
             ProviderError: `provider-timeout`, `provider-unreachable`, `provider-malformed`, `provider-untrusted` for a
@@ -106,7 +108,7 @@ class Transport:
         try:
             target = _target(url, self._rules)
             async with asyncio.timeout(timeout_seconds):
-                return await self._exchange(method, target, headers, body, on_piece)
+                return await self._exchange(method, target, headers, body, on_piece, most_bytes or MAX_ANSWER_BYTES)
         except aiohttp.ConnectionTimeoutError:
             # The request was not sent.
             trouble, unbilled = UNREACHABLE, True
@@ -132,14 +134,15 @@ class Transport:
         headers: Mapping[str, str],
         body: bytes | None,
         on_piece: Callable[[bytes], None] | None,
+        most: int,
     ) -> Reply:
         data = _sent(body)
         async with self._session.request(method, url, headers=headers, data=data, allow_redirects=False) as answer:
-            if (answer.content_length or 0) > MAX_ANSWER_BYTES:
+            if (answer.content_length or 0) > most:
                 raise _TooLong
             packed = answer.headers.get("Content-Encoding", "identity").lower()
             pieces: list[bytes] = []
-            take, most = pieces.append, MAX_ANSWER_BYTES
+            take = pieces.append
             if on_piece is not None and (answer.status, answer.content_type, packed) == _STREAM:
                 take, most = on_piece, MAX_STREAM_BYTES
             length = 0

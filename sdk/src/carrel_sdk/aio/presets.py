@@ -64,13 +64,15 @@ class AsyncPresets:
         inputs: Sequence[str] | None = None,
         rows: Rows | None = None,
         groups: DocumentGroups | None = None,
+        economy: bool | None = None,
         idempotency_key: str | None = None,
     ) -> Run:
         """Make a run of it and start it.
 
-        `variables` fill the placeholders that are open; `inputs` or `rows`, and `groups`, replace its own.
+        `variables` fill the placeholders that are open; `inputs` or `rows`, and `groups`, replace its own. So does
+        `economy`: whether calls go in batches at half the price.
         """
-        body = _order(name, variables, inputs, rows, groups)
+        body = _order(name, variables, inputs, rows, groups, economy)
         return await self._calls.post_once(f"{_path(preset_id)}/execute", Run, body, key=idempotency_key)
 
     async def estimate(
@@ -81,7 +83,8 @@ class AsyncPresets:
         inputs: Sequence[str] | None = None,
         rows: Rows | None = None,
         groups: DocumentGroups | None = None,
+        economy: bool | None = None,
     ) -> Estimate:
         """What executing it would take, and what its number of documents can decide. Nothing is spent."""
-        path, body = (f"{_path(preset_id)}/execute", _order(None, variables, inputs, rows, groups))
+        path, body = (f"{_path(preset_id)}/execute", _order(None, variables, inputs, rows, groups, economy))
         return await self._calls.post(path, Estimate, body, {"dry_run": True})

@@ -42,6 +42,12 @@ def groups_options(function: F) -> F:
     return click.option("--groups-by", metavar="WHAT", help=GROUPS_HELP)(by_file(function))
 
 
+def economy_option(function: F) -> F:
+    """The option of which `economy` is the value; without it, the preset decides."""
+    text = "Send calls in batches at half the price, which OpenAI and Anthropic answer within a day."
+    return click.option("--economy/--no-economy", default=None, help=text)(function)
+
+
 def groups(
     cli: UserCommand, given: str | None, file: Path | None, preset_id: str, inputs: Sequence[str] = ()
 ) -> DocumentGroups | None:

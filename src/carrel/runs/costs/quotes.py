@@ -22,13 +22,21 @@ class Quote(NamedTuple):
     most_micros: int | None
 
 
-def quote(model: str, kind: Kind, parameters: Parameters, texts: Iterable[str], at_seconds: float) -> Quote:
+def quote(
+    model: str, kind: Kind, parameters: Parameters, texts: Iterable[str], at_seconds: float, *, batched: bool = False
+) -> Quote:
     """What calling `model` can cost. A token has at least one byte, so the bytes of the texts bound their tokens."""
-    price = price_of(model, at_seconds)
+    price = price_at(model, at_seconds, batched=batched)
     if price is None:
         return Quote(None, None)
     read = FRAME_BYTES + sum(bytes_of(text) for text in texts)
     return Quote(price, price.most_micros(read, output_limit(kind, parameters)))
+
+
+def price_at(model: str, at_seconds: float, *, batched: bool) -> Price | None:
+    """What tokens of the model cost at that time, by itself or in a batch; `None` if nobody knows."""
+    price = price_of(model, at_seconds)
+    return price.of_batches if price is not None and batched else price
 
 
 def output_limit(kind: Kind, parameters: Parameters) -> int:

@@ -9,6 +9,7 @@ from carrel.evaluation.statistics import clusters
 from carrel.evaluation.words import listed
 from carrel.kit.sqlite.database import Connection
 from carrel.presets import rules
+from carrel.presets.check import may_be_batched
 from carrel.presets.configuration import Candidate, Comparison, Configuration, Scoring
 from carrel.providers.registry import Registry
 from carrel.runs.costs.quotes import bytes_of, output_limit, texts_of_criteria
@@ -19,7 +20,7 @@ from carrel.runs.creation.row_inputs import RowInputs
 from carrel.runs.creation.text_cache import TextCache
 from carrel.runs.judging import evidence
 from carrel.runs.model import plan
-from carrel.runs.model.schemas import Calls, DryRun, ExecuteIn, RunIn, Saving
+from carrel.runs.model.schemas import Calls, DryRun, EconomyCosts, ExecuteIn, RunIn, Saving
 from carrel.runs.model.setup import Round, looks, shape_of
 from carrel.vault.ids import ContentId, PresetId
 
@@ -81,7 +82,9 @@ def estimate(conn: Connection, data: RunIn, registry: Registry, settings: Settin
     answers = Answers(longest, existing if rows is None else rows.outputs)
     stops = configuration.comparison is not None and configuration.comparison.stop_when_decided
     early = looks(documents, stops=stops, combines=combined > 0)
-    costs = foresee(works, sizes, answers, conn.clock.now())
+    economy, now = configuration.economy, conn.clock.now()
+    at_once, batched = (foresee(works, sizes, answers, now, economy=each) for each in (False, True))
+    costs = batched if economy else at_once
     unneeded = _unneeded(works, documents, compared, in_blocks=judging.in_blocks) if early else ()
     return DryRun(
         calls=Calls(
@@ -101,10 +104,11 @@ def estimate(conn: Connection, data: RunIn, registry: Registry, settings: Settin
         stopping=_stopping(documents, early, combines=combined > 0) if stops else None,
         saving=Saving(
             sum(work.calls for work in unneeded),
-            foresee(unneeded, sizes, answers, conn.clock.now()).likely,
+            foresee(unneeded, sizes, answers, now, economy=economy).likely,
         )
         if unneeded
         else None,
+        economy=EconomyCosts(*batched, *at_once) if may_be_batched(configuration) else None,
     )
 
 

@@ -5,8 +5,9 @@ from typing import NamedTuple
 
 from carrel.kit.money import text_of
 from carrel.providers.base import Parameters, Usage
-from carrel.providers.prices import price_of
-from carrel.runs.costs.quotes import FRAME_BYTES, output_limit
+from carrel.providers.catalogue import has_batches
+from carrel.providers.registry import provider_of
+from carrel.runs.costs.quotes import FRAME_BYTES, output_limit, price_at
 from carrel.runs.model.plan import Kind
 from carrel.runs.tasks.attempts import REASKS
 
@@ -43,12 +44,14 @@ class Answers(NamedTuple):
     existing: Sequence[int] = ()
 
 
-def foresee(works: Sequence[Work], sizes: Sequence[int], answers: Answers, at_seconds: float) -> Costs:
+def foresee(
+    works: Sequence[Work], sizes: Sequence[int], answers: Answers, at_seconds: float, *, economy: bool = False
+) -> Costs:
     """What the works cost over documents of these `sizes` in bytes.
 
     The likely sum counts four bytes for a token, and short answers. The worst sum counts one byte for a token, the
     longest document and the longest answer for each call, and the most attempts that a judge gets. Where several models
-    share a work, the dearest counts.
+    share a work, the dearest counts. With `economy`, calls go in batches wherever the provider takes batches.
     """
     likely = worst = 0
     longest = max(sizes, default=0)
@@ -57,7 +60,7 @@ def foresee(works: Sequence[Work], sizes: Sequence[int], answers: Answers, at_se
     for work in works:
         one_likely = one_worst = 0
         for model, parameters in work.models:
-            price = price_of(model, at_seconds)
+            price = price_at(model, at_seconds, batched=economy and has_batches(provider_of(model)))
             if price is None:
                 return Costs(None, None)
             given = (work.shared_bytes + _mean(sizes) * work.places) // _BYTES_PER_TOKEN

@@ -70,6 +70,8 @@ def recipe(conn: Connection, data: RunIn, registry: Registry) -> Recipe:
         configuration = replace(with_inputs(configuration, []), rows=data.rows, groups=None)
     if data.groups is not None:
         configuration = replace(configuration, groups=data.groups)
+    if data.economy is not None:
+        configuration = replace(configuration, economy=data.economy)
     configuration = _at_version(conn, checked(conn, configuration, registry, root))
     return Recipe(configuration, data.variables, named, data.preset_id, tags)
 
@@ -97,6 +99,7 @@ def of_preset(conn: Connection, preset_id: PresetId, data: ExecuteIn) -> RunIn:
         inputs=data.inputs,
         rows=data.rows,
         groups=data.groups,
+        economy=data.economy,
     )
 
 

@@ -221,9 +221,9 @@ def recover(
 
 
 def _orphans(conn: Connection) -> list[RunId]:
-    """The runs that have ended, or were deleted while they were paused, with calls still in flight."""
+    """The runs that have ended, or were deleted while they were paused, with calls in flight that are in no batch."""
     return conn.column(
-        "SELECT DISTINCT run_id FROM calls WHERE outcome = 'running' AND run_id IS NOT NULL"
+        "SELECT DISTINCT run_id FROM calls WHERE outcome = 'running' AND run_id IS NOT NULL AND batch IS NULL"
         f" AND run_id NOT IN (SELECT id FROM runs WHERE state IN ({_ACTIVE}))"
     )
 

@@ -105,7 +105,7 @@ class RunDriver:
 
     def wake(self) -> None:
         """Look at the rows again, because somebody changed them."""
-        self._setup = None
+        self._setup, self._short_of_money = None, False
         self._something_changed.set()
         # This wakes the tasks that wait now. Tasks that wait later read the new rows first.
         self._rows_changed.set()

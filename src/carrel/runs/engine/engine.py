@@ -18,6 +18,7 @@ from carrel.kit.concurrency.cancellation import cancel, run_to_completion, shiel
 from carrel.kit.logs import tail
 from carrel.kit.sqlite.database import Connection
 from carrel.runs.engine import commands, payer
+from carrel.runs.engine.batching import Batching
 from carrel.runs.engine.dependencies import EngineDependencies
 from carrel.runs.engine.driver import RunDriver
 from carrel.runs.model.schemas import Run, Task
@@ -74,6 +75,7 @@ class Engine:
         """Users whose database is being re-encrypted, and their runs that continue when it is open again."""
         self._not_paused: set[UserUuid] = set()
         """Users whose key left before the engine could write that their runs are paused."""
+        self.batching = Batching(pool, dependencies, self._on_results)
         self._stopping = False
         self._writing: set[asyncio.Task[Any]] = set()
         """Changes that users asked for and that are not done yet."""
@@ -181,6 +183,7 @@ class Engine:
             for run in workspace.read(commands.runnable):
                 if run.id not in active or active[run.id].driver.has_ended:
                     self._start_driver(uuid, run.seq, run.id)
+            self.batching.follow(workspace)
         self.hub.notify(uuid)
 
     # What happens to workspaces (Listener) --------------------------------------------------------------------------
@@ -232,6 +235,7 @@ class Engine:
             self._rekeying[uuid] = frozenset(one.driver.run_id for one in active)
             await _drain(active, REKEY_SECONDS)
         await cancel(one.task for one in active)
+        await self.batching.stop(uuid)
         if not active or why == "deleted":
             return
         try:
@@ -252,6 +256,7 @@ class Engine:
         # A change that is being written now may start a run; the code that writes it pauses the run again.
         writing = [asyncio.wait(self._writing, timeout=STOP_SECONDS)] if self._writing else []
         await asyncio.gather(*(self._stop_runs(self._active_of(uuid)) for uuid in list(self._active)), *writing)
+        await self.batching.stop_all()
 
     async def _stop_runs(self, active: list[_ActiveRun]) -> None:
         if not active:
@@ -281,13 +286,23 @@ class Engine:
             seq,
             run_id,
             self._dependencies,
-            lambda: self.hub.notify(uuid, run_id),
+            lambda: self._on_commit(workspace, run_id),
             lambda: self._on_halted(uuid),
         )
         active = _ActiveRun(driver, asyncio.create_task(driver.run()), workspace)
         self._active.setdefault(uuid, {})[run_id] = active
         # A callback, because a task that is cancelled before its first step runs none of its own clean-up.
         active.task.add_done_callback(lambda _: self._on_driver_ended(active))
+
+    def _on_commit(self, workspace: Workspace, run_id: RunId) -> None:
+        self.hub.notify(workspace.uuid, run_id)
+        self.batching.follow(workspace)
+
+    def _on_results(self, uuid: UserUuid) -> None:
+        """Let the drivers look again, because results of batches are recorded."""
+        for one in self._active_of(uuid):
+            one.driver.wake()
+        self.hub.notify(uuid)
 
     def _on_driver_ended(self, ended: _ActiveRun) -> None:
         uuid, run_id = ended.workspace.uuid, ended.driver.run_id

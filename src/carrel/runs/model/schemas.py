@@ -27,13 +27,17 @@ Inputs = Annotated[list[ContentId], Meta(min_length=1, max_length=MAX_INPUTS)]
 
 
 class ExecuteIn(In, frozen=True):
-    """How a preset is executed: texts for open variables, and other inputs, rows or groups than the preset's."""
+    """How a preset is executed: texts for open variables, and other inputs, rows or groups than the preset's.
+
+    So is `economy`: whether calls go in batches at half the price.
+    """
 
     name: Name | None = None
     variables: GivenVariables = msgspec.field(default_factory=dict)
     inputs: Inputs | None = None
     rows: Rows | None = None
     groups: DocumentGroups | None = None
+    economy: bool | None = None
 
 
 class RunIn(ExecuteIn, frozen=True):
@@ -324,11 +328,21 @@ class Saving(msgspec.Struct, frozen=True):
     cost: DollarsText | None
 
 
+class EconomyCosts(msgspec.Struct, frozen=True):
+    """What a run costs if its calls go in batches, and what it costs if each goes by itself."""
+
+    likely_cost: DollarsText | None
+    worst_cost: DollarsText | None
+    likely_cost_at_once: DollarsText | None
+    worst_cost_at_once: DollarsText | None
+
+
 class DryRun(msgspec.Struct, frozen=True, kw_only=True):
     """What executing would take, and what it could decide. A cost is null where a price is not known.
 
     Calls and costs are those of a run that compares everything. `stopping` says when the run may stop earlier; it is
-    null unless that is wanted. `saving` is what it would then probably not need.
+    null unless that is wanted. `saving` is what it would then probably not need. `economy` has both prices where the
+    calls can go in batches; `likely_cost` and `worst_cost` are the one that this run pays.
     """
 
     calls: Calls
@@ -339,6 +353,7 @@ class DryRun(msgspec.Struct, frozen=True, kw_only=True):
     power: Power
     stopping: str | None = None
     saving: Saving | None = None
+    economy: EconomyCosts | None = None
 
 
 class SharedLogOut(msgspec.Struct, frozen=True):

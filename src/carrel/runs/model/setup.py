@@ -12,6 +12,8 @@ from carrel.kit.ids import Id
 from carrel.kit.sqlite.database import Connection
 from carrel.kit.sqlite.rows import Column, Select
 from carrel.providers.base import Criterion, Parameters
+from carrel.providers.catalogue import has_batches
+from carrel.providers.registry import provider_of
 from carrel.runs.model import plan
 
 RunId = NewType("RunId", Id)
@@ -84,7 +86,8 @@ class Setup(msgspec.Struct, frozen=True):
 
     `seq` is its row. Every random choice follows from `seed`. The marks around texts in prompts are derived from the
     secret `fence`. `sources` is how many answers go into a combined one, and `billing` says whose keys pay. `stops`:
-    the run stops comparing once the result is decided. `checks` is how many checks of each answer need no judge.
+    the run stops comparing once the result is decided. `checks` is how many checks of each answer need no judge. With
+    `economy`, calls go in batches wherever the provider takes batches.
     """
 
     seq: int
@@ -103,6 +106,11 @@ class Setup(msgspec.Struct, frozen=True):
     billing: Literal["own_keys", "credits"] = "own_keys"
     stops: bool = False
     checks: int = 0
+    economy: bool = False
+
+    def batches(self, model: str) -> bool:
+        """Whether calls of the model go in batches."""
+        return self.economy and has_batches(provider_of(model))
 
     @property
     def looks(self) -> tuple[Look, ...]:
@@ -204,6 +212,7 @@ def load(conn: Connection, seq: int, round_number: int | None = None) -> Setup |
         billing=row.billing,
         stops=row.stops,
         checks=row.checks,
+        economy=row.economy,
     )
 
 
@@ -233,6 +242,7 @@ class _Run(NamedTuple):
     billing: Literal["own_keys", "credits"]
     stops: bool
     checks: int
+    economy: bool
 
 
 _runs = Select(
@@ -243,6 +253,7 @@ _runs = Select(
     billing="coalesce(json_extract(configuration, '$.billing'), 'own_keys')",
     stops="coalesce(json_extract(configuration, '$.comparison.stop_when_decided'), 0)",
     checks="(SELECT count(*) FROM run_checks WHERE run = seq)",
+    economy=Column("coalesce(json_extract(configuration, '$.economy'), 0)", bool),
 )
 _candidates = Select(Candidate)
 _judges = Select(Judge)

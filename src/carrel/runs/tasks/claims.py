@@ -12,13 +12,14 @@ from typing import Literal, NamedTuple
 from carrel.kit.sqlite.database import Connection
 from carrel.kit.sqlite.rows import Select
 from carrel.metering import calls
+from carrel.providers.prices import Price
 from carrel.providers.registry import is_free, provider_of
 from carrel.runs.costs import quotes
 from carrel.runs.model import log, run_transitions
 from carrel.runs.model.plan import Kind
 from carrel.runs.model.setup import RunId, Setup
 from carrel.runs.model.states import TaskState
-from carrel.runs.tasks import inputs, outcomes, transitions
+from carrel.runs.tasks import batches, inputs, outcomes, transitions
 from carrel.runs.tasks.attempts import Attempt
 from carrel.runs.tasks.inputs import ByRule, Task, Text
 
@@ -44,10 +45,10 @@ _runs = Select(_Run)
 
 
 class Ahead(NamedTuple):
-    """What is next: the providers of the next tasks, in the order of the plan; `None` where no model is called.
+    """What is next: the providers of the next tasks, in the order of the plan; `None` where nobody is called now.
 
-    `more`: the phase holds further tasks. `over`: no task is left to be claimed. `halted`: the run must not continue
-    now.
+    Those are tasks without a model, and tasks for a batch. `more`: the phase holds further tasks, or waits for a batch.
+    `over`: no task is left to be claimed. `halted`: the run must not continue now.
     """
 
     then: Literal["more", "over", "halted"]
@@ -68,6 +69,13 @@ def ahead(conn: Connection, setup: Setup, room: int) -> Ahead:
         "SELECT candidate, judge FROM tasks WHERE run = ? AND state = 'pending' AND kind = ? ORDER BY seq LIMIT ?",
         *(setup.seq, run.phase, min(room, _FRONT)),
     )
+    if setup.economy:
+        full, waits = batches.is_full(conn, setup), batches.waits(conn, setup)
+        models = [model_of(setup, candidate, judge) for candidate, judge in rows]
+        now = [one for one in models if not (full and one is not None and setup.batches(one))]
+        # A batch that is to be prepared needs no permit.
+        providers = [None if one is None or setup.batches(one) else provider_of(one) for one in now]
+        return Ahead("more" if rows or waits else "over", providers)
     return Ahead("more" if rows else "over", [_provider(setup, candidate, judge) for candidate, judge in rows])
 
 
@@ -96,6 +104,8 @@ def claim(conn: Connection, setup: Setup, permits: Mapping[str, int], markup: De
     if setup.budget_micros is not None and run.cost_micros > setup.budget_micros:
         run_transitions.pause(conn, setup.seq, "budget")
         return Claimed([])
+    if setup.economy and _prepare_batch(conn, setup, run.phase, markup):
+        return Claimed([], short=True)
     attempts: list[Attempt] = []
     left = Counter(permits)
     looked_at, last = 0, 0
@@ -106,12 +116,11 @@ def claim(conn: Connection, setup: Setup, permits: Mapping[str, int], markup: De
             *(setup.seq, run.phase, last, max(left.total(), _PAGE)),
         )
         for task in tasks:
-            provider = _provider(setup, task.candidate, task.judge)
-            if provider is None or left[provider] > 0:
+            model = model_of(setup, task.candidate, task.judge)
+            if model is None or (left[provider_of(model)] > 0 and not setup.batches(model)):
                 attempt = _begin(conn, setup, task, markup)
                 if isinstance(attempt, _Short):
-                    if not calls.is_calling(conn, setup.id):
-                        run_transitions.pause(conn, setup.seq, "budget")
+                    _pause_if_idle(conn, setup)
                     return Claimed(attempts, short=True)
                 if attempt is not None:
                     left[provider_of(attempt.model)] -= 1
@@ -121,6 +130,38 @@ def claim(conn: Connection, setup: Setup, permits: Mapping[str, int], markup: De
         looked_at += len(tasks)
         last = tasks[-1].seq
     return Claimed(attempts)
+
+
+def _prepare_batch(conn: Connection, setup: Setup, phase: Kind, markup: Decimal) -> bool:
+    """Claim tasks of one model for a batch. Return whether the next one does not fit into the budget."""
+    if batches.is_full(conn, setup):
+        return False
+    ready = batches.next_tasks(conn, setup, phase)
+    if ready is None:
+        return False
+    batch = batches.prepare(conn, setup, ready.model)
+    room = batches.Room()
+    short = False
+    for seq in ready.tasks:
+        task = _tasks.one(conn, "FROM tasks WHERE seq = ?", seq)
+        attempt = None if task is None else _begin(conn, setup, task, markup, batch)
+        if isinstance(attempt, _Short):
+            short = True
+            break
+        if attempt is not None and not room.takes(attempt):
+            break
+    if batches.is_empty(conn, batch):
+        batches.remove(conn, batch)
+        if short:
+            _pause_if_idle(conn, setup)
+        return short
+    return False
+
+
+def _pause_if_idle(conn: Connection, setup: Setup) -> None:
+    """Pause a run whose next call does not fit into its budget, if no call under way can make room."""
+    if not calls.is_calling(conn, setup.id):
+        run_transitions.pause(conn, setup.seq, "budget")
 
 
 def withdraw(conn: Connection, setup: Setup, attempts: Sequence[Attempt], *, pause: bool) -> None:
@@ -174,8 +215,12 @@ def abandon(
     """Abandon the calls under way of the whole run or of one task. The task gets the state `state`.
 
     If the caller knows which calls were made, the other attempts do not count: their calls are never made. Of those
-    that were made, the ones that credits pay for go on: whoever made them records their ends.
+    that were made, the ones that credits pay for go on: whoever made them records their ends. So do those of batches,
+    unless the whole run ends: then the provider is asked to cancel them.
     """
+    if state != "pending":
+        for key in batches.give_up(conn, run_id, task_key):
+            transitions.discount_attempt(conn, seq, key)
     if called is not None:
         for key in calls.withdraw_uncalled(conn, run_id, task_key, called):
             transitions.discount_attempt(conn, seq, key)
@@ -187,13 +232,20 @@ def abandon(
         )  # fmt: skip
 
 
+def model_of(setup: Setup, candidate: int, judge: int | None) -> str | None:
+    """The model that a task would call."""
+    return setup.candidate(candidate).model if judge is None else setup.judge(judge).model
+
+
 def _provider(setup: Setup, candidate: int, judge: int | None) -> str | None:
     """The provider that a task would call."""
-    model = setup.candidate(candidate).model if judge is None else setup.judge(judge).model
+    model = model_of(setup, candidate, judge)
     return None if model is None else provider_of(model)
 
 
-def _begin(conn: Connection, setup: Setup, task: Task, markup: Decimal) -> Attempt | _Short | None:
+def _begin(
+    conn: Connection, setup: Setup, task: Task, markup: Decimal, batch: int | None = None
+) -> Attempt | _Short | None:
     """Begin the attempt and record it; `None` if the task needed no call and has been decided."""
     need = inputs.of(conn, setup, task)
     if need is None:
@@ -210,7 +262,7 @@ def _begin(conn: Connection, setup: Setup, task: Task, markup: Decimal) -> Attem
             outcomes.decide_comparison(conn, setup, task.seq, task.key, need.side)
         return None
     read = quotes.texts_of(need.matter, need.instructions, need.reference, need.criteria)
-    quote = quotes.quote(need.model, task.kind, need.parameters, read, conn.clock.now())
+    quote = quotes.quote(need.model, task.kind, need.parameters, read, conn.clock.now(), batched=batch is not None)
     if not _fits(conn, setup, quote.most_micros):
         return _SHORT
     terms = quotes.terms_of(quote, conn.new_id() if setup.billing == "credits" else None, markup)
@@ -225,7 +277,15 @@ def _begin(conn: Connection, setup: Setup, task: Task, markup: Decimal) -> Attem
         free=is_free(need.model),
         phase=task.kind,
         terms=terms,
+        batch=batch,
     )
+    return attempt_of(task, need, number, call_id, quote.price, terms.hold)
+
+
+def attempt_of(
+    task: Task, need: inputs.Call, number: int, call_id: str, price: Price | None, hold: calls.Hold | None = None
+) -> Attempt:
+    """The attempt at a task with all that its call needs."""
     return Attempt(
         task=task.seq,
         key=task.key,
@@ -239,8 +299,8 @@ def _begin(conn: Connection, setup: Setup, task: Task, markup: Decimal) -> Attem
         reference=need.reference,
         criteria=need.criteria,
         fault=task.error,
-        price=quote.price,
-        hold=terms.hold,
+        price=price,
+        hold=hold,
     )
 
 

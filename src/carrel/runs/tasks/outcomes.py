@@ -28,12 +28,13 @@ again."""
 class Measured(NamedTuple):
     """What a call took.
 
-    `cost_micros` is `None` where the price is unknown; `credit_micros` is the cost with the markup.
+    `cost_micros` is `None` where the price is unknown; `credit_micros` is the cost with the markup. A call of a batch
+    has no `latency_ms`.
     """
 
     usage: Usage | None
     cost_micros: int | None
-    latency_ms: int
+    latency_ms: int | None
     credit_micros: int | None = None
 
 

@@ -26,8 +26,13 @@ def put_back(conn: Connection, run: int, task: int, attempt: int) -> None:
 
 
 def put_back_all(conn: Connection, run: int) -> None:
-    """Mark every running task of the run as pending again."""
-    conn.run("UPDATE tasks SET state = 'pending' WHERE run = ? AND state = 'running'", run)
+    """Mark every running task of the run as pending again, except those whose call is in a batch."""
+    conn.run(
+        "UPDATE tasks SET state = 'pending' WHERE run = ?1 AND state = 'running' AND key NOT IN"
+        " (SELECT task_key FROM calls WHERE run_id = (SELECT id FROM runs WHERE seq = ?1) AND outcome = 'running'"
+        " AND batch IS NOT NULL)",
+        run,
+    )
 
 
 def withdraw(conn: Connection, run: int, task: int, attempt: int) -> None:

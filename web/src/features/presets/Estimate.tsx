@@ -12,7 +12,7 @@ const PARTS = [
 /** How many calls a run would make, what it would cost, and what its documents can decide. */
 export function Estimate({ estimate }: { estimate: DryRun }) {
   const formats = useFormats();
-  const { calls, power, likely_cost, worst_cost, documents, candidates, stopping, saving } = estimate;
+  const { calls, power, likely_cost, worst_cost, documents, candidates, stopping, saving, economy } = estimate;
   const isFree = worst_cost !== null && Number(worst_cost) === 0;
   const enough = power.documents_enough === null || power.documents >= power.documents_enough;
   return (
@@ -33,6 +33,13 @@ export function Estimate({ estimate }: { estimate: DryRun }) {
           name="At worst"
           value={isFree ? "nothing" : worst_cost === null ? "unknown" : formats.dollars(worst_cost)}
         />
+        {economy && !isFree && economy.likely_cost !== null && economy.likely_cost_at_once !== null && (
+          <Figure
+            name="In batches"
+            value={formats.dollars(economy.likely_cost)}
+            hint={`${formats.dollars(economy.likely_cost_at_once)} at once`}
+          />
+        )}
         <Figure
           name="Documents"
           value={formats.integer(documents)}

@@ -62,6 +62,16 @@ export function LimitsPart({ draft, change, at }: Props) {
             <option value="own_keys">My own keys</option>
             <option value="credits">Credits</option>
           </SelectField>
+          <SelectField
+            label="Calls"
+            hint="Batches cost half; OpenAI and Anthropic answer them within a day."
+            value={draft.economy ? "batches" : "at once"}
+            faults={at("economy")}
+            onChange={(event) => change({ economy: event.target.value === "batches" })}
+          >
+            <option value="at once">At once</option>
+            <option value="batches">In batches, at half the price</option>
+          </SelectField>
         </div>
       </div>
     </details>

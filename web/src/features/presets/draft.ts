@@ -230,6 +230,7 @@ const FIELDS: Record<string, string> = {
   output: "where the answers go",
   groups: "documents",
   billing: "payment",
+  economy: "payment",
   checks: "checks",
 };
 

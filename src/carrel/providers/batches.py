@@ -1,0 +1,145 @@
+"""Batches: many calls sent together, which a provider answers within a day at half the price.
+
+A batch is named by an id of ours before it is sent. Providers have no way to send one twice safely, so `BatchApi.find`
+looks for a batch of which nobody knows whether it arrived.
+"""
+
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
+from datetime import datetime
+from typing import Final, Literal, NamedTuple, Protocol
+
+from carrel.providers.base import ProviderError
+
+MAX_REQUESTS: Final = 200
+MAX_PROMPT_BYTES: Final = 8 * 1024 * 1024
+MAX_OUTPUT_TOKENS: Final = 4_000_000
+"""What a batch may ask for at most. They bound the memory that sending it and reading its results take."""
+MAX_RESULT_BYTES: Final = 64 * 1024 * 1024
+
+FAILED: Final = "batch-failed"
+"""The provider refused the whole batch, and answered none of its calls."""
+LOST: Final = "batch-lost"
+"""The provider does not know the batch any more, or its results name the call nowhere."""
+EXPIRED: Final = "batch-expired"
+"""The provider did not come to the call within its time."""
+CANCELLED: Final = "batch-cancelled"
+"""The batch was cancelled before the provider came to the call."""
+
+
+class HttpReply(NamedTuple):
+    """An answer to a request about batches."""
+
+    status: int
+    headers: Mapping[str, str]
+    body: bytes
+
+
+Send = Callable[[str, str, bytes | None, str], Awaitable[HttpReply]]
+"""Sends a method, a path below the provider's address, a body and its type. Only failures of the way raise."""
+
+
+class Line(NamedTuple):
+    """One call of a batch: its id, and the body that it would have by itself."""
+
+    id: str
+    body: bytes
+
+
+class Sought(NamedTuple):
+    """A batch that may have been sent: its id, the ids of its calls, and when, in seconds since the epoch.
+
+    `known` are the provider's ids of other batches of ours, which it cannot be.
+    """
+
+    id: str
+    calls: Collection[str]
+    since: float
+    known: Collection[str] = ()
+
+
+class Unsure(Exception):
+    """Whether the batch arrived shows only when another one, which may be it, has ended."""
+
+
+State = Literal["open", "ended", "failed", "full"]
+"""`full`: the provider did nothing, because too much of this account waits already. It can be sent again later."""
+
+
+class Status(NamedTuple):
+    """How far a batch is, and the paths of its results."""
+
+    state: State
+    results: tuple[str, ...] = ()
+
+
+class Result(NamedTuple):
+    """What became of one call: the status and the body that it would have had by itself, or a `code` of ours."""
+
+    id: str
+    status: int = 0
+    body: bytes = b""
+    code: str | None = None
+
+
+class BatchApi(Protocol):
+    """The batch interface of a provider. Every request may raise `Refused`, or `ProviderError` where the way fails."""
+
+    def root(self, base: str) -> str:
+        """The URL below which the paths are; `base` is the provider's address without a slash at its end."""
+        ...
+
+    async def create(self, send: Send, batch_id: str, lines: Sequence[Line]) -> str:
+        """Send a batch, and return the id that the provider gives it."""
+        ...
+
+    async def find(self, send: Send, sought: Sought) -> str | None:
+        """The provider's id of a batch that may have been sent; `None` if it did not arrive.
+
+        Raises:
+            Unsure: that does not show yet.
+        """
+        ...
+
+    async def look(self, send: Send, remote_id: str) -> Status:
+        """How far the batch is."""
+        ...
+
+    def results(self, body: bytes) -> list[Result]:
+        """Read one of the documents that `Status.results` names."""
+        ...
+
+    async def cancel(self, send: Send, remote_id: str) -> None:
+        """Ask the provider to work on no further call. Those that are answered stay, and are billed."""
+        ...
+
+
+class Refused(Exception):
+    """A reply about a batch that is not a success."""
+
+    def __init__(self, reply: HttpReply) -> None:
+        self.reply = reply
+        super().__init__(reply.status)
+
+
+def successful(reply: HttpReply) -> bytes:
+    """The body of the reply.
+
+    Raises:
+        Refused: it is not a success.
+    """
+    if reply.status // 100 != 2:
+        raise Refused(reply)
+    return reply.body
+
+
+def malformed() -> ProviderError:
+    """The error for a body that is not what the protocol says."""
+    return ProviderError("provider-malformed", retryable=True)
+
+
+def seconds_of(time: str) -> float:
+    """Seconds since the epoch of a time in RFC 3339; 0 if it is none."""
+    try:
+        return datetime.fromisoformat(time).timestamp()
+    except ValueError:
+        return 0.0

@@ -1,0 +1,171 @@
+"""OpenAI's batches: a file of calls goes up, a batch names the file, and its results are two files again.
+
+Written to the public documentation of `/v1/files` and `/v1/batches`. The id of ours stands in the batch's metadata.
+"""
+
+from collections.abc import Sequence
+from typing import Final
+
+import msgspec
+
+from carrel.providers.batches import (
+    CANCELLED,
+    EXPIRED,
+    FAILED,
+    Line,
+    Result,
+    Send,
+    Sought,
+    Status,
+    malformed,
+    successful,
+)
+
+_ENDPOINT = "/v1/chat/completions"
+_NAMED: Final = "carrel_batch"
+_SKEW_SECONDS: Final = 3_600.0
+"""How far the clocks may differ by which we look for a batch."""
+_PAGES: Final = 50
+_JSON = "application/json"
+_CODES = {"batch_expired": EXPIRED, "batch_cancelled": CANCELLED}
+_FULL = "token_limit_exceeded"
+
+
+class _Call(msgspec.Struct, frozen=True):
+    custom_id: str
+    method: str
+    url: str
+    body: msgspec.Raw
+
+
+class _Create(msgspec.Struct, frozen=True):
+    input_file_id: str
+    endpoint: str
+    completion_window: str
+    metadata: dict[str, str]
+
+
+class _File(msgspec.Struct, frozen=True):
+    id: str
+
+
+class _Error(msgspec.Struct, frozen=True):
+    code: str | None = None
+
+
+class _Errors(msgspec.Struct, frozen=True):
+    data: list[_Error] | None = None
+
+
+class _Batch(msgspec.Struct, frozen=True):
+    id: str
+    status: str
+    created_at: float = 0.0
+    output_file_id: str | None = None
+    error_file_id: str | None = None
+    errors: _Errors | None = None
+    metadata: dict[str, str] | None = None
+
+
+class _List(msgspec.Struct, frozen=True):
+    data: list[_Batch]
+    has_more: bool = False
+
+
+class _Response(msgspec.Struct, frozen=True):
+    status_code: int
+    body: msgspec.Raw = msgspec.Raw(b"{}")
+
+
+class _Result(msgspec.Struct, frozen=True):
+    custom_id: str
+    response: _Response | None = None
+    error: _Error | None = None
+
+
+_file = msgspec.json.Decoder(_File)
+_batch = msgspec.json.Decoder(_Batch)
+_list = msgspec.json.Decoder(_List)
+_result = msgspec.json.Decoder(_Result)
+
+
+class OpenAiBatches:
+    """`/files` and `/batches` below the address of chat completions."""
+
+    def root(self, base: str) -> str:
+        """The address itself."""
+        return base
+
+    async def create(self, send: Send, batch_id: str, lines: Sequence[Line]) -> str:
+        """Send the file, and then the batch. A file without a batch does nothing, and costs nothing."""
+        calls = b"\n".join(
+            msgspec.json.encode(_Call(line.id, "POST", _ENDPOINT, msgspec.Raw(line.body))) for line in lines
+        )
+        body, kind = _form(batch_id, calls)
+        try:
+            file = _file.decode(successful(await send("POST", "/files", body, kind)))
+            wanted = _Create(file.id, _ENDPOINT, "24h", {_NAMED: batch_id})
+            made = successful(await send("POST", "/batches", msgspec.json.encode(wanted), _JSON))
+            return _batch.decode(made).id
+        except msgspec.DecodeError:
+            raise malformed() from None
+
+    async def find(self, send: Send, sought: Sought) -> str | None:
+        """Look for the id of ours in the metadata of the batches since then, the newest first."""
+        after = ""
+        for _ in range(_PAGES):
+            try:
+                page = _list.decode(successful(await send("GET", f"/batches?limit=100{after}", None, _JSON)))
+            except msgspec.DecodeError:
+                raise malformed() from None
+            for batch in page.data:
+                if (batch.metadata or {}).get(_NAMED) == sought.id:
+                    return batch.id
+            if not page.has_more or not page.data or page.data[-1].created_at < sought.since - _SKEW_SECONDS:
+                return None
+            after = f"&after={page.data[-1].id}"
+        raise malformed()
+
+    async def look(self, send: Send, remote_id: str) -> Status:
+        """How far the batch is; an expired or cancelled one has results, too."""
+        try:
+            batch = _batch.decode(successful(await send("GET", f"/batches/{remote_id}", None, _JSON)))
+        except msgspec.DecodeError:
+            raise malformed() from None
+        if batch.status == "failed":
+            errors = (batch.errors or _Errors()).data or []
+            return Status("full" if any(error.code == _FULL for error in errors) else "failed")
+        if batch.status not in ("completed", "expired", "cancelled"):
+            return Status("open")
+        files = (batch.output_file_id, batch.error_file_id)
+        return Status("ended", tuple(f"/files/{file}/content" for file in files if file))
+
+    def results(self, body: bytes) -> list[Result]:
+        """Read a file of results or of errors."""
+        try:
+            return [_read(_result.decode(line)) for line in body.splitlines() if line.strip()]
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+            raise malformed() from None
+
+    async def cancel(self, send: Send, remote_id: str) -> None:
+        """Cancel it. One that has ended refuses, and nothing is left to cancel then."""
+        reply = await send("POST", f"/batches/{remote_id}/cancel", None, _JSON)
+        if reply.status >= 500 or reply.status in (401, 403, 429):
+            successful(reply)
+
+
+def _read(result: _Result) -> Result:
+    if result.response is not None:
+        return Result(result.custom_id, result.response.status_code, bytes(result.response.body))
+    code = (result.error or _Error()).code or ""
+    return Result(result.custom_id, code=_CODES.get(code, FAILED))
+
+
+def _form(batch_id: str, calls: bytes) -> tuple[bytes, str]:
+    """The body of a form that holds the purpose and the file, and its type. No text holds the random id."""
+    head = (
+        f'--{batch_id}\r\nContent-Disposition: form-data; name="purpose"\r\n\r\nbatch\r\n'
+        f'--{batch_id}\r\nContent-Disposition: form-data; name="file"; filename="{batch_id}.jsonl"\r\n'
+        "Content-Type: application/jsonl\r\n\r\n"
+    )
+    return head.encode() + calls + f"\r\n--{batch_id}--\r\n".encode(), f"multipart/form-data; boundary={batch_id}"

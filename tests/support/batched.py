@@ -1,0 +1,76 @@
+"""The run engine against strict servers of both batch interfaces."""
+
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, asynccontextmanager
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from carrel.kit.clock import SystemClock
+from carrel.providers import keys
+from carrel.providers.base import Remote
+from carrel.providers.catalogue import KNOWN
+from carrel.providers.http_provider import HttpProvider
+from carrel.providers.keys import ProviderKeyIn
+from tests.support.engine import EngineHarness, engine_harness
+from tests.support.models import TestModels
+from tests.support.strict_anthropic_batches import AnthropicBatches
+from tests.support.strict_openai_batches import OpenAiBatches
+from tests.support.strict_servers import KEY, serving
+
+GPT, CLAUDE = "gpt-4o-mini", "claude-3-5-haiku-latest"
+MODELS = (f"openai:{GPT}", f"anthropic:{CLAUDE}")
+"""Their prices are known."""
+
+
+class Servers(NamedTuple):
+    """Both providers."""
+
+    openai: OpenAiBatches
+    anthropic: AnthropicBatches
+
+    @property
+    def twice(self) -> list[str]:
+        """The calls that were sent in more than one batch."""
+        return [*self.openai.shelf.twice, *self.anthropic.shelf.twice]
+
+    @property
+    def batches(self) -> int:
+        """How many batches came."""
+        return len(self.openai.shelf.held) + len(self.anthropic.shelf.held)
+
+    def remotes(self) -> list[Remote]:
+        """What the next process calls them with."""
+        rules = (self.openai.host, self.anthropic.host)
+        return [
+            HttpProvider(name, KNOWN[name], connections=16, rules=rules, clock=SystemClock())
+            for name in ("openai", "anthropic")
+        ]
+
+    def forget(self) -> None:
+        """Begin anew, without batches."""
+        for server in self:
+            server.shelf.held.clear()
+            server.asked.clear()
+        self.openai.files.clear()
+
+
+@asynccontextmanager
+async def batch_servers() -> AsyncIterator[Servers]:
+    async with AsyncExitStack() as stack:
+        openai = await stack.enter_async_context(serving(OpenAiBatches(GPT), 64 * 1024**2))
+        yield Servers(openai, await stack.enter_async_context(serving(AnthropicBatches(CLAUDE), 64 * 1024**2)))
+
+
+@asynccontextmanager
+async def batched(folder: Path, servers: Servers) -> AsyncIterator[EngineHarness]:
+    """An engine whose user has a key of each provider."""
+    async with engine_harness(folder, TestModels(), servers.remotes) as harness:
+        for name, server in zip(("openai", "anthropic"), servers, strict=True):
+            key = ProviderKeyIn(provider=name, key=KEY, base_url=server.base_url)
+            await harness.write(keys.put, key, (server.host,))
+        yield harness
+
+
+ECONOMY: dict[str, Any] = {"models": MODELS, "judges": MODELS, "economy": True, "documents": 3}
+"""Three documents: 6 answers, 12 scores, 12 comparisons."""
+CALLS = 30
