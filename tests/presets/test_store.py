@@ -371,6 +371,7 @@ def test_a_run_that_plans_too_many_calls_or_scores_is_refused(
 ) -> None:
     planned = create(conn, fields)
     for most, many, message in (
+        ("MAX_ANSWERS", rules.answers(planned, len(planned.inputs)), "lead to more than {} answers"),
         ("MAX_CALLS", rules.calls(planned, len(planned.inputs)), "lead to more than {} calls"),
         ("MAX_SCORES", rules.scores(planned, len(planned.inputs)), "lead to more than {} scores"),
     ):
@@ -382,6 +383,19 @@ def test_a_run_that_plans_too_many_calls_or_scores_is_refused(
             with pytest.raises(BadInput) as refused:
                 create(conn, fields)
             assert FieldError("inputs", message.format(many - 1)) in refused.value.errors
+
+
+def test_finished_answers_count_as_answers_and_not_as_calls(conn: Connection, fields: dict[str, Any]) -> None:
+    before = create(conn, fields)
+    documents = len(before.inputs)
+    answer = write(conn, kind="output_document").id
+    fields["generation"]["candidates"].append({"label": "today", "existing": dict.fromkeys(fields["inputs"], answer)})
+    after = create(conn, fields)
+    # Its answers are judged, but nobody is asked for them.
+    judged = rules.scores(after, documents) - rules.scores(before, documents)
+    assert rules.answers(after, documents) == rules.answers(before, documents) + documents
+    pairs = rules.calls(after, documents) - rules.calls(before, documents) - judged
+    assert pairs % (2 * documents) == 0
 
 
 def test_who_combines_has_a_label_of_its_own_and_takes_calls(conn: Connection, fields: dict[str, Any]) -> None:

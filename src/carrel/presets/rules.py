@@ -10,6 +10,8 @@ from carrel.presets.configuration import MAX_LABEL_CHARACTERS, Candidate, Config
 
 MAX_CALLS = 100_000
 """How many calls a run may plan: with more, to rank it would take a worker longer than a request may."""
+MAX_ANSWERS = 200_000
+"""How many answers a run may have, also those that exist already and take no call."""
 MAX_SCORES = 50_000
 """How many scores a run may plan. Unlike two comparisons, each is a record of its own in rankings and receipts."""
 MAX_OUTPUTS = 2_000
@@ -63,17 +65,20 @@ def faults(configuration: Configuration, documents: int) -> Iterator[FieldError]
     writes_all = configuration.output.destination == "library" and configuration.output.answers == "all"
     if writes_all and documents * len(everyone(configuration)) > MAX_OUTPUTS:
         yield FieldError("output.answers", f"would write more than {MAX_OUTPUTS} contents")
-    if calls(configuration, documents) > MAX_CALLS:
+    if answers(configuration, documents) > MAX_ANSWERS:
+        yield FieldError("inputs", f"lead to more than {MAX_ANSWERS} answers")
+    elif calls(configuration, documents) > MAX_CALLS:
         yield FieldError("inputs", f"lead to more than {MAX_CALLS} calls")
     elif scores(configuration, documents) > MAX_SCORES:
         yield FieldError("inputs", f"lead to more than {MAX_SCORES} scores")
 
 
 def calls(configuration: Configuration, documents: int) -> int:
-    """How many calls a run over so many inputs plans at most."""
+    """How many calls a run over so many inputs plans at most. An answer that exists already takes none."""
     generation, comparison = configuration.generation, configuration.comparison
     combined = len(everyone(configuration)) - len(generation.candidates)
-    single = answers(configuration, documents) + scores(configuration, documents)
+    asked = sum(documents - len(one.existing) for one in generation.candidates if one.model is not None)
+    single = asked * generation.repeats + documents * combined + scores(configuration, documents)
     if comparison is None:
         return single
     pairs = comb((comparison.finalists or len(generation.candidates)) + combined, 2)

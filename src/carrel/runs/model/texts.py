@@ -30,14 +30,13 @@ def keep(conn: Connection, run: int, text: str, slots: list[Slot] | None = None)
     for start in range(0, len(text), _HASHED_AT_ONCE):
         hashed.update(text[start : start + _HASHED_AT_ONCE].encode())
     digest = hashed.digest()
-    conn.run(
-        "INSERT INTO run_texts (run, digest, slots, body) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING",
-        *(run, digest, places.decode(), text),
-    )
-    number: int | None = conn.value("SELECT seq FROM run_texts WHERE run = ? AND digest = ?", run, digest)
-    if number is None:
+    sql = "INSERT INTO run_texts (run, digest, slots, body) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING RETURNING seq"
+    kept: list[int] = conn.column(sql, run, digest, places.decode(), text)
+    if not kept:
+        kept = conn.column("SELECT seq FROM run_texts WHERE run = ? AND digest = ?", run, digest)
+    if not kept:
         raise CarrelError
-    return number
+    return kept[0]
 
 
 def read(conn: Connection, number: int) -> str:
