@@ -2,7 +2,7 @@
 
 python -m tests.crash.dying_service FILE before|after serve --port 8400 …
 
-SIGUSR2 arms it: from then on it counts its commits, and dies at the one whose number is in FILE.
+SIGUSR1 arms it: from then on it counts its commits, and dies at the one whose number is in FILE.
 """
 
 import os
@@ -48,7 +48,7 @@ def main() -> None:
     from carrel.cli.main import main as carrel
 
     death = Death(Path(sys.argv[1]), sys.argv[2])
-    signal.signal(signal.SIGUSR2, death.arm)
+    signal.signal(signal.SIGUSR1, death.arm)
     patch.object(workspace, "transaction", death.transaction).start()
     sys.argv = [str(Path(sys.argv[0])), *sys.argv[3:]]
     carrel()

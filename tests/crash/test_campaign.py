@@ -48,7 +48,7 @@ def test_sigkill_at_any_commit_changes_nothing_in_the_end(tmp_path: Path, when: 
         for at in range(1 + part, 1000, EVERY * PARTS):
             run = under.make()
             number.write_text(str(at))
-            os.kill(under.service.pid, signal.SIGUSR2)
+            os.kill(under.service.pid, signal.SIGUSR1)
             under.go_on(run)
             died = not under.ended(run)
             if died:
