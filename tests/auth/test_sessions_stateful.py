@@ -28,7 +28,7 @@ from hypothesis.stateful import (
 )
 
 from carrel.accounts.accounts import UserExists, UserUnknown
-from carrel.auth import tokens
+from carrel.auth import idle, tokens
 from carrel.auth.refusals import NotProvisioned, OldKeyRequired, TokenRevoked, WorkspaceAbsent
 from carrel.auth.tokens import TokenExpired, TokenInvalid
 from carrel.kit.sqlite.database import KeyRejected
@@ -320,9 +320,9 @@ class Histories(RuleBasedStateMachine):
             user.cached = False
         getattr(self, event)(uuid)
 
-    @rule(idle=st.sampled_from([0.0, 300.0]))
-    def evict_idle(self, idle: float) -> None:
-        self.run(self.stack.sessions.evict_idle(idle))
+    @rule(seconds=st.sampled_from([0.0, 300.0]))
+    def evict_idle(self, seconds: float) -> None:
+        self.run(idle.evict(self.stack.sessions, self.stack.clock, seconds))
         for uuid, user in self.users.items():
             user.cached = UserUuid(uuid) in self.stack.pool.keyring and user.cached
 

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 from carrel.accounts.accounts import Accounts
 from carrel.accounts.service import ServiceDatabase
 from carrel.accounts.slots import serve_everybody
+from carrel.app.hot_restart import HotRestart
+from carrel.auth import idle
 from carrel.auth.credentials import Credentials
 from carrel.auth.guard import Gatekeeper
 from carrel.auth.programs.keys import ProgramKeys
@@ -73,7 +75,9 @@ _FRAME_BYTES = 1024
 class Services:
     """Making them does no I/O; `start` opens what is on the disk."""
 
-    def __init__(self, settings: Settings, clock: Clock, credentials: Credentials) -> None:
+    def __init__(
+        self, settings: Settings, clock: Clock, credentials: Credentials, hot_restart: HotRestart | None = None
+    ) -> None:
         service_key = settings.service_key.reveal()
         new_id = uuid7_factory(clock)
         self.settings = settings
@@ -166,6 +170,8 @@ class Services:
         self.gatekeeper = Gatekeeper(self.sessions, credentials, settings.free_plan == "full")
         self.signer = Signer(service_key)
         self.live_backup = LiveBackup(settings.data_dir, service_key, self.accounts, self.pool, self.service, clock)
+        self.hot_restart = hot_restart or HotRestart()
+        self.hot_restart.serve(self)
         self._idle: asyncio.Task[None] | None = None
 
     async def start(self) -> None:
@@ -184,6 +190,7 @@ class Services:
         await self.system_keys.load()
         await self.users.start()
         await self.sessions.start()
+        self.hot_restart.arrive()
         self.hold_sweep.start()
         if self.settings.key_idle_minutes:
             self._idle = asyncio.create_task(self._evict_idle(self.settings.key_idle_minutes * 60))
@@ -195,7 +202,7 @@ class Services:
     async def _evict_idle(self, idle_seconds: float) -> None:
         while True:
             await asyncio.sleep(IDLE_CHECK_SECONDS)
-            await self.sessions.evict_idle(idle_seconds)
+            await idle.evict(self.sessions, self.clock, idle_seconds)
 
     def _may_execute(self, uuid: UserUuid) -> bool:
         return self.gatekeeper.free_is_full or self.sessions.is_paid(uuid)
@@ -223,6 +230,7 @@ class Services:
             ending.push_async_callback(self.reservations.close)
             ending.push_async_callback(self.hold_sweep.stop)
             ending.push_async_callback(self.pool.close)
+            ending.callback(self.hot_restart.leave)
             ending.push_async_callback(self.workers.close)
             ending.push_async_callback(self.report_workers.close)
             ending.push_async_callback(self.intake.stop)
@@ -235,6 +243,7 @@ class Services:
             ending.push_async_callback(self.engine.stop)
             ending.push_async_callback(self.sessions.stop)
             ending.push_async_callback(self.sign_out.stop)
+            ending.callback(self.hot_restart.stop)
             if self._idle is not None:
                 self._idle.cancel()
                 with suppress(asyncio.CancelledError):

@@ -70,7 +70,10 @@ class Sessions:
         self._cache: OrderedDict[bytes, Session] = OrderedDict()
         self._accounts: dict[UserUuid, Account] = {}
         """The account of every user who signed in. Only code that holds the user's lock changes an entry."""
-        self._last_used: dict[UserUuid, float] = {}
+        self.last_used: dict[UserUuid, float] = {}
+        """When each user who signed in was here last, on the monotonic clock."""
+        self.handed_over: set[UserUuid] = set()
+        """Users whose keys came from another process, until this one has read their accounts (`settle`)."""
         self._tasks: set[asyncio.Task[Any]] = set()
 
     async def start(self) -> None:
@@ -119,7 +122,17 @@ class Sessions:
         if uuid not in self._accounts:
             await self._enroll(uuid)
         self._accounts[uuid] = account
+        self.handed_over.discard(uuid)
         return await self._issue(uuid)
+
+    async def settle(self, uuid: UserUuid) -> None:
+        """Let a user go on whose key came from another process: read the account, and announce the user."""
+        if uuid in self.handed_over:
+            async with self.turns.of(uuid):
+                if uuid in self.handed_over:
+                    self._accounts[uuid] = await self.accounts.read(uuid, account_rows.get)
+                    self.handed_over.discard(uuid)
+            await self.pool.announce(uuid)
 
     def _is_back(self, uuid: UserUuid) -> None:
         self.signed_out.discard(uuid)
@@ -139,7 +152,7 @@ class Sessions:
         elif not self.pool.keyring.matches(uuid, key):
             raise KeyRejected
         self.programs.begin(uuid, seconds, account.program_keys)
-        self._last_used[uuid] = self._clock.monotonic()
+        self.last_used[uuid] = self._clock.monotonic()
         self._accounts[uuid] = account
 
     async def _enroll(self, uuid: UserUuid) -> None:
@@ -163,6 +176,7 @@ class Sessions:
             Busy: a rekey takes longer than five seconds.
         """
         self.accounts.require_served(uuid)
+        await self.settle(uuid)
         async with self.turns.of(uuid, PATIENCE_SECONDS, Busy):
             if uuid not in self.pool.keyring or uuid not in self._accounts or uuid in self.signed_out:
                 raise KeyNotCached
@@ -215,7 +229,7 @@ class Sessions:
         return await self._issue(uuid)
 
     async def _issue(self, uuid: UserUuid) -> str:
-        self._last_used[uuid] = self._clock.monotonic()
+        self.last_used[uuid] = self._clock.monotonic()
         token, issued_at = await self.issuer.issue(self._accounts[uuid])
         self.known.note(uuid, issued_at)
         return token
@@ -242,7 +256,7 @@ class Sessions:
         uuid = session.user.uuid
         now = self._clock.monotonic()
         if session.believed_until > now and session.epoch == self.pool.keyring.epoch(uuid):
-            self._last_used[uuid] = session.known.used_at = now
+            self.last_used[uuid] = session.known.used_at = now
             workspace = self.pool.try_lease(uuid)
             if workspace is not None:
                 return session, workspace
@@ -259,6 +273,7 @@ class Sessions:
         uuid = UserUuid(claims.uuid)
         if uuid not in self.pool.keyring:
             raise KeyNotCached
+        await self.settle(uuid)
         workspace = await self.pool.lease(uuid)
         try:
             # There is no await from here on, so the values read below belong together.
@@ -286,7 +301,7 @@ class Sessions:
         self._cache[token] = session
         if len(self._cache) > CACHE_ENTRIES:
             self._cache.popitem(last=False)
-        self._last_used[uuid] = now
+        self.last_used[uuid] = now
         return session, workspace
 
     def claims_of(self, token: bytes) -> tokens.Claims | ProgramClaims:
@@ -355,22 +370,11 @@ class Sessions:
     def forget(self, uuid: UserUuid) -> None:
         """Forget a deleted user. The caller holds the user's lock."""
         self._accounts.pop(uuid, None)
-        self._last_used.pop(uuid, None)
+        self.last_used.pop(uuid, None)
         self.known.forget(uuid)
         self._is_back(uuid)
+        self.handed_over.discard(uuid)
         self.programs.forget(uuid)
-
-    async def evict_idle(self, idle_seconds: float) -> None:
-        """Evict the keys of users without requests and refreshes for `idle_seconds` and without active runs."""
-        for uuid in [uuid for uuid in self._last_used if self._is_idle(uuid, idle_seconds)]:
-            async with self.turns.of(uuid):
-                # The user may have come back while this code waited for the lock.
-                if self._is_idle(uuid, idle_seconds):
-                    del self._last_used[uuid]
-                    # Even if the last write of its runs failed, the key is gone, and the other users' keys still have
-                    # to go.
-                    with suppress(CarrelError):
-                        await self.pool.evict(uuid)
 
     @property
     def sizes(self) -> dict[str, int]:
@@ -378,7 +382,7 @@ class Sessions:
         return {
             "checked_tokens": len(self._cache),
             "accounts": len(self._accounts),
-            "last_used": len(self._last_used),
+            "last_used": len(self.last_used),
             "turns": len(self.turns),
             "tasks": len(self._tasks),
             "issued": self.issuer.remembered,
@@ -389,10 +393,6 @@ class Sessions:
             "epochs": self.pool.keyring.epochs,
             "workspaces": self.pool.known,
         }
-
-    def _is_idle(self, uuid: UserUuid, idle_seconds: float) -> bool:
-        used = self._last_used.get(uuid)
-        return used is not None and self._clock.monotonic() - used >= idle_seconds and not self.pool.is_leased(uuid)
 
 
 def _read_uuid(conn: Connection) -> str | None:

@@ -55,6 +55,8 @@ class SignOut:
 
     async def _end_all(self, uuid: UserUuid) -> None:
         sessions, pool = self._sessions, self._sessions.pool
+        # A user whose key came from another process may have a run here, which goes on now.
+        await sessions.settle(uuid)
         async with sessions.turns.of(uuid):
             account = await sessions.accounts.read(uuid, account_rows.get)
             valid_from = sessions.issuer.next_valid_from(uuid, account.valid_from)

@@ -1,6 +1,5 @@
 """`carrel serve`: the service, one process."""
 
-import asyncio
 import gc
 import ipaddress
 import os
@@ -37,7 +36,10 @@ def command(
     log_level: str | None,
     env_file: Path | None,
 ) -> None:
-    """Run the service in the foreground until SIGTERM or Ctrl-C. On SIGHUP it reads secrets and certificate anew."""
+    """Run the service in the foreground until SIGTERM or Ctrl-C. On SIGHUP it reads secrets and certificate anew.
+
+    On SIGUSR2 it is replaced by a new process without a sign-in, if CARREL_HOT_RESTART is on.
+    """
     # The start makes objects that all stay. Searching them for garbage would take a twelfth of the time. The server
     # turns the collector on again when it has started.
     gc.disable()
@@ -63,37 +65,12 @@ def command(
     tls = tls_cert is not None or behind_proxy
     if not tls and not _is_loopback(host):
         refuse("for other machines the service needs HTTPS: give --tls-cert and --tls-key, or --behind-proxy")
-    listener = _listen(host, port)
+    listener = None if config.PREDECESSOR in os.environ else _listen(host, port)
 
     # Imported here, so that the refusals above come at once.
-    from carrel.app import create_app
-    from carrel.auth.credentials import Credentials
-    from carrel.cli.serving.uvicorn_server import Apply, ReloadRefused, StartRefused, run
-    from carrel.kit import logs
+    from carrel.cli.serving.lifetime import Options, serve
 
-    logs.configure(settings.log_level)
-    stopping = asyncio.Event()
-    credentials = Credentials.of(settings)
-
-    def reread() -> Apply:
-        try:
-            fresh = read()
-        except ConfigError as error:
-            raise ReloadRefused(str(error)) from None
-        ignored = config.differences(loaded, fresh, but=("plugin_secret", "admin_secret"))
-        if ignored:
-            logs.warning("reload-incomplete", reason=f"{', '.join(ignored)}: only a restart changes this")
-        return lambda: credentials.take_over(Credentials.of(fresh))
-
-    try:
-        app = create_app(settings, tls=tls, stopping=stopping, credentials=credentials)
-    except OSError:
-        # No other files are read so early.
-        refuse("CARREL_APP_DIR: the built browser app cannot be read")
-    try:
-        run(app, listener, stopping, reread, certificate=tls_cert, key=tls_key)
-    except StartRefused as error:
-        refuse(str(error))
+    serve(Options(settings, loaded, read, environ, tls_cert, tls_key, tls=tls), listener)
 
 
 def _is_loopback(host: str) -> bool:

@@ -19,6 +19,7 @@ from carrel.kit.sqlite.database import Cipher, Connection, Damaged, translated
 from carrel.kit.sqlite.migrate import is_current, migrate, refuse_newer
 from carrel.vault.keyring import UserUuid
 
+MIGRATIONS = "carrel.vault.migrations"
 _NEW = ".new"
 _BESIDE = ("-wal", "-shm", "-journal", "")
 """The files that SQLite makes beside a database, and last the database itself: as long as it is there, others may be,
@@ -33,7 +34,7 @@ class Format(NamedTuple):
     new_id: NewId
     cipher: Cipher = "chacha20"
     max_megabytes: int = 2048
-    migrations: str = "carrel.vault.migrations"
+    migrations: str = MIGRATIONS
 
 
 def open_workspace(path: Path, key: bytes | bytearray, uuid: UserUuid, form: Format, *, readonly: bool) -> Connection:

@@ -25,6 +25,10 @@ class ProgramUse:
         """Whether there may be a session of a program."""
         return self._until.get(uuid, 0.0) > self._clock.monotonic()
 
+    def seconds_left(self, uuid: UserUuid) -> float:
+        """For how long there may be one; 0 if there is none."""
+        return max(0.0, self._until.get(uuid, 0.0) - self._clock.monotonic())
+
     def end(self, uuid: UserUuid) -> None:
         """There is none any more, or the user is back, so that it does not matter."""
         self._until.pop(uuid, None)

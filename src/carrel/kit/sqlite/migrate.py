@@ -34,13 +34,17 @@ def load(package: str) -> tuple[tuple[int, str], ...]:
     return tuple(sorted((int(entry.name[:4]), _COMMENT.sub("", entry.read_text(encoding="utf-8"))) for entry in files))
 
 
+def latest(package: str) -> int:
+    """The version of a database with every migration in `package`."""
+    return load(package)[-1][0]
+
+
 def migrate(connection: Connection, package: str) -> None:
     """Bring the database up to date in one transaction.
 
     Raises:
         NewerDatabase: its version is beyond the program's.
     """
-    latest = load(package)[-1][0]
     refuse_newer(connection, package)
     if is_current(connection, package):
         return
@@ -50,7 +54,7 @@ def migrate(connection: Connection, package: str) -> None:
         for number, sql in load(package):
             if number > version:
                 connection.execute(sql).fetchall()
-        connection.execute(f"PRAGMA user_version = {latest}").fetchall()
+        connection.execute(f"PRAGMA user_version = {latest(package)}").fetchall()
 
 
 def refuse_newer(connection: apsw.Connection, package: str) -> None:
@@ -59,13 +63,13 @@ def refuse_newer(connection: apsw.Connection, package: str) -> None:
     Raises:
         NewerDatabase: its version is beyond the program's.
     """
-    if _version(connection) > load(package)[-1][0]:
+    if _version(connection) > latest(package):
         raise NewerDatabase
 
 
 def is_current(connection: apsw.Connection, package: str) -> bool:
     """Whether there is nothing to migrate."""
-    return _version(connection) == load(package)[-1][0]
+    return _version(connection) == latest(package)
 
 
 def _version(connection: apsw.Connection) -> int:

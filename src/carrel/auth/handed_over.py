@@ -1,0 +1,53 @@
+"""What the next process has to know of the users whose keys it gets, besides what stands in the databases."""
+
+import math
+from collections.abc import Collection, Sequence
+
+import msgspec
+
+from carrel.auth.sessions import Sessions
+from carrel.kit.clock import Clock
+from carrel.vault.keyring import UserUuid
+
+
+class HandedUser(msgspec.Struct, frozen=True, array_like=True):
+    """A user whose key another process gets. Times are in seconds, because the clocks of processes differ."""
+
+    uuid: UserUuid
+    idle_seconds: float
+    is_signed_out: bool
+    """The key serves the user's work and programs only."""
+    program_seconds: int
+    """How long a session of a program may still last."""
+    at_work: bool
+    """The workspace was open, so a run or a delivery may have to go on without any request."""
+
+
+def leave(sessions: Sessions, clock: Clock, first: Collection[UserUuid]) -> list[HandedUser]:
+    """Every user with a key, those in `first` at the beginning."""
+    keyring, now = sessions.pool.keyring, clock.monotonic()
+    opened = frozenset(sessions.pool.opened)
+    users = [uuid for uuid in keyring.uuids if uuid in first]
+    users += [uuid for uuid in keyring.uuids if uuid not in first]
+    return [
+        HandedUser(
+            uuid,
+            now - sessions.last_used.get(uuid, now),
+            uuid in sessions.signed_out,
+            math.ceil(sessions.programs.seconds_left(uuid)),
+            uuid in first or uuid in opened,
+        )
+        for uuid in users
+    ]
+
+
+def arrive(sessions: Sessions, clock: Clock, users: Sequence[HandedUser]) -> None:
+    """Know these users again, whose keys are in the keyring. Their accounts are read when they are needed."""
+    now = clock.monotonic()
+    for user in users:
+        sessions.handed_over.add(user.uuid)
+        sessions.last_used[user.uuid] = now - user.idle_seconds
+        if user.is_signed_out:
+            sessions.signed_out.add(user.uuid)
+        if user.program_seconds > 0:
+            sessions.programs.begin(user.uuid, user.program_seconds, frozenset())
