@@ -3,10 +3,12 @@
 import json
 import os
 import signal
+import socket
 import sys
 import threading
 import time
 from collections.abc import Iterator
+from contextlib import contextmanager
 from itertools import groupby
 from pathlib import Path
 
@@ -18,6 +20,7 @@ from tests.support.replaceable import Adopted, Replaceable, replaceable
 from tests.support.run_setup import finished, text_of
 from tests.support.soak import Figure
 from tests.support.steady_load import sign_in, steady_load
+from tests.support.tls import certificate, trusting
 
 OBEDIENT = Path(__file__).parents[1] / "crash" / "replaced_service.py"
 GAP_SECONDS = 1.2
@@ -186,7 +189,8 @@ class Obedient:
 
     def answers(self) -> bool:
         """Whether the user who signed in once is served."""
-        answer = httpx.get(f"{self.service.url}/api/users/me", headers=self._session, timeout=60)
+        verify = trusting() if self.service.certificate else True
+        answer = httpx.get(f"{self.service.url}/api/users/me", headers=self._session, timeout=60, verify=verify)
         assert answer.status_code == 200, answer.text
         return True
 
@@ -202,15 +206,30 @@ class Obedient:
         assert self.service.process.poll() is None
 
 
-@pytest.fixture
-def obedient(tmp_path: Path) -> Iterator[Obedient]:
-    orders = tmp_path / "orders"
+@contextmanager
+def obeying(folder: Path, pem: Path | None = None) -> Iterator[Obedient]:
+    orders = folder / "orders"
     orders.write_text("")
-    with replaceable(tmp_path / "service", [sys.executable, str(OBEDIENT), str(orders)]) as service:
+    with replaceable(folder / "service", [sys.executable, str(OBEDIENT), str(orders)], pem) as service:
         yield Obedient(service, orders)
 
 
-def test_a_successor_that_cannot_go_on_changes_nothing(obedient: Obedient) -> None:
+@pytest.fixture
+def obedient(tmp_path: Path) -> Iterator[Obedient]:
+    with obeying(tmp_path) as obedient:
+        yield obedient
+
+
+@pytest.fixture
+def over_tls(tmp_path: Path) -> Iterator[Obedient]:
+    with obeying(tmp_path, certificate(tmp_path)) as obedient:
+        yield obedient
+
+
+def test_a_successor_that_cannot_go_on_changes_nothing_and_one_that_can_shows_the_new_certificate(
+    over_tls: Obedient, tmp_path: Path
+) -> None:
+    obedient = over_tls
     env = obedient.service.folder / ".env"
     env.write_text("CARREL_WORKERS=none\n")
     obedient.is_refused("the successor ended before it was ready")
@@ -223,7 +242,14 @@ def test_a_successor_that_cannot_go_on_changes_nothing(obedient: Obedient) -> No
     obedient.service.ask_for_successor()
     obedient.service.await_log('"event":"hot-restart-failed"')
     assert obedient.answers()
-    obedient.service.replace()
+    with trusting().wrap_socket(socket.create_connection(("127.0.0.1", obedient.service.port), 60)) as connection:
+        before = connection.getpeercert(binary_form=True)
+        certificate(tmp_path)
+        obedient.service.replace()
+        # It was told that nothing more comes, and not just cut off.
+        assert connection.recv(1) == b""
+    with trusting().wrap_socket(socket.create_connection(("127.0.0.1", obedient.service.port), 60)) as connection:
+        assert connection.getpeercert(binary_form=True) != before
     assert obedient.answers()
     assert obedient.service.stop() == 0
     assert took_turns(obedient.service.log())

@@ -90,7 +90,9 @@ class Replaceable(Service):
 
 
 @contextmanager
-def replaceable(folder: Path, program: list[str] | None = None, **settings: str) -> Iterator[Replaceable]:
+def replaceable(
+    folder: Path, program: list[str] | None = None, certificate: Path | None = None, **settings: str
+) -> Iterator[Replaceable]:
     """A service that was started, with hot restarts allowed. At the end it is stopped, whichever process it is."""
     # A successor outlives its parent, and comes to us as it comes to systemd.
     assert _libc.prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) == 0
@@ -105,6 +107,7 @@ def replaceable(folder: Path, program: list[str] | None = None, **settings: str)
             settings={"CARREL_HOT_RESTART": "on", "CARREL_LOG_LEVEL": "info", "NOTIFY_SOCKET": str(address), **named},
         )
         service.manager = manager
+        service.certificate = certificate
         if program is not None:
             service.program = program
         service.start()

@@ -11,6 +11,7 @@ import httpx
 
 from tests.support.host import key_of
 from tests.support.service import Service
+from tests.support.tls import trusting
 
 _EACH = 12
 """Requests over one connection, before the next one is opened."""
@@ -87,7 +88,8 @@ class SteadyLoad:
 def sign_in(service: Service, uuid: str) -> dict[str, str]:
     """A paying user, created if need be; the header of the session."""
     plugin = {"X-SVC-Plugin-Secret": service.plugin_secret}
-    with httpx.Client(base_url=f"{service.url}/api", timeout=60, headers=plugin) as client:
+    verify = trusting() if service.certificate else True
+    with httpx.Client(base_url=f"{service.url}/api", timeout=60, headers=plugin, verify=verify) as client:
         client.post("/users", json={"uuid": uuid, "membership": "paid"})
         answer = client.post("/auth/login", json={"uuid": uuid, "db_key_hex": key_of(uuid)})
         assert answer.status_code == 200, answer.text
