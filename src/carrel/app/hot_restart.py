@@ -102,6 +102,7 @@ class HotRestart:
             services, users = self._services, self.taken.users
             self.taken.keys.take(services.keyring, [user.uuid for user in users])
             handed_over.arrive(services.sessions, services.clock, users)
+            _forget_strangers(services, users)
             logs.info("keys-taken-over", count=len(users))
             self._settling = asyncio.create_task(self._settle(services, users))
             self.taken = None
@@ -158,3 +159,13 @@ class HotRestart:
         """Let nobody's work go on any more, because the process ends."""
         if self._settling is not None:
             self._settling.cancel()
+
+
+def _forget_strangers(services: "Services", users: list[HandedUser]) -> None:
+    """Of a node of several: slots may have gone to others between the two processes."""
+    for user in users:
+        try:
+            services.accounts.require_served(user.uuid)
+        except CarrelError:
+            services.sessions.forget(user.uuid)
+            services.keyring.evict(user.uuid)
