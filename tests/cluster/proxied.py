@@ -13,16 +13,20 @@ import httpx
 from carrel.accounts.slots import slot_of
 from tests.support.etcd import EtcdServer
 from tests.support.service import Service, free_port
+from tests.support.steady_load import Front
 
 
 class Proxied:
     """Named nodes and their proxy."""
 
-    def __init__(self, folder: Path, server: EtcdServer, names: tuple[str, ...]) -> None:
+    def __init__(
+        self, folder: Path, server: EtcdServer, names: tuple[str, ...], settings: dict[str, str] | None = None
+    ) -> None:
         self.folder, self.names = folder, names
         self.socket, self.map_file = Path(f"/tmp/carrel-{free_port()}.sock"), folder / "slots.map"
         self.port = free_port()
         shared = {"CARREL_ETCD": server.url, "CARREL_CLUSTER": f"c{self.port}", "CARREL_LEASE_SECONDS": "10"}
+        shared |= settings or {}
         first = Service(folder / names[0], settings={**shared, "CARREL_NODE_NAME": names[0]})
         self.nodes = {names[0]: first}
         for name in names[1:]:
@@ -40,6 +44,11 @@ class Proxied:
     @property
     def url(self) -> str:
         return f"http://127.0.0.1:{self.port}"
+
+    @property
+    def front(self) -> Front:
+        """Where clients and the host reach the service."""
+        return Front(self.url, self.nodes[self.names[0]].plugin_secret)
 
     def start(self) -> None:
         members = [f"{name}=127.0.0.1:{node.port}" for name, node in self.nodes.items()]
@@ -110,8 +119,10 @@ class Proxied:
 
 
 @contextmanager
-def proxied(folder: Path, server: EtcdServer, names: tuple[str, ...]) -> Iterator[Proxied]:
-    cluster = Proxied(folder, server, names)
+def proxied(
+    folder: Path, server: EtcdServer, names: tuple[str, ...], settings: dict[str, str] | None = None
+) -> Iterator[Proxied]:
+    cluster = Proxied(folder, server, names, settings)
     try:
         cluster.start()
         yield cluster

@@ -14,7 +14,7 @@ import pytest
 
 from tests.support.host import key_of
 from tests.support.memory import traces
-from tests.support.replaceable import Adopted, Replaceable, replaceable
+from tests.support.replaceable import Adopted, Replaceable, ask_for_successor, replaceable
 from tests.support.steady_load import sign_in
 
 OBEDIENT = Path(__file__).parents[1] / "crash" / "replaced_service.py"
@@ -37,7 +37,7 @@ def test_keys_leave_the_process_that_went_and_are_in_no_other_place(service: Rep
     spellings = {"raw": key, "digits": key.hex().encode()}
     session = sign_in(service, USER)
     assert traces(service.pid, spellings) != {}
-    service.ask_for_successor()
+    ask_for_successor(service)
     old, new = service.process, Adopted(int(service.told("MAINPID=")))
     assert old is not None
     service.await_log('"event":"listening"', 2)

@@ -44,18 +44,52 @@ class Adopted:
         self.send_signal(signal.SIGKILL)
 
 
+def children() -> list[Adopted]:
+    """Those of this process, also by adoption, whichever of its threads started them."""
+    pids = [pid for file in Path("/proc/self/task").glob("*/children") for pid in file.read_text().split()]
+    return [Adopted(int(pid)) for pid in pids]
+
+
+def ask_for_successor(service: Service) -> None:
+    """SIGUSR2, as an operator sends it."""
+    os.kill(service.pid, signal.SIGUSR2)
+
+
+def successor_of(service: Service) -> Adopted:
+    """The process that serves the data folder, after the one that we started has ended."""
+    (successor,) = (child for child in children() if _serves(child, service.data_dir))
+    return successor
+
+
+def _serves(child: Adopted, folder: Path) -> bool:
+    return str(folder).encode() in Path(f"/proc/{child.pid}/cmdline").read_bytes()
+
+
+@contextmanager
+def adopting(folder: Path) -> Iterator[None]:
+    """A successor outlives its parent, and comes to us as it comes to systemd.
+
+    None that works below `folder` is left at the end.
+    """
+    assert _libc.prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) == 0
+    try:
+        yield
+    finally:
+        for child in children():
+            if _serves(child, folder):
+                child.kill()
+                child.wait()
+        _libc.prctl(_PR_SET_CHILD_SUBREAPER, 0, 0, 0, 0)
+
+
 class Replaceable(Service):
     """A service that may be replaced. Make it with `replaceable`."""
 
     manager: socket.socket
 
-    def ask_for_successor(self) -> None:
-        """SIGUSR2, as an operator sends it."""
-        os.kill(self.pid, signal.SIGUSR2)
-
     def replace(self) -> None:
         """Return when the successor serves and the process before it has ended."""
-        self.ask_for_successor()
+        ask_for_successor(self)
         self.follow()
 
     def follow(self) -> None:
@@ -94,11 +128,9 @@ def replaceable(
     folder: Path, program: list[str] | None = None, certificate: Path | None = None, **settings: str
 ) -> Iterator[Replaceable]:
     """A service that was started, with hot restarts allowed. At the end it is stopped, whichever process it is."""
-    # A successor outlives its parent, and comes to us as it comes to systemd.
-    assert _libc.prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) == 0
     folder.mkdir(parents=True, exist_ok=True)
     address = folder / "notify"
-    with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as manager:
+    with adopting(folder), socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as manager:
         manager.bind(str(address))
         manager.settimeout(_WAIT_SECONDS)
         named = {f"CARREL_{name.upper()}": value for name, value in settings.items()}
@@ -117,4 +149,3 @@ def replaceable(
             if service.process is not None and service.process.poll() is None:
                 service.process.kill()
                 service.process.wait(_WAIT_SECONDS)
-            _libc.prctl(_PR_SET_CHILD_SUBREAPER, 0, 0, 0, 0)

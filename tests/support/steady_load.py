@@ -6,22 +6,42 @@ from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from pathlib import Path
+from typing import NamedTuple, Protocol
 
 import httpx
 
 from tests.support.host import key_of
-from tests.support.service import Service
 from tests.support.tls import trusting
 
 _EACH = 12
 """Requests over one connection, before the next one is opened."""
 
 
+class Asked(Protocol):
+    """Whom to ask, as `Service` and `Front` are."""
+
+    @property
+    def url(self) -> str: ...
+    @property
+    def plugin_secret(self) -> str: ...
+    @property
+    def certificate(self) -> Path | None: ...
+
+
+class Front(NamedTuple):
+    """A proxy in front of services."""
+
+    url: str
+    plugin_secret: str
+    certificate: Path | None = None
+
+
 @dataclass
 class SteadyLoad:
     """What was asked and answered so far. `failures` is what nobody should notice, and stays empty."""
 
-    service: Service
+    service: Asked
     sessions: dict[str, dict[str, str]]
     answered: Counter[str] = field(default_factory=Counter)
     written: Counter[str] = field(default_factory=Counter)
@@ -85,7 +105,7 @@ class SteadyLoad:
         return True
 
 
-def sign_in(service: Service, uuid: str) -> dict[str, str]:
+def sign_in(service: Asked, uuid: str) -> dict[str, str]:
     """A paying user, created if need be; the header of the session."""
     plugin = {"X-SVC-Plugin-Secret": service.plugin_secret}
     verify = trusting() if service.certificate else True
@@ -97,7 +117,7 @@ def sign_in(service: Service, uuid: str) -> dict[str, str]:
 
 
 @contextmanager
-def steady_load(service: Service, *users: str) -> Iterator[SteadyLoad]:
+def steady_load(service: Asked, *users: str) -> Iterator[SteadyLoad]:
     """The users sign in once, and ask during the block."""
     load = SteadyLoad(service, {uuid: sign_in(service, uuid) for uuid in users})
     threads = [threading.Thread(target=load.work, args=(uuid,)) for uuid in users]
