@@ -6,11 +6,12 @@ from unittest.mock import patch
 
 import pytest
 
+from carrel.accounts.slots import NOBODY, former_decoy
 from carrel.auth.refusals import NotProvisioned
 from carrel.kit.sqlite import database
 from carrel.kit.sqlite.database import KeyRejected
 from carrel.vault import files
-from tests.support.auth_stack import AuthStack, auth_stack
+from tests.support.auth_stack import SERVICE_KEY, AuthStack, auth_stack
 from tests.support.clock import FakeClock
 
 
@@ -55,6 +56,18 @@ async def test_a_decoy_that_was_left_half_made_is_made_whole(tmp_path: Path, clo
             await second.login("nobody")
         assert path.exists()
         assert len(second.pool.keyring) == 0
+
+
+async def test_the_decoy_of_an_earlier_version_leaves_its_slot(tmp_path: Path, clock: FakeClock) -> None:
+    async with auth_stack(tmp_path, clock) as first:
+        made, slots = first.accounts.folder(NOBODY), tmp_path / "slots"
+        former = slots / former_decoy(SERVICE_KEY)
+    former.parent.mkdir(parents=True)
+    made.rename(former)
+    async with auth_stack(tmp_path, clock) as second:
+        with pytest.raises(NotProvisioned):
+            await second.login("nobody")
+    assert [path.name for path in slots.glob("*/*")] == []
 
 
 @pytest.mark.parametrize("name", ["workspace.db", "account.db"])

@@ -6,7 +6,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from carrel.accounts.slots import NOBODY, folder_of
+from carrel.accounts.slots import former_decoy
 from carrel.cluster import files
 from carrel.cluster.connection import etcd_of
 from carrel.cluster.etcd import Etcd, EtcdUnreachable
@@ -187,8 +187,8 @@ async def test_a_folder_with_users_joins_only_if_their_slots_are_its_own(
 ) -> None:
     registry = await made_cluster(etcd, prefix)
     (files.slot_folder(tmp_path / "a", SLOTS - 1) / "0123").mkdir(parents=True)
-    # What every process has, whichever slots it serves.
-    folder_of(tmp_path / "a", SERVICE_KEY, NOBODY).mkdir(parents=True)
+    # What every process of an earlier version has, whichever slots it serves.
+    (tmp_path / "a" / "slots" / former_decoy(SERVICE_KEY)).mkdir(parents=True)
     with pytest.raises(NodeHoldsOthers):
         await node(registry, tmp_path / "a").node.join(patience_seconds=0.0)
     shutil.rmtree(files.slot_folder(tmp_path / "a", SLOTS - 1))

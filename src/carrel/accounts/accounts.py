@@ -11,7 +11,7 @@ from typing import Concatenate, Literal, ParamSpec, TypeVar
 
 import msgspec
 
-from carrel.accounts.slots import RequireServed, file_key, folder_of, serve_everybody
+from carrel.accounts.slots import NOBODY, RequireServed, file_key, folder_of, former_decoy, serve_everybody
 from carrel.errors import CarrelError, Conflict, Forbidden, NotFound, Unavailable
 from carrel.kit.clock import Clock
 from carrel.kit.concurrency.cancellation import run_to_completion
@@ -123,6 +123,17 @@ class Accounts:
         """The user's folder as the service's own records name it: `<slot>/<name>`, which does not tell the uuid."""
         folder = self.folder(uuid)
         return f"{folder.parent.name}/{folder.name}"
+
+    def remove_decoy(self) -> None:
+        """Remove the account of `NOBODY`, also where earlier versions had it. The next start makes another one."""
+        self.remove_former_decoy()
+        with translated():
+            shutil.rmtree(self.folder(NOBODY), ignore_errors=True)
+            database.sync_folder(self._data)
+
+    def remove_former_decoy(self) -> None:
+        """Remove the account of `NOBODY` where earlier versions had it, in one of the slots."""
+        self.remove(former_decoy(self._service_key))
 
     def remove(self, owner: str) -> None:
         """Remove a folder for good, including one that an earlier removal left half-done.
@@ -249,8 +260,10 @@ class Accounts:
     def _make_folder(self, folder: Path) -> None:
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         # The slot's folder and `slots` may be new as well.
-        for changed in (folder.parent, folder.parent.parent, self._data):
+        for changed in folder.parents:
             database.sync_folder(changed)
+            if changed == self._data:
+                break
 
     @contextmanager
     def _new_beside(self, path: Path) -> Iterator[Path]:

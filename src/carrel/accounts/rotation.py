@@ -15,15 +15,13 @@ from typing import Final
 from carrel.accounts import deletions, issuance, roster
 from carrel.accounts.accounts import Accounts
 from carrel.accounts.service import MIGRATIONS, ServiceDatabaseMissing, ServiceKeyRejected
-from carrel.accounts.slots import file_key, folder_of
+from carrel.accounts.slots import NOBODY, file_key, folder_of, former_decoy
 from carrel.kit.clock import Clock
 from carrel.kit.ids import NewId
 from carrel.kit.sqlite import database
 from carrel.kit.sqlite.database import Connection, Damaged, KeyRejected, Missing, transaction, translated
 from carrel.kit.sqlite.migrate import migrate
 
-DECOY: Final = "*"
-"""The uuid of the decoy account, which every start makes anew if it is not there."""
 _NEW: Final = ".rotated"
 _BESIDE: Final = ("-wal", "-shm", "-journal", "")
 _FOLDER: Final = re.compile(r"[0-9a-f]{32}")
@@ -107,7 +105,8 @@ class Rotation:
 
     def _folders(self, connection: Connection, named: Iterable[str]) -> dict[str, str]:
         """The folders that are there, and whose they are."""
-        known = {self._owner(self._old, uuid): uuid for uuid in (*roster.uuids(connection), *named, DECOY)}
+        known = {self._owner(self._old, uuid): uuid for uuid in (*roster.uuids(connection), *named)}
+        known[former_decoy(self._old)] = NOBODY
         there = {
             f"{folder.parent.name}/{folder.name}"
             for folder in self._data.glob("slots/[0-9][0-9][0-9][0-9]/*")
@@ -126,7 +125,7 @@ class Rotation:
             accounts.remove(owner)
             with transaction(connection):
                 deletions.finish(connection, owner)
-        accounts.remove(accounts.owner(DECOY))
+        accounts.remove_decoy()
         folders = self._folders(connection, named)
         with transaction(connection):
             for owner, uuid in folders.items():

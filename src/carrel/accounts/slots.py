@@ -13,7 +13,10 @@ SLOTS = 1024
 """The number of slots never changes: with more than one process, each would own some of the slots."""
 
 NOBODY: Final = "*"
-"""Not a possible uuid: every process has an account of its own under it, for sign-ins of unknown users."""
+"""Not a possible uuid: every process has an account of its own under it, for sign-ins of unknown users.
+
+It is outside of the slots, because it never moves to another process.
+"""
 
 RequireServed = Callable[[str], None]
 """Raises for a user whom this process does not serve."""
@@ -35,7 +38,14 @@ def folder_name(service_key: bytes, uuid: str) -> str:
 
 def folder_of(data: Path, service_key: bytes, uuid: str) -> Path:
     """The user's folder, which the service creates, moves, backs up and deletes as a whole."""
+    if uuid == NOBODY:
+        return data / "decoy"
     return data / f"slots/{slot_of(uuid):04d}/{folder_name(service_key, uuid)}"
+
+
+def former_decoy(service_key: bytes) -> str:
+    """Where earlier versions had the account of `NOBODY`, as `<slot>/<name>`."""
+    return f"{slot_of(NOBODY):04d}/{folder_name(service_key, NOBODY)}"
 
 
 def file_key(service_key: bytes, purpose: str, uuid: str = "") -> bytes:

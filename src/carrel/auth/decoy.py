@@ -21,6 +21,7 @@ class Decoy:
 
     async def start(self) -> None:
         """Make the parts of the decoy account that are missing."""
+        self._accounts.remove_former_decoy()
         try:
             await self._accounts.create(_NOBODY, account_rows.insert, _NOBODY, "free")
         except UserExists:

@@ -11,7 +11,7 @@ from typing import Final, TypeVar
 
 import msgspec
 
-from carrel.accounts.slots import NOBODY, SLOTS, folder_name
+from carrel.accounts.slots import SLOTS, former_decoy
 from carrel.cluster.ownership import Mark
 from carrel.cluster.refusals import NodeDiskForeign
 from carrel.kit.sqlite import database
@@ -88,9 +88,9 @@ def slot_folder(data: Path, slot: int) -> Path:
 
 
 def slots_with_users(data: Path, service_key: bytes) -> set[int]:
-    """The slots in which the folder holds users. Every process has an account of its own besides, which is none."""
-    own = folder_name(service_key, NOBODY)
-    found = (path for path in (data / "slots").glob("[0-9][0-9][0-9][0-9]/*") if path.is_dir() and path.name != own)
+    """The slots in which the folder holds users. An earlier version had an account of its own there, which is none."""
+    own = data / "slots" / former_decoy(service_key)
+    found = (path for path in (data / "slots").glob("[0-9][0-9][0-9][0-9]/*") if path.is_dir() and path != own)
     return {int(path.parent.name) for path in found}
 
 
