@@ -16,7 +16,8 @@ import msgspec
 import numpy as np
 
 from carrel.evaluation.judges.trust import weighed
-from carrel.evaluation.ranking.ranking import Ranking, rank
+from carrel.evaluation.ranking.ranking import Ranking, decide, rank
+from carrel.evaluation.ranking.stopping import Decision
 from carrel.evaluation.records import Verdict
 from tests.evaluation import simulated, vectorised
 from tests.evaluation.coverage import Rate
@@ -110,8 +111,8 @@ def weigh(world: Judged, made: Tournaments, lengths: Array, tournament: int) -> 
     _, told = simulated.told(made, tournament)
     verdicts = [_measured(one, lengths[tournament]) for one in told]
 
-    def again(weights: Mapping[str, float]) -> Ranking:
-        return rank(CANDIDATES, verdicts, weights=weights)
+    def again(weights: Mapping[str, float]) -> Decision:
+        return decide(CANDIDATES, verdicts, weights, None)
 
     judges = {f"j{judge}": world.own for judge in range(world.judges)}
     return weighed(rank(CANDIDATES, verdicts), verdicts, (), FAMILIES, judges, again)

@@ -2,7 +2,7 @@
 
 from carrel.receipts import rules
 
-DIGEST = "6ec9777c25a2fce942f0d1edf528ccd7069aa12d0fe0b29cbc2e27078ec48cd4"
+DIGEST = "26aa5fd1ea34e69d561affd78c4a084284caf6e4f0ecc225e053dfa4553068b7"
 
 
 def test_the_rules_of_rankings_and_words_are_those_that_this_version_says_it_has() -> None:

@@ -6,7 +6,8 @@ import pytest
 
 from carrel.evaluation.judges import human
 from carrel.evaluation.judges.trust import weighed
-from carrel.evaluation.ranking.ranking import Ranking, rank
+from carrel.evaluation.ranking.ranking import Ranking, decide, rank
+from carrel.evaluation.ranking.stopping import Decision
 from carrel.evaluation.records import Verdict
 from carrel.evaluation.verdict import state
 from tests.evaluation.told import verdict, verdicts
@@ -22,8 +23,8 @@ def judged(
     own: Mapping[str, str | None] | None = None,
     candidates: str = "ABC",
 ) -> Ranking:
-    def again(weights: Mapping[str, float]) -> Ranking:
-        return rank(candidates, told, weights=weights)
+    def again(weights: Mapping[str, float]) -> Decision:
+        return decide(candidates, told, weights, None)
 
     return weighed(rank(candidates, told), told, votes, families or {}, own or {}, again)
 

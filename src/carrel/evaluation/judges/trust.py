@@ -10,6 +10,7 @@ from carrel.evaluation import records
 from carrel.evaluation.judges import agreement, health
 from carrel.evaluation.ranking.doubts import Distrust
 from carrel.evaluation.ranking.ranking import Ranking
+from carrel.evaluation.ranking.stopping import Decision
 from carrel.evaluation.records import HUMAN, Score, Verdict
 from carrel.evaluation.statistics import intervals
 from carrel.evaluation.words import listed, percent
@@ -18,8 +19,8 @@ LEAST = 10
 """Fewer pairs say nothing about a judge."""
 LONGER_WON = 0.95
 """From this part of comparisons on that the longer text won, a judge may as well have measured the length."""
-Again = Callable[[Mapping[str, float]], Ranking]
-"""Ranks again with other weights."""
+Again = Callable[[Mapping[str, float]], Decision]
+"""Whom the ranking would call best with other weights."""
 
 
 def weighed(

@@ -227,10 +227,10 @@ def decide(
     candidates: Sequence[str],
     verdicts: Sequence[Verdict],
     weights: Mapping[str, float],
-    look: Look,
+    look: Look | None,
     grouped: Groups | None = None,
 ) -> Decision:
-    """Whom `rank` would call best by comparisons at this look, or else whom the leader has beaten.
+    """Whom `rank` would call best by comparisons, or else whom the leader has beaten since earlier looks.
 
     Raises:
         ValueError: as `rank` says.
@@ -240,7 +240,7 @@ def decide(
     found = _headline(heard, cells.table_of(heard, cells.averaged(heard)), look)
     if len(found.standing.leaders) != 1:
         return Decision()
-    known = {one.candidate for one in look.beaten}
+    known = {one.candidate for one in look.beaten} if look else set()
     beaten = [one.candidate for one in found.contrasts if one.excludes_zero and one.candidate not in known]
     return Decision(candidates[found.standing.leaders[0]], tuple(beaten), found.best is not None)
 

@@ -52,6 +52,11 @@ class Decision(msgspec.Struct, frozen=True):
     beaten: tuple[str, ...] = ()
     decides: bool = False
 
+    @property
+    def best(self) -> str | None:
+        """Who beat all the others."""
+        return self.leader if self.decides else None
+
 
 class Look(msgspec.Struct, frozen=True, kw_only=True):
     """Look `number` of `of` comes when `documents` of the `planned` ones are compared.

@@ -184,14 +184,8 @@ def _weighed(evidence: Evidence, found: Ranking, weights: Mapping[str, float], *
     verdicts = [*evidence.verdicts, *_votes(evidence)] if with_human else evidence.verdicts
     own = evidence.comparison_weights | dict(weights)
 
-    def again(without: Mapping[str, float]) -> Ranking:
-        return ranking.rank(
-            evidence.candidates,
-            verdicts,
-            weights=own | dict(without),
-            look=evidence.look,
-            grouped=evidence.groups,
-        )
+    def again(without: Mapping[str, float]) -> Decision:
+        return ranking.decide(evidence.candidates, verdicts, own | dict(without), evidence.look, evidence.groups)
 
     heard = [one for one in verdicts if own.get(one.judge, 1.0) > 0]
     trusted = trust.weighed(
