@@ -224,12 +224,8 @@ def _best(
     alive = np.ones(centre.shape, dtype=bool)
     found = _ahead(gaps, centre, first, part, alive, groups)
     itself = np.arange(centre.shape[1]) == first[:, None]
-    ahead = (found.told | itself).all(axis=1)
-    for place in np.flatnonzero(ahead):
-        ahead[place] = all(
-            _signs(gaps[place, :, rival], found, int(place), int(rival), part, groups)
-            for rival in np.flatnonzero(found.open[place])
-        )
+    by_t = (found.told | itself).all(axis=1)
+    ahead = (_told(gaps, found._replace(open=found.open & by_t[:, None]), part, groups) | itself).all(axis=1)
     heard = met if said is None else said.part
     whole = met.shape[1] * met.shape[2] * (met.shape[2] - 1)
     named = np.flatnonzero(ahead & (heard.sum(axis=(1, 2, 3)) < whole - _LEVEL))
