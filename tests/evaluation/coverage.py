@@ -19,7 +19,8 @@ from tests.evaluation.vectorised import Array, Intervals
 
 FEW = (3, 4)
 MANY = (5, 8, 12, 20, 50)
-CELLS = tuple(Cell(*cell) for cell in product((*FEW, *MANY), (3, 5), (1, 3), (0.0, 0.2)))
+MISSING = (0.0, 0.2)
+CELLS = tuple(Cell(*cell) for cell in product((*FEW, *MANY), (3, 5), (1, 3), MISSING))
 BOOTSTRAPPED = 0.25
 """The part of the tournaments that the bootstraps, 400 fits each, are tried on."""
 _AT_ONCE = 250
@@ -147,18 +148,18 @@ def table(results: Sequence[Result]) -> str:
 
 
 def summary(results: Sequence[Result]) -> str:
-    """The same by number of documents."""
+    """The same by what is missing and by number of documents."""
     lines = [
-        "| documents | win share | by document | naive | rating | by document | naive | false “is best” |",
-        "|---:|---:|---:|---:|---:|---:|---:|---:|",
+        "| missing | documents | win share | by document | naive | rating | by document | naive | false “is best” |",
+        "|---:|---:|---:|---:|---:|---:|---:|---:|---:|",
     ]
     kinds = [field for field in Result._fields if field not in ("cell", "claims")]
-    for documents in (*FEW, *MANY):
-        here = [result for result in results if result.cell.documents == documents]
+    for missing, documents in product(MISSING, (*FEW, *MANY)):
+        here = [one for one in results if (one.cell.missing, one.cell.documents) == (missing, documents)]
         rates = [str(pooled(here, kind)) for kind in kinds]
         rates[0], rates[3] = f"**{rates[0]}**", f"**{rates[3]}**"
         worst = worst_field(here)
-        lines.append(f"| {documents} | {' | '.join(rates)} | {worst} |")
+        lines.append(f"| {100 * missing:.0f} % | {documents} | {' | '.join(rates)} | {worst} |")
     return "\n".join(lines)
 
 
@@ -175,9 +176,9 @@ def made(draw: Draw) -> Result:
     return run(*draw)
 
 
-def trial(draw: Draw) -> Result:
-    """A few of them."""
-    return run(draw.cell, 8, seed=5)
+def trial(draw: Draw) -> object:
+    """A few of them, with the rule's constants."""
+    return vectorised.CONSTANTS, run(draw.cell, 8, seed=5)
 
 
 def drawn(count: int) -> list[Result]:

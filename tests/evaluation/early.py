@@ -17,7 +17,7 @@ import numpy.typing as npt
 from carrel.evaluation.ranking.stopping import Look, looks
 from tests.evaluation import kept, simulated, vectorised, worlds
 from tests.evaluation.coverage import Rate
-from tests.evaluation.missing_arrays import CHANCE, Heard
+from tests.evaluation.missing_arrays import Heard
 from tests.evaluation.simulated import FIELDS, LEADS, Cell, pairs
 from tests.evaluation.vectorised import Array, Intervals, Places
 
@@ -238,19 +238,26 @@ def worst(results: Sequence[Claims], kind: str) -> Rate:
     return max(pooled.values(), key=lambda rate: rate.share)
 
 
+def alike(results: Sequence[Claims]) -> dict[tuple[float, int, int], list[Claims]]:
+    """By what is missing and numbers of documents and candidates: what differs in the number of judges alone."""
+    found: dict[tuple[float, int, int], list[Claims]] = {}
+    for one in sorted(results, key=lambda result: result.cell.missing):
+        found.setdefault((one.cell.missing, one.cell.documents, one.cell.candidates), []).append(one)
+    return found
+
+
 def summary(results: Sequence[Claims]) -> str:
-    """By numbers of documents and candidates, over judges and what is missing; in per cent."""
+    """By what is missing and numbers of documents and candidates, over judges; in per cent."""
     lines = [
-        "| documents | looks | candidates | ours | peeking | one look | repeated interval | plain interval |",
-        "|---:|---:|---:|---:|---:|---:|---:|---:|",
+        "| missing | documents | looks | candidates | ours | peeking | one look | repeated interval | plain interval |",
+        "|---:|---:|---:|---:|---:|---:|---:|---:|---:|",
     ]
-    for documents, candidates in dict.fromkeys(result.cell[:2] for result in results):
-        here = [result for result in results if result.cell[:2] == (documents, candidates)]
+    for (missing, documents, candidates), here in alike(results).items():
         rates = [worst(here, kind) for kind in ("ours", "peeking", "once")]
         rates.append(added(result.held for result in here))
         rates.append(added(result.plain for result in here))
         when = ", ".join(str(look.documents) for look in looks(documents))
-        cells = [documents, when, candidates, f"**{rates[0]}**", *rates[1:]]
+        cells = [f"{100 * missing:.0f} %", documents, when, candidates, f"**{rates[0]}**", *rates[1:]]
         lines.append(f"| {' | '.join(map(str, cells))} |")
     return "\n".join(lines)
 
@@ -324,9 +331,8 @@ def made(draw: Draw) -> Claims | Saving | Grouped:
 
 
 def trial(draw: Draw) -> object:
-    """A few of them; where verdicts are missing, with the constants of their rule, as in `worlds.trial`."""
-    few = made(draw._replace(tournaments=8, seed=5))
-    return (CHANCE, few) if draw.cell.missing else few
+    """A few of them, with the rule's constants."""
+    return vectorised.CONSTANTS, made(draw._replace(tournaments=8, seed=5))
 
 
 class Drawn(NamedTuple):

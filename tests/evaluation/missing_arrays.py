@@ -10,8 +10,6 @@ from carrel.evaluation.ranking.missing import CLEARLY, MARGIN
 Array = npt.NDArray[np.float64]
 Flags = npt.NDArray[np.bool_]
 
-CHANCE = MARGIN, CLEARLY
-"""What the rule takes for chance; results that were kept from other constants are drawn again."""
 _LEVEL = 1e-9
 
 

@@ -8,7 +8,7 @@ from carrel.evaluation.ranking.ranking import decide, rank
 from carrel.evaluation.ranking.stopping import Beaten, looks
 from tests.evaluation import early, kept, simulated
 from tests.evaluation.coverage import Rate
-from tests.evaluation.early import CELLS, added, claims, grouped, saving, sure
+from tests.evaluation.early import added, claims, grouped, saving, sure
 from tests.evaluation.simulated import Cell
 from tests.support import soak
 
@@ -94,11 +94,10 @@ def test_the_long_campaign_of_stopping_early_stays_within_its_bounds(capsys: pyt
     found, certain, saved = every.found, every.certain, every.saved
     with capsys.disabled():
         kept.table("early", early.tables(every))
-    for documents, candidates in {cell[:2] for cell in CELLS}:
-        here = [one for one in found if one.cell[:2] == (documents, candidates)]
+    for kind, here in early.alike(found).items():
         worst: Rate = early.worst(here, "ours")
         # A short campaign has more chance in it.
-        assert worst.share <= MOST + 3 * (MOST * (1 - MOST) / worst.of) ** 0.5, (documents, candidates, worst)
+        assert worst.share <= MOST + 3 * (MOST * (1 - MOST) / worst.of) ** 0.5, (kind, worst)
         assert added(one.held for one in here).share >= 0.95
     for one in certain:
         rate = early.worst([one], "ours")

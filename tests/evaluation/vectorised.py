@@ -11,8 +11,9 @@ import numpy.typing as npt
 
 from carrel.evaluation.ranking.bradley_terry import BASE_PRIOR, DELETED_PRIOR, PRIOR
 from carrel.evaluation.ranking.contrasts import DECIDES_FROM
+from carrel.evaluation.ranking.missing import CLEARLY, MARGIN
 from carrel.evaluation.statistics import signflips
-from carrel.evaluation.statistics.intervals import BORROWED, LENDERS, ONE_SIDED, probability
+from carrel.evaluation.statistics.intervals import BORROWED, LENDERS, OF_BORROWERS, ONE_SIDED, probability
 from carrel.evaluation.statistics.leads import CLOSE
 from carrel.evaluation.statistics.quantiles import student, student_above
 from tests.evaluation import missing_arrays
@@ -21,6 +22,8 @@ from tests.evaluation.missing_arrays import Heard
 Array = npt.NDArray[np.float64]
 Places = npt.NDArray[np.int64]
 
+CONSTANTS = (ONE_SIDED, BORROWED, LENDERS, OF_BORROWERS, CLOSE, DECIDES_FROM, MARGIN, CLEARLY)
+"""What was kept by others is drawn again: a trial of a few tournaments may come out alike."""
 _LEVEL = 1e-9
 _STEPS = 80
 _FINE = 1e9
@@ -128,7 +131,7 @@ def tell(
     shares = _bounds(centre, error, units, probability(part), 0.0, 1.0)
     first = np.argmax(np.round(np.where(alive, centre, -1.0), 9), axis=1)
     gaps = leads(met, won, first)
-    ahead = _told(gaps, _ahead(gaps, centre, first, part, alive, groups, last=last), part, groups)
+    ahead = _told(gaps, _ahead(gaps, centre, first, part, alive, groups, last=last), groups)
     if asked is not None:
         ahead &= _holds(met, won, asked, first, centre, part, alive, groups, said, last=last)
         shares = _widened(shares, met, won, asked, said, whole[:, 0, 0])
@@ -138,12 +141,13 @@ def tell(
 class _Ahead(NamedTuple):
     """Over whom the first leads by Student's t and, where that is clear, by the count of signs; `open` is to count.
 
-    `tails` are Student's probabilities of what is open. `each` says that both tests must pass: no third one is left in
-    the field, more looks follow, or documents belong together.
+    `error` is what each lead may have, `tails` are Student's probabilities of what is open. `each` says that both tests
+    must pass: no third one is left in the field, more looks follow, or documents belong together.
     """
 
     told: npt.NDArray[np.bool_]
     open: npt.NDArray[np.bool_]
+    error: Array
     tails: dict[tuple[int, int], float]
     each: npt.NDArray[np.bool_]
 
@@ -169,7 +173,7 @@ def _ahead(
         middle, error, units = _estimated(gaps, 0.0, groups)
         low = _bounds(middle, error, units, probability(part), -1.0, 1.0).low
         ahead = (low > 0) & (independent >= DECIDES_FROM) & apart & rivals
-        return _Ahead(ahead, ahead.copy(), {}, np.ones(len(first), dtype=bool))
+        return _Ahead(ahead, ahead.copy(), np.full(ahead.shape, ONE_SIDED * part), {}, np.ones(len(first), dtype=bool))
     middle, error = _estimate(gaps, 0.0)
     spread = np.where(rivals & ~np.isnan(error), error**2 * documents, 0.0)
     lenders = (rivals & ~np.isnan(error)).sum(axis=1, keepdims=True) - (rivals & ~np.isnan(error))
@@ -178,33 +182,34 @@ def _ahead(
     freedom = documents - 1 + borrowed
     variance = (spread * (documents - 1) + lent * borrowed) / np.maximum(freedom, 1)
     error = np.sqrt(variance / np.maximum(documents, 1))
-    low = _bounds(middle, error, freedom + 1, probability(part), -1.0, 1.0).low
-    ahead = (low > 0) & (documents >= DECIDES_FROM) & apart & rivals
+    low, less = (_bounds(middle, error, freedom + 1, probability(part * of), -1, 1).low for of in (1.0, OF_BORROWERS))
+    ahead = (np.where(borrowed > 0, less, low) > 0) & (documents >= DECIDES_FROM) & apart & rivals
+    allowed = ONE_SIDED * part * np.where(borrowed > 0, OF_BORROWERS, 1.0)
     sums, squares = np.nansum(gaps, axis=1), np.nansum(gaps**2, axis=1)
-    clear = np.exp(-(sums**2) / 2.0 / np.maximum(squares, 1e-12)) <= ONE_SIDED * part
+    clear = np.exp(-(sums**2) / 2.0 / np.maximum(squares, 1e-12)) <= allowed
     still = ahead & ~clear
     tails = {
         (int(i), int(j)): student_above(float(middle[i, j] / error[i, j]), int(freedom[i, j]))
         for i, j in np.argwhere(still)
     }
-    return _Ahead(ahead, still, tails, (rivals.sum(axis=1) < 2) | (not last))
+    return _Ahead(ahead, still, allowed, tails, (rivals.sum(axis=1) < 2) | (not last))
 
 
-def _told(gaps: Array, ahead: _Ahead, part: float, groups: Places | None = None) -> npt.NDArray[np.bool_]:
+def _told(gaps: Array, ahead: _Ahead, groups: Places | None = None) -> npt.NDArray[np.bool_]:
     """Over whom the first leads by both tests together."""
     told = ahead.told.copy()
     for place, rival in np.argwhere(ahead.open):
-        told[place, rival] = _signs(gaps[place, :, rival], ahead, int(place), int(rival), part, groups)
+        told[place, rival] = _signs(gaps[place, :, rival], ahead, int(place), int(rival), groups)
     return told
 
 
-def _signs(gap: Array, ahead: _Ahead, place: int, rival: int, part: float, groups: Places | None = None) -> bool:
+def _signs(gap: Array, ahead: _Ahead, place: int, rival: int, groups: Places | None = None) -> bool:
     """The count does not depend on the order of the documents, nor on that of their groups."""
     if groups is not None:
         there = ~np.isnan(gap)
         gap = (np.where(there, gap, 0.0) @ _members(groups))[there @ _members(groups) > 0]
     found = _kept(tuple(np.sort(np.rint(gap[~np.isnan(gap)] * _FINE).astype(int)).tolist()))
-    error = ONE_SIDED * part
+    error = float(ahead.error[place, rival])
     if ahead.each[place] or found.equal > CLOSE * error:
         return found.probability <= error
     return (found.probability + ahead.tails[place, rival]) / 2 <= error
@@ -225,7 +230,7 @@ def _best(
     found = _ahead(gaps, centre, first, part, alive, groups)
     itself = np.arange(centre.shape[1]) == first[:, None]
     by_t = (found.told | itself).all(axis=1)
-    ahead = (_told(gaps, found._replace(open=found.open & by_t[:, None]), part, groups) | itself).all(axis=1)
+    ahead = (_told(gaps, found._replace(open=found.open & by_t[:, None]), groups) | itself).all(axis=1)
     heard = met if said is None else said.part
     whole = met.shape[1] * met.shape[2] * (met.shape[2] - 1)
     named = np.flatnonzero(ahead & (heard.sum(axis=(1, 2, 3)) < whole - _LEVEL))
@@ -270,7 +275,7 @@ def _holds(
         sums = (common * (our_y - theirs[:, :, rival])).sum(axis=2) + direct * (2.0 * our_y[:, :, rival] - 1.0)
         gap = sums / np.maximum(terms, _LEVEL) * weights / np.maximum(usual, _LEVEL)
         gaps[..., rival] = np.where(there, gap, np.nan)
-    return _told(gaps, _ahead(gaps, centre, first, part, alive, groups, last=last), part, groups)
+    return _told(gaps, _ahead(gaps, centre, first, part, alive, groups, last=last), groups)
 
 
 def _widened(

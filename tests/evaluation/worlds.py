@@ -27,6 +27,8 @@ STRENGTHS: dict[Field, tuple[float, ...]] = {"twins": (0.8, 0.8), "led": (0.8, 0
 REST = -0.4
 TOPIC = 5
 """Documents of one topic."""
+MOST = 0.055
+"""No world may have more false claims."""
 _TARGET = 60_000
 _AT_ONCE = 4_000_000
 
@@ -284,7 +286,7 @@ def by_size(results: dict[Cell, Outcome]) -> str:
 
 
 def drawn_afresh(results: Mapping[Cell, Outcome], again: Mapping[Cell, Outcome]) -> str:
-    """As Markdown, in per cent: the cells with most false claims, and what five times as many tournaments say."""
+    """As Markdown, in per cent: cells with too many false claims, and what five times as many tournaments say."""
     lines = ["| world | candidates | documents | first draw | afresh |", "|---|---:|---:|---:|---:|"]
     lines += [
         f"| {cell.world} | {cell.candidates} | {cell.documents} | {results[cell].false} | **{one.false}** |"
@@ -329,16 +331,11 @@ def _trial(world: str) -> tuple[Outcome, ...]:
     return tuple(run(Cell(world, k, d), 20, seed=5) for k, d in ((2, 12), (3, 20), (5, 8)))
 
 
-def trial(draw: Draw) -> tuple[dict[str, object], tuple[Outcome, ...]]:
-    """A few tournaments of the same world, and what makes it another one than the plain one.
-
-    So few may come out alike where the rule of missing verdicts changes by little, so its constants stand beside them.
-    """
+def trial(draw: Draw) -> object:
+    """A few tournaments of the world, what makes it another one than the plain one, and the rule's constants."""
     own, plain = (WORLDS | BEYOND)[draw.cell.world]._asdict(), World()._asdict()
-    unlike: dict[str, object] = {name: value for name, value in own.items() if value != plain[name]}
-    if own["missing"] or own["hidden"]:
-        unlike["chance"] = missing_arrays.CHANCE
-    return unlike, _trial(draw.cell.world)
+    unlike = {name: value for name, value in own.items() if value != plain[name]}
+    return vectorised.CONSTANTS, unlike, _trial(draw.cell.world)
 
 
 def drawn(draws: Sequence[Draw]) -> dict[Draw, Outcome]:
@@ -353,8 +350,9 @@ def cells(count: int, names: Sequence[str]) -> dict[Cell, Outcome]:
 
 
 def afresh(results: Mapping[Cell, Outcome], count: int) -> dict[Cell, Outcome]:
-    """The eight cells with most false claims, five times as often: the greatest of many figures is high by chance."""
-    suspects = sorted(results, key=lambda cell: -results[cell].false.share)[:8]
+    """Every cell with too many false claims, five times as often: the greatest of many figures is high by chance."""
+    suspects = sorted(results, key=lambda cell: -results[cell].false.share)
+    suspects = [cell for cell in suspects if results[cell].false.share > MOST]
     return {draw.cell: one for draw, one in drawn([Draw(cell, 5 * count, 2027) for cell in suspects]).items()}
 
 

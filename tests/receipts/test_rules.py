@@ -2,7 +2,7 @@
 
 from carrel.receipts import rules
 
-DIGEST = "26aa5fd1ea34e69d561affd78c4a084284caf6e4f0ecc225e053dfa4553068b7"
+DIGEST = "3265b53161a2e4a6c23537d9dfc806473b018979ffb5a1a2cdb39294682b17ee"
 
 
 def test_the_rules_of_rankings_and_words_are_those_that_this_version_says_it_has() -> None:

@@ -61,3 +61,12 @@ def test_a_lead_borrows_its_spread_from_three_others_by_hand() -> None:
     assert found.error == pytest.approx(math.sqrt(0.1563218 / 20))
     assert (found.mean, found.documents, found.freedom) == (0.2, 20, 29)
     assert intervals.steadied(own, others[:2]) == own
+
+
+def test_a_lead_that_borrows_may_have_a_little_less_error() -> None:
+    differences = [-0.75] * 3 + [-0.25] * 3 + [0.25, 0.5, 0.5] + [0.75] * 6 + [1.0] * 3
+    gap = intervals.difference(differences)._replace(borrowed=intervals.BORROWED)
+    by_t = student_above(gap.mean / (gap.error or 1.0), 27)
+    together = (by_t + signflips.probability(differences)) / 2
+    assert leads.told(gap, differences, together / 0.959, each=False)
+    assert not leads.told(gap, differences, together / 0.961, each=False)

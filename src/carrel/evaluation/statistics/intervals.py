@@ -82,6 +82,9 @@ BORROWED = 10
 """So many degrees of freedom the spread of one lead borrows from others."""
 LENDERS = 3
 """So many others, at least, lend it: fewer may all be less spread than the one that borrows."""
+OF_BORROWERS = 0.96
+"""The part of the error that a lead may have that borrows. Where a candidate fails altogether on one of twenty
+documents, runs of five to twelve candidates over twenty documents claimed wrongly in 5.5 to 5.8 % without this."""
 
 
 def steadied(gap: Estimate, others: Sequence[Estimate]) -> Estimate:

@@ -9,7 +9,7 @@ import math
 from collections.abc import Sequence
 
 from carrel.evaluation.statistics import signflips
-from carrel.evaluation.statistics.intervals import Estimate
+from carrel.evaluation.statistics.intervals import OF_BORROWERS, Estimate
 from carrel.evaluation.statistics.quantiles import student_above
 
 CLOSE = 0.8
@@ -17,10 +17,12 @@ CLOSE = 0.8
 
 
 def told(gap: Estimate, differences: Sequence[float], error: float, *, each: bool) -> bool:
-    """Whether the lead passes with this error on its side; `gap` is of these differences.
+    """Whether the lead passes with this error on its side, or a little less if it borrows.
 
-    With `each`, both tests must pass however close the sums lie.
+    `gap` is of these differences. With `each`, both tests must pass however close the sums lie.
     """
+    if gap.borrowed:
+        error *= OF_BORROWERS
     if gap.error is None or (by_t := student_above(gap.mean / gap.error, gap.freedom)) > error:
         return False
     most = error if each else 2 * error - by_t
