@@ -7,6 +7,7 @@ import pytest
 from carrel.evaluation.judges.human import vote
 from carrel.evaluation.people.people import PeopleVerdict, say
 from carrel.evaluation.records import HumanVote, Side, Verdict
+from tests.evaluation import kept
 from tests.evaluation.people import campaign, pandalm
 from tests.evaluation.people.campaign import Held, Opposed
 from tests.evaluation.told import verdict, verdicts
@@ -153,5 +154,5 @@ def test_the_long_campaign_of_votes_stays_within_its_bounds(capsys: pytest.Captu
     draws = soak.size(2000)
     held, opposed = campaign.run(draws, seed=2026)
     with capsys.disabled():
-        print(f"\n{draws:,} draws a row\n\n{campaign.tables(held, opposed)}")
+        kept.table("people", f"{draws:,} draws a row\n\n{campaign.tables(held, opposed)}")
     held_to_its_bounds(held, opposed)
