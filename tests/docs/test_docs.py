@@ -4,6 +4,7 @@ import json
 import re
 import tomllib
 from collections.abc import Iterator
+from functools import cache
 from itertools import pairwise
 from pathlib import Path
 from urllib.parse import unquote
@@ -96,6 +97,7 @@ def test_every_picture_says_in_words_what_it_shows() -> None:
     assert all(len(picture.content) > 20 for picture in pictures)
 
 
+@cache
 def tokens(document: Path) -> list[Token]:
     return MarkdownIt("commonmark").enable("table").parse(document.read_text(encoding="utf-8"))
 
@@ -116,6 +118,7 @@ def leads_somewhere(document: Path, target: str) -> bool:
     return not anchor or anchor in anchors(linked)
 
 
+@cache
 def anchors(document: Path) -> set[str]:
     """The anchors of headings as the usual renderers make them."""
     parsed = tokens(document)
