@@ -62,6 +62,8 @@ class DataSetInUse(Conflict):
     detail = "Presets use this data set; errors names their ids."
 
 
+MAX_NAMED_FAULTS: Final = 20
+"""So many faults of rows are named; the others would be of the same kinds."""
 TABLE_REFUSALS: Final = (TableUnreadable, TableEmpty, ColumnsInvalid, RowsInvalid, CellTooLarge, TooManyRows)
 """What refuses a table, whatever it comes in."""
 

@@ -35,10 +35,7 @@ from carrel.uploads.room import Busy, Place, Room, brisk
 from carrel.vault.ids import DataSetId
 from carrel.vault.workspace import Workspace
 
-_REFUSALS = (
-    *(UploadTooLarge, refusals.TableFormatUnsupported, refusals.TableUnreadable, refusals.TableEmpty),
-    *(refusals.ColumnsInvalid, refusals.RowsInvalid, refusals.CellTooLarge, refusals.TooManyRows, Malformed, Busy),
-)
+_REFUSALS = (UploadTooLarge, refusals.TableFormatUnsupported, *refusals.TABLE_REFUSALS, Malformed, Busy)
 _Version = Annotated[int | None, QueryParameter(ge=1, lt=1 << 31, description="As it was saved as this version.")]
 
 

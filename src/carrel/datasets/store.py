@@ -7,7 +7,8 @@ from typing import Final, NamedTuple
 from carrel.config import Settings
 from carrel.datasets import reading
 from carrel.datasets.columns import check_roles
-from carrel.datasets.refusals import ColumnsInvalid, DataSetInUse, RowsInvalid, fault
+from carrel.datasets.refusals import MAX_NAMED_FAULTS, ColumnsInvalid, DataSetInUse, RowsInvalid, fault
+from carrel.datasets.rows import Version, find
 from carrel.datasets.schemas import Column, DataSet, DataSetChange, DataSetSummary, Format, Upload
 from carrel.datasets.table import CheckedTable, cell_fault
 from carrel.errors import FieldError, NotFound
@@ -23,7 +24,6 @@ VERSIONED: Final = "version, name, description, format, columns, row_count, byte
 
 _ROWS_PER_TURN: Final = 100
 _NAMED_USERS: Final = 100
-_NAMED_FAULTS: Final = 20
 _data_sets = Select(DataSet)
 _summaries = Select(DataSetSummary)
 
@@ -35,16 +35,6 @@ class Described(NamedTuple):
     description: str
     format: Format
     size: int
-
-
-class _Present(NamedTuple):
-    seq: int
-    version: int
-    batch: int
-    columns: list[Column]
-
-
-_present = Select(_Present)
 
 
 def get(conn: Connection, data_set_id: DataSetId) -> DataSet:
@@ -149,9 +139,9 @@ def delete(conn: Connection, data_set_id: DataSetId, if_match: IfMatch) -> None:
     conn.run("DELETE FROM data_sets WHERE id = ?", data_set_id)
 
 
-def _keep_present(conn: Connection, data_set_id: DataSetId, if_match: IfMatch) -> _Present:
+def _keep_present(conn: Connection, data_set_id: DataSetId, if_match: IfMatch) -> Version:
     """Keep the present version as an earlier one, and count up. Returns what is kept."""
-    present = _present.one(conn, "FROM data_sets WHERE id = ?", data_set_id)
+    present = find(conn, data_set_id)
     if present is None:
         raise NotFound
     if_match.require(present.version)
@@ -186,7 +176,7 @@ def _check_columns(present: list[Column], wanted: list[Column]) -> None:
     check_roles(wanted)
 
 
-def _check_cells(conn: Connection, present: _Present, wanted: list[Column]) -> None:
+def _check_cells(conn: Connection, present: Version, wanted: list[Column]) -> None:
     """Check the cells of columns whose role changes."""
     changed = [place for place, column in enumerate(wanted) if column.role != present.columns[place].role]
     faults: list[FieldError] = []
@@ -201,7 +191,7 @@ def _check_cells(conn: Connection, present: _Present, wanted: list[Column]) -> N
             message = cell_fault(column.role, cell)
             if message is not None:
                 faults.append(fault(number, message, (place + 1, column.name)))
-            if len(faults) >= _NAMED_FAULTS:
+            if len(faults) >= MAX_NAMED_FAULTS:
                 raise RowsInvalid(errors=tuple(faults))
     if faults:
         raise RowsInvalid(errors=tuple(faults))

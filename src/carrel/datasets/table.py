@@ -1,16 +1,14 @@
 """Checks the rows of a table one by one and makes of them what is stored. Pure."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Final, NamedTuple
+from typing import NamedTuple
 
 from carrel.config import Settings
 from carrel.datasets import columns, conversations
 from carrel.datasets.reading import Cells, Table
-from carrel.datasets.refusals import CellTooLarge, RowsInvalid, TableEmpty, TooManyRows, fault
+from carrel.datasets.refusals import MAX_NAMED_FAULTS, CellTooLarge, RowsInvalid, TableEmpty, TooManyRows, fault
 from carrel.datasets.schemas import MAX_CELLS, MAX_GROUP_CHARACTERS, MAX_ID_CHARACTERS, SINGLE_ROLES, Column, Role
 from carrel.errors import FieldError
-
-_NAMED_FAULTS: Final = 20
 
 
 class Row(NamedTuple):
@@ -60,13 +58,13 @@ class CheckedTable:
                 message = f"is the id of row {numbers[row_id]}, too"
                 faults.append(fault(number, message, (0 if place is None else place + 1, "id")))
             numbers[row_id] = number
-            if len(faults) >= _NAMED_FAULTS:
+            if len(faults) >= MAX_NAMED_FAULTS:
                 break
             self.row_count = number
             if not faults:
                 yield Row(number, row_id, cells)
         if faults:
-            raise RowsInvalid(errors=tuple(faults[:_NAMED_FAULTS]))
+            raise RowsInvalid(errors=tuple(faults[:MAX_NAMED_FAULTS]))
         if not self.row_count:
             raise TableEmpty
         # Now that all columns are known: a role may have been chosen for one that never came.

@@ -8,6 +8,7 @@ from carrel.datasets import rows as tables
 from carrel.datasets.columns import place_of, placeholder
 from carrel.datasets.reading import Cells
 from carrel.datasets.rows import Row, Version
+from carrel.datasets.schemas import Role
 from carrel.errors import BadInput
 from carrel.kit.sqlite.database import Connection
 from carrel.presets import rows
@@ -81,8 +82,8 @@ class RowInputs:
                 },
             )
 
-    def _cell(self, cells: Cells, role: str) -> str | None:
-        place = next((place for place, one in enumerate(self.version.columns) if one.role == role), None)
+    def _cell(self, cells: Cells, role: Role) -> str | None:
+        place = place_of(self.version.columns, role)
         return None if place is None else cells[place]
 
     def _name(self, row: Row) -> str:
