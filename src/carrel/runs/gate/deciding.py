@@ -1,4 +1,4 @@
-"""Decides whether a candidate is worse than its baseline, from what was gathered. Pure but for `rows`."""
+"""Decides whether a candidate is worse than its baseline, from what was gathered. Pure."""
 
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
@@ -13,7 +13,6 @@ from carrel.evaluation.ranking import scores
 from carrel.evaluation.ranking.table import tabulate
 from carrel.evaluation.records import Verdict
 from carrel.evaluation.statistics.means import mean
-from carrel.kit.sqlite.database import Connection
 from carrel.runs.judging import judgement
 from carrel.runs.judging.judgement import Evidence, Packed
 
@@ -40,18 +39,6 @@ class Marks(msgspec.Struct, frozen=True):
     decides: bool
     candidate: dict[str, float]
     baseline: dict[str, float]
-
-
-def rows(
-    conn: Connection, run: int, candidates: tuple[int, int]
-) -> Iterator[tuple[int, int, bool | None, list[float | None] | None]]:
-    """Every answer of two candidates: its document, its candidate, and what the checks say of it."""
-    for document, candidate, passes, given in conn.each(
-        "SELECT document, candidate, passes, marks FROM generated LEFT JOIN check_marks ON generated = generated.seq"
-        " WHERE generated.run = ? AND candidate IN (?, ?) ORDER BY document, candidate, repeat",
-        *(run, *candidates),
-    ):
-        yield document, candidate, None if passes is None else bool(passes), None if given is None else _marks(given)
 
 
 def marks_of(checks: Sequence[Check], candidate: Given, baseline: Given) -> list[Marks]:
@@ -103,9 +90,6 @@ def _compared(evidence: Evidence, pair: Pair) -> dict[str, float]:
             by_document[verdict.document].append(verdict)
     tables = {one: tabulate(names, said, evidence.comparison_weights) for one, said in by_document.items()}
     return {one: table.documents[0][0].y - 0.5 for one, table in tables.items() if table.documents}
-
-
-_marks = msgspec.json.Decoder(list[float | None]).decode
 
 
 def _passes(passes: bool, marks: Sequence[float | None]) -> float | None:

@@ -1,7 +1,10 @@
 """Reads what judges and checks say of a candidate and its baseline, and has a worker decide."""
 
 from collections import defaultdict
+from collections.abc import Iterator
 from typing import NamedTuple
+
+import msgspec
 
 from carrel.errors import BadInput, NotFound, Unavailable
 from carrel.evaluation.gate import GateResult
@@ -18,6 +21,8 @@ from carrel.runs.model import run_transitions, units
 from carrel.runs.model import setup as setups
 from carrel.runs.model.setup import RunId, Setup
 from carrel.vault.workspace import Workspace
+
+_marks = msgspec.json.Decoder(list[float | None]).decode
 
 
 class Question(NamedTuple):
@@ -62,7 +67,7 @@ def _gather(conn: Connection, run_id: RunId, question: Question) -> _Gathered:
     documents = units.of(conn, setup.seq)
     there: dict[int, set[str]] = {candidate: set(), baseline: set()}
     found: dict[int, list[tuple[str, bool, list[float | None]]]] = {candidate: [], baseline: []}
-    for document, ordinal, passes, given in deciding.rows(conn, setup.seq, (candidate, baseline)):
+    for document, ordinal, passes, given in _rows(conn, setup.seq, (candidate, baseline)):
         name = documents.same.get(f"d{document}", f"d{document}")
         there[ordinal].add(name)
         if passes is not None and given is not None:
@@ -74,6 +79,18 @@ def _gather(conn: Connection, run_id: RunId, question: Question) -> _Gathered:
     )
     checks = [one.check for one in marks.asked(conn, setup.seq)]
     return _Gathered(evidence.packed(conn, setup), pair, deciding.marks_of(checks, found[candidate], found[baseline]))
+
+
+def _rows(
+    conn: Connection, run: int, candidates: tuple[int, int]
+) -> Iterator[tuple[int, int, bool | None, list[float | None] | None]]:
+    """Every answer of two candidates: its document, its candidate, and what the checks say of it."""
+    for document, candidate, passes, given in conn.each(
+        "SELECT document, candidate, passes, marks FROM generated LEFT JOIN check_marks ON generated = generated.seq"
+        " WHERE generated.run = ? AND candidate IN (?, ?) ORDER BY document, candidate, repeat",
+        *(run, *candidates),
+    ):
+        yield document, candidate, None if passes is None else bool(passes), None if given is None else _marks(given)
 
 
 def _ordinals(setup: Setup, question: Question) -> tuple[int, int]:
