@@ -70,11 +70,7 @@ def create(
 @user_command
 def start(cli: UserCommand, run_id: str, watched: bool) -> None:
     """Start a run."""
-    run = cli.workspace.runs.start(run_id)
-    if watched:
-        end_with(cli, watch_run(cli, run_id))
-    else:
-        _show(cli, run)
+    _began(cli, cli.workspace.runs.start(run_id), watched=watched)
 
 
 @command.command("list")
@@ -310,11 +306,7 @@ def share_logs(cli: UserCommand, run_id: str) -> None:
 @user_command
 def retry(cli: UserCommand, run_id: str, watched: bool) -> None:
     """Try the failed tasks of a run that has ended again. What succeeded is kept, and nothing is paid twice."""
-    run = cli.workspace.runs.retry(run_id)
-    if watched:
-        end_with(cli, watch_run(cli, run_id))
-    else:
-        _show(cli, run)
+    _began(cli, cli.workspace.runs.retry(run_id), watched=watched)
 
 
 @command.command("reevaluate")
@@ -335,10 +327,7 @@ def reevaluate(
     """Judge the same answers again, in a new round. Earlier rounds stay readable."""
     heard = [Judge(model=model) for model in judges] or None
     run = cli.workspace.runs.reevaluate(run_id, judges=heard, criteria=criteria, instructions=instructions)
-    if watched:
-        end_with(cli, watch_run(cli, run_id))
-    else:
-        _show(cli, run)
+    _began(cli, run, watched=watched)
 
 
 @command.command("delete")
@@ -348,6 +337,13 @@ def delete(cli: UserCommand, run_ids: tuple[str, ...]) -> None:
     """Delete runs with all their results."""
     for run_id in run_ids:
         cli.workspace.runs.delete(run_id)
+
+
+def _began(cli: UserCommand, run: Run, *, watched: bool) -> None:
+    if watched:
+        end_with(cli, watch_run(cli, run.id))
+    else:
+        _show(cli, run)
 
 
 def _show(cli: UserCommand, run: Run) -> None:
