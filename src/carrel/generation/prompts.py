@@ -1,6 +1,6 @@
 """The prompts for generating and combining: the user's instructions, with the texts in their places or after them."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from carrel.contents.resolve import Slot, fill
@@ -51,9 +51,14 @@ def with_fields(instructions: Instructions, fields: Mapping[str, str]) -> Instru
     return Instructions("".join(pieces), slots, is_whole=len(slots) < len(instructions.slots))
 
 
-def matter(instructions: Instructions, document: str, reference: str | None) -> GenerateMatter:
-    """Build the same prompt for a built-in model: the document by itself, and the instructions without it."""
-    values = {"document": "", "reference": reference or ""}
+def matter(
+    instructions: Instructions, document: str, reference: str | None, fields: Iterable[str] = ()
+) -> GenerateMatter:
+    """Build the same prompt for a built-in model: the document by itself, and the instructions without it.
+
+    `fields` are the columns of a row whose texts are the document.
+    """
+    values = {"document": "", "reference": reference or "", **dict.fromkeys(fields, "")}
     return GenerateMatter(document, fill(instructions.text, instructions.slots, values).strip())
 
 

@@ -84,13 +84,11 @@ def _generation(conn: Connection, setup: Setup, task: Task) -> Need:
     document, reference = _document(conn, setup, task.document)
     named = texts.read_instructions(conn, candidate.instructions) or Instructions("", ())
     fields = _fields(conn, setup, task.document)
-    instructions = prompts.with_fields(named, fields)
-    asked = prompts.with_fields(named, dict.fromkeys(fields, ""))
     return Call(
         model=candidate.model,
         parameters=candidate.parameters,
-        matter=prompts.matter(asked, document, reference),
-        instructions=instructions,
+        matter=prompts.matter(named, document, reference, fields),
+        instructions=prompts.with_fields(named, fields),
         reference=reference,
         criteria=setup.round.criteria if setup.show_criteria else (),
     )
