@@ -259,13 +259,10 @@ def _entered(conn: Connection, setup: Setup) -> Stage | None:
         return None
     phase, combined, taken = row
     named = [one for one in looks.stages(setup) if (one.kind, one.combined) == (phase, bool(combined))]
-    # A reopened round may be in a phase that this round does not have, or that came before the first look only.
-    return max((one for one in named if combined or one.look <= taken), key=_order, default=_reopened(phase))
-
-
-def _reopened(kind: Kind) -> Stage | None:
-    """The stage of a later round that makes answers which failed in the first."""
-    return Stage(kind, False, 0, 0, 0) if kind == "generate" else None
+    # Answers that failed in the first round may be made in a later one, which plans none itself.
+    again = Stage("generate", False, 0, 0, 0) if phase == "generate" else None
+    # A reopened round may be in a phase that came before the first look only.
+    return max((one for one in named if combined or one.look <= taken), key=_order, default=again)
 
 
 def _compared_before(conn: Connection, setup: Setup) -> list[int]:
