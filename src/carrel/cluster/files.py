@@ -54,7 +54,6 @@ def write_record(data: Path, record: Record) -> None:
     """Replace the record, durably."""
     with translated():
         _write(data / RECORD, record)
-        database.sync_folder(data)
 
 
 def read_marks(data: Path) -> dict[int, Mark]:
@@ -124,10 +123,4 @@ def _read(path: Path, kind: type[T]) -> T | None:
 
 
 def _write(path: Path, content: msgspec.Struct) -> None:
-    new = path.with_name(f"{path.name}.new")
-    descriptor = os.open(new, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-    with os.fdopen(descriptor, "wb") as file:
-        file.write(msgspec.json.encode(content))
-        file.flush()
-        os.fsync(file.fileno())
-    new.rename(path)
+    database.write_file(path, msgspec.json.encode(content))

@@ -4,7 +4,6 @@ Without etcd the last map stays in force.
 """
 
 import asyncio
-import os
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
@@ -14,7 +13,7 @@ from carrel.cluster import haproxy
 from carrel.cluster.etcd import EtcdUnreachable
 from carrel.cluster.ownership import Entry
 from carrel.cluster.registry import Registry
-from carrel.kit.sqlite.database import sync_folder
+from carrel.kit.sqlite.database import write_file
 
 _RETRY_SECONDS: Final = 0.5
 _SILENT_SECONDS: Final = 5.0
@@ -67,7 +66,7 @@ class MapAgent:
     async def _apply(self) -> None:
         text = haproxy.map_text(self._entries)
         if not self._file.exists() or self._file.read_text("ascii") != text:
-            await asyncio.to_thread(_write, self._file, text)
+            await asyncio.to_thread(write_file, self._file, text.encode("ascii"))
         if self._socket is None:
             return
         changes = await self._differing()
@@ -103,13 +102,3 @@ class MapAgent:
                         await writer.wait_closed()
         except (OSError, TimeoutError):
             raise HaproxySilent from None
-
-
-def _write(file: Path, text: str) -> None:
-    new = file.with_name(f"{file.name}.new")
-    with new.open("w", encoding="ascii") as out:
-        out.write(text)
-        out.flush()
-        os.fsync(out.fileno())
-    new.rename(file)
-    sync_folder(file.parent)

@@ -344,6 +344,15 @@ def replace(path: Path, new: Path, *, before: Callable[[], None] = lambda: None)
     sync_folder(path.parent)
 
 
+def write_file(path: Path, content: bytes) -> None:
+    """Write a small file anew. After a power cut the old one or the new one is there, whole."""
+    new = path.with_name(f"{path.name}.new")
+    new.write_bytes(content)
+    sync_file(new)
+    new.rename(path)
+    sync_folder(path.parent)
+
+
 def sync_folder(folder: Path) -> None:
     """Make renames and deletions in `folder` durable."""
     descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
