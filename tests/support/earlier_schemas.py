@@ -133,6 +133,7 @@ ROWS: Final[dict[str, dict[int, str]]] = {
             INSERT INTO calls (id, attempt, provider, model, outcome, started_at, batch)
             VALUES ('k9', 1, 'openai', 'openai:gpt-one', 'running', {_AT}, 1);
         """,
+        25: "UPDATE tasks SET asked = x'00', reused = 1 WHERE seq = 2; UPDATE runs SET reused = 1",
     },
     ACCOUNT: {
         1: f"""

@@ -156,7 +156,8 @@ class Configuration(msgspec.Struct, kw_only=True, omit_defaults=True):
 
     `groups` says which documents belong together, because they tell much the same. `checks` need no judge; a run may
     have them alone, with neither `scoring` nor `comparison`. With `economy`, calls go in batches at half the price,
-    which OpenAI and Anthropic answer within a day.
+    which OpenAI and Anthropic answer within a day. With `reuse`, answers and verdicts are those of earlier runs
+    wherever the same was asked of the same model with the same parameters.
     """
 
     inputs: list[str] = msgspec.field(default_factory=list)
@@ -170,6 +171,7 @@ class Configuration(msgspec.Struct, kw_only=True, omit_defaults=True):
     limits: RunLimits = msgspec.field(default_factory=RunLimits)
     billing: Literal["own_keys", "credits"] = "own_keys"
     economy: bool = False
+    reuse: bool = False
     output: Output = msgspec.field(default_factory=Output)
     groups: DocumentGroups | None = None
     checks: list[Check] = msgspec.field(default_factory=list)

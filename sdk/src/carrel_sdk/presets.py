@@ -97,14 +97,16 @@ class Presets:
         rows: Rows | None = None,
         groups: DocumentGroups | None = None,
         economy: bool | None = None,
+        reuse: bool | None = None,
         idempotency_key: str | None = None,
     ) -> Run:
         """Make a run of it and start it.
 
         `variables` fill the placeholders that are open; `inputs` or `rows`, and `groups`, replace its own. So does
-        `economy`: whether calls go in batches at half the price.
+        `economy`: whether calls go in batches at half the price; and `reuse`: whether results of earlier
+        runs are taken.
         """
-        body = _order(name, variables, inputs, rows, groups, economy)
+        body = _order(name, variables, inputs, rows, groups, economy, reuse)
         return self._calls.post_once(f"{_path(preset_id)}/execute", Run, body, key=idempotency_key)
 
     def estimate(
@@ -133,8 +135,9 @@ def _order(
     rows: Rows | None,
     groups: DocumentGroups | None,
     economy: bool | None,
+    reuse: bool | None = None,
 ) -> dict[str, object]:
     given: dict[str, object | None] = {"name": name, "inputs": inputs, "rows": rows, "groups": groups}
-    given["economy"] = economy
+    given |= {"economy": economy, "reuse": reuse}
     given["variables"] = None if variables is None else dict(variables)
     return {field: value for field, value in given.items() if value is not None}

@@ -41,10 +41,14 @@ class Progress(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Spend(msgspec.Struct, frozen=True, kw_only=True):
-    """What all calls together cost, in US dollars as a decimal string; the cost of `unknown_calls` more is unknown."""
+    """What all calls together cost, in US dollars as a decimal string; the cost of `unknown_calls` more is unknown.
+
+    `reused` counts the tasks that took the result of an earlier run in place of a call.
+    """
 
     cost: str
     unknown_calls: int = 0
+    reused: int = 0
 
 
 class RunSummary(msgspec.Struct, frozen=True, kw_only=True):
@@ -142,6 +146,7 @@ class Task(msgspec.Struct, frozen=True, kw_only=True):
     started_at: str | None = None
     finished_at: str | None = None
     cost: str | None = None
+    reused: bool = False
 
 
 class TaskCounts(msgspec.Struct, frozen=True):

@@ -9,7 +9,7 @@ from carrel_sdk.configuration import Candidate, Comparison, Generation, Judge, S
 from carrel_sdk.presets import Preset, PresetDraft
 
 from carrel.cli.interface import terminal
-from carrel.cli.interface.reading import ROWS_HELP, economy_option, groups, groups_options, read_text, rows, variables
+from carrel.cli.interface.reading import ROWS_HELP, groups, groups_options, read_text, rows, spending_options, variables
 from carrel.cli.interface.terminal import UserCommand, user_command
 from carrel.cli.interface.watching import end_with, watch
 
@@ -136,7 +136,7 @@ def _cost(likely_cost: str | None, worst_cost: str | None) -> str:
 @click.option("--set", "given", multiple=True, metavar="NAME=TEXT", help="The text for an open placeholder.")
 @click.option("--rows", "given_rows", metavar="ID", help=ROWS_HELP)
 @groups_options
-@economy_option
+@spending_options
 @click.option("--watch", "watched", is_flag=True, help="Stay until the run has ended.")
 @user_command
 def execute(
@@ -148,6 +148,7 @@ def execute(
     groups_by: str | None,
     groups_file: Path | None,
     economy: bool | None,
+    reuse: bool | None,
     watched: bool,
 ) -> None:
     """Make a run of a preset and start it."""
@@ -158,6 +159,7 @@ def execute(
         rows=rows(cli, given_rows),
         groups=groups(cli, groups_by, groups_file, preset_id),
         economy=economy,
+        reuse=reuse,
     )
     if watched:
         end_with(cli, watch(cli, run.id))

@@ -13,7 +13,7 @@ from rich.text import Text
 from carrel.cli import run_vote
 from carrel.cli.interface import terminal
 from carrel.cli.interface.ranking_table import checks_table, looks_table, people_panel, ranking_table, verdict_panel
-from carrel.cli.interface.reading import ROWS_HELP, economy_option, groups, groups_options, rows, variables
+from carrel.cli.interface.reading import ROWS_HELP, groups, groups_options, rows, spending_options, variables
 from carrel.cli.interface.saving import out_options, save
 from carrel.cli.interface.terminal import UserCommand, user_command
 from carrel.cli.interface.watching import end_with, pause_advice, savings
@@ -38,7 +38,7 @@ command.add_command(run_vote.command)
 @click.option("--set", "given", multiple=True, metavar="NAME=TEXT", help="The text for an open placeholder.")
 @click.option("--rows", "given_rows", metavar="ID", help=ROWS_HELP)
 @groups_options
-@economy_option
+@spending_options
 @user_command
 def create(
     cli: UserCommand,
@@ -50,6 +50,7 @@ def create(
     groups_by: str | None,
     groups_file: Path | None,
     economy: bool | None,
+    reuse: bool | None,
 ) -> None:
     """Make a run of a preset, with a snapshot of every text, without starting it."""
     run = cli.workspace.runs.create(
@@ -60,6 +61,7 @@ def create(
         rows=rows(cli, given_rows),
         groups=groups(cli, groups_by, groups_file, preset_id, inputs),
         economy=economy,
+        reuse=reuse,
     )
     cli.show(run, run.id)
 
@@ -349,6 +351,8 @@ def _began(cli: UserCommand, run: Run, *, watched: bool) -> None:
 def _show(cli: UserCommand, run: Run) -> None:
     progress, cost = run.progress, terminal.dollars(run.spend.cost, run.spend.unknown_calls)
     lines = [f"{run.name}: {_state(run)}, {progress.done:,} of {progress.total:,} tasks, {cost}"]
+    if run.spend.reused:
+        lines.append(f"{run.spend.reused:,} results are those of earlier runs.")
     lines += [line for line in (run.verdict, savings(run), pause_advice(run)) if line]
     cli.show(run, "\n".join(lines))
 

@@ -161,7 +161,8 @@ class Configuration(In, frozen=True, kw_only=True):
     the same text do. Columns of a data set say both for its rows.
     Judges score or compare the answers, or `checks` are made, which need no judge. With `economy`, calls go in batches
     at half the price, which a provider answers within a day; it goes with models of OpenAI and Anthropic, and with
-    built-in ones.
+    built-in ones. With `reuse`, answers and verdicts are those of earlier runs wherever the same was asked of the same
+    model with the same parameters.
     """
 
     inputs: Annotated[list[ContentId], Meta(max_length=MAX_INPUTS)] = msgspec.field(default_factory=list)
@@ -175,6 +176,7 @@ class Configuration(In, frozen=True, kw_only=True):
     limits: RunLimits = RunLimits()
     billing: Literal["own_keys", "credits"] = "own_keys"
     economy: bool = False
+    reuse: bool = False
     output: Output = Output()
     groups: DocumentGroups | None = None
     checks: Checks = msgspec.field(default_factory=list)

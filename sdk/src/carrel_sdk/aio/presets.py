@@ -65,14 +65,15 @@ class AsyncPresets:
         rows: Rows | None = None,
         groups: DocumentGroups | None = None,
         economy: bool | None = None,
+        reuse: bool | None = None,
         idempotency_key: str | None = None,
     ) -> Run:
         """Make a run of it and start it.
 
         `variables` fill the placeholders that are open; `inputs` or `rows`, and `groups`, replace its own. So does
-        `economy`: whether calls go in batches at half the price.
+        `economy`: whether calls go in batches at half the price; and `reuse`: whether results of earlier runs are taken.
         """
-        body = _order(name, variables, inputs, rows, groups, economy)
+        body = _order(name, variables, inputs, rows, groups, economy, reuse)
         return await self._calls.post_once(f"{_path(preset_id)}/execute", Run, body, key=idempotency_key)
 
     async def estimate(

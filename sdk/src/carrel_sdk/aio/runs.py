@@ -56,12 +56,13 @@ class AsyncRuns:
         rows: Rows | None = None,
         groups: DocumentGroups | None = None,
         economy: bool | None = None,
+        reuse: bool | None = None,
         idempotency_key: str | None = None,
     ) -> Run:
         """A new run of a preset or of a configuration, exactly one of both, with a snapshot of every text."""
         body: dict[str, object] = {"name": name, "preset_id": preset_id, "configuration": configuration}
         body |= {"variables": None if variables is None else dict(variables), "inputs": inputs}
-        body |= {"rows": rows, "groups": groups, "economy": economy}
+        body |= {"rows": rows, "groups": groups, "economy": economy, "reuse": reuse}
         return await self._calls.post_once("/runs", Run, _given(body), key=idempotency_key)
 
     async def estimate(self, configuration: Configuration, *, variables: Mapping[str, str] | None = None) -> Estimate:

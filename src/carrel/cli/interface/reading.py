@@ -42,8 +42,10 @@ def groups_options(function: F) -> F:
     return click.option("--groups-by", metavar="WHAT", help=GROUPS_HELP)(by_file(function))
 
 
-def economy_option(function: F) -> F:
-    """The option of which `economy` is the value; without it, the preset decides."""
+def spending_options(function: F) -> F:
+    """The options of which `economy` and `reuse` are the values; without them, the preset decides."""
+    taken = "Take answers and verdicts of earlier runs where the same was asked in the same way."
+    function = click.option("--reuse/--no-reuse", default=None, help=taken)(function)
     text = "Send calls in batches at half the price, which OpenAI and Anthropic answer within a day."
     return click.option("--economy/--no-economy", default=None, help=text)(function)
 

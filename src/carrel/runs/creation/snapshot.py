@@ -72,6 +72,8 @@ def recipe(conn: Connection, data: RunIn, registry: Registry) -> Recipe:
         configuration = replace(configuration, groups=data.groups)
     if data.economy is not None:
         configuration = replace(configuration, economy=data.economy)
+    if data.reuse is not None:
+        configuration = replace(configuration, reuse=data.reuse)
     configuration = _at_version(conn, checked(conn, configuration, registry, root))
     return Recipe(configuration, data.variables, named, data.preset_id, tags)
 
@@ -100,6 +102,7 @@ def of_preset(conn: Connection, preset_id: PresetId, data: ExecuteIn) -> RunIn:
         rows=data.rows,
         groups=data.groups,
         economy=data.economy,
+        reuse=data.reuse,
     )
 
 

@@ -30,6 +30,7 @@ Event = Literal[
     "attempt-lost",
     "task-succeeded",
     "task-decided",
+    "task-reused",
     "task-failed",
     "task-skipped",
     "vote-cast",
@@ -40,8 +41,8 @@ Event = Literal[
     "answers-not-sent",
 ]
 """`look-taken`: at the comparisons, `decided` or `undecided`. `check-failed`: the check of an answer took too long or
-broke. `task-decided`: by a rule, without a call. `attempt-lost`: nobody knows whether the provider did the work.
-`answers-delayed`: sending them failed, and Carrel tries again."""
+broke. `task-decided`: by a rule, without a call. `task-reused`: with the result of an earlier run. `attempt-lost`:
+nobody knows whether the provider did the work. `answers-delayed`: sending them failed, and Carrel tries again."""
 
 
 class Entry(msgspec.Struct, frozen=True):

@@ -29,7 +29,8 @@ Inputs = Annotated[list[ContentId], Meta(min_length=1, max_length=MAX_INPUTS)]
 class ExecuteIn(In, frozen=True):
     """How a preset is executed: texts for open variables, and other inputs, rows or groups than the preset's.
 
-    So is `economy`: whether calls go in batches at half the price.
+    So are `economy`, whether calls go in batches at half the price, and `reuse`, whether results of earlier runs are
+    taken.
     """
 
     name: Name | None = None
@@ -38,6 +39,7 @@ class ExecuteIn(In, frozen=True):
     rows: Rows | None = None
     groups: DocumentGroups | None = None
     economy: bool | None = None
+    reuse: bool | None = None
 
 
 class RunIn(ExecuteIn, frozen=True):
@@ -86,10 +88,14 @@ class Progress(msgspec.Struct, frozen=True, gc=False, forbid_unknown_fields=True
 
 
 class Spend(msgspec.Struct, frozen=True, gc=False, forbid_unknown_fields=True):
-    """What all calls together cost. `unknown_calls` are the calls whose cost is unknown; their cost comes on top."""
+    """What all calls together cost. `unknown_calls` are the calls whose cost is unknown; their cost comes on top.
+
+    `reused` counts the tasks that took the result of an earlier run in place of a call.
+    """
 
     cost: DollarsText
     unknown_calls: int
+    reused: int = 0
 
 
 class RunSummary(msgspec.Struct, frozen=True, gc=False):
@@ -180,6 +186,7 @@ class Task(msgspec.Struct, frozen=True):
     """One step. `document` is the number of the input; candidates are named by label, judges by name.
 
     In a comparison, `order` says whether the judge saw the candidate's answer first (`ab`) or the opponent's (`ba`).
+    `reused`: the result is that of an earlier run.
     """
 
     key: str
@@ -199,6 +206,7 @@ class Task(msgspec.Struct, frozen=True):
     started_at: Time | None
     finished_at: Time | None
     cost: DollarsText | None
+    reused: bool = False
 
 
 class TaskCounts(msgspec.Struct, frozen=True):

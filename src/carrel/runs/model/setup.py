@@ -87,7 +87,8 @@ class Setup(msgspec.Struct, frozen=True):
     `seq` is its row. Every random choice follows from `seed`. The marks around texts in prompts are derived from the
     secret `fence`. `sources` is how many answers go into a combined one, and `billing` says whose keys pay. `stops`:
     the run stops comparing once the result is decided. `checks` is how many checks of each answer need no judge. With
-    `economy`, calls go in batches wherever the provider takes batches.
+    `economy`, calls go in batches wherever the provider takes batches. With `reuse`, tasks take results of earlier
+    runs.
     """
 
     seq: int
@@ -107,6 +108,7 @@ class Setup(msgspec.Struct, frozen=True):
     stops: bool = False
     checks: int = 0
     economy: bool = False
+    reuse: bool = False
 
     def batches(self, model: str) -> bool:
         """Whether calls of the model go in batches."""
@@ -213,6 +215,7 @@ def load(conn: Connection, seq: int, round_number: int | None = None) -> Setup |
         stops=row.stops,
         checks=row.checks,
         economy=row.economy,
+        reuse=row.reuse,
     )
 
 
@@ -243,6 +246,7 @@ class _Run(NamedTuple):
     stops: bool
     checks: int
     economy: bool
+    reuse: bool
 
 
 _runs = Select(
@@ -254,6 +258,7 @@ _runs = Select(
     stops="coalesce(json_extract(configuration, '$.comparison.stop_when_decided'), 0)",
     checks="(SELECT count(*) FROM run_checks WHERE run = seq)",
     economy=Column("coalesce(json_extract(configuration, '$.economy'), 0)", bool),
+    reuse=Column("coalesce(json_extract(configuration, '$.reuse'), 0)", bool),
 )
 _candidates = Select(Candidate)
 _judges = Select(Judge)

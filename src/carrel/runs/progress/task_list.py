@@ -97,4 +97,5 @@ _tasks = Select(
     started_at="tasks.started_at",
     finished_at="tasks.finished_at",
     cost=Column("tasks.cost_micros", text_if_known),
+    reused="tasks.reused IS NOT NULL",
 )

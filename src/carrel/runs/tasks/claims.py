@@ -19,7 +19,7 @@ from carrel.runs.model import log, run_transitions
 from carrel.runs.model.plan import Kind
 from carrel.runs.model.setup import RunId, Setup
 from carrel.runs.model.states import TaskState
-from carrel.runs.tasks import batches, inputs, outcomes, transitions
+from carrel.runs.tasks import batches, inputs, outcomes, reuse, transitions
 from carrel.runs.tasks.attempts import Attempt
 from carrel.runs.tasks.inputs import ByRule, Task, Text
 
@@ -261,13 +261,16 @@ def _begin(
         else:
             outcomes.decide_comparison(conn, setup, task.seq, task.key, need.side)
         return None
+    asked = None if is_free(need.model) else reuse.asked(task, need)
+    if setup.reuse and asked is not None and reuse.take(conn, setup, task, asked):
+        return None
     read = quotes.texts_of(need.matter, need.instructions, need.reference, need.criteria)
     quote = quotes.quote(need.model, task.kind, need.parameters, read, conn.clock.now(), batched=batch is not None)
     if not _fits(conn, setup, quote.most_micros):
         return _SHORT
     terms = quotes.terms_of(quote, conn.new_id() if setup.billing == "credits" else None, markup)
     number = task.attempts + 1
-    transitions.begin(conn, setup.seq, task.seq, number)
+    transitions.begin(conn, setup.seq, task.seq, number, asked)
     call_id = calls.begin(
         conn,
         run_id=setup.id,

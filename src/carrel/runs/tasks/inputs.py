@@ -30,6 +30,7 @@ class Task(NamedTuple):
     opponent: int | None
     repeat: int
     judge: int | None
+    judge_repeat: int | None
     presented: Presented | None
 
 

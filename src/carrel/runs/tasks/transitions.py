@@ -8,12 +8,12 @@ from carrel.kit.sqlite.database import Connection
 from carrel.runs.model.states import TaskState
 
 
-def begin(conn: Connection, run: int, task: int, attempt: int) -> None:
-    """Mark the task as running; `attempt` is the number of the attempt that begins."""
+def begin(conn: Connection, run: int, task: int, attempt: int, asked: bytes | None) -> None:
+    """Mark the task as running; `attempt` is the number of the attempt that begins, `asked` what it asks."""
     conn.run(
-        "UPDATE tasks SET state = 'running', attempts = ?, started_at = coalesce(started_at, ?)"
+        "UPDATE tasks SET state = 'running', attempts = ?, started_at = coalesce(started_at, ?), asked = ?"
         " WHERE seq = ? AND run = ?",
-        *(attempt, conn.now(), task, run),
+        *(attempt, conn.now(), asked, task, run),
     )
 
 
@@ -72,6 +72,13 @@ def add_cost(conn: Connection, run: int, task: int, cost_micros: int | None) -> 
 def succeed(conn: Connection, run: int, task: int) -> None:
     """Mark the task as succeeded."""
     _end(conn, run, task, "succeeded")
+
+
+def reuse(conn: Connection, run: int, task: int, asked: bytes, origin: int) -> None:
+    """Mark the task as succeeded with the result that the call of another one brought, and count it."""
+    decide(conn, run, task)
+    conn.run("UPDATE tasks SET asked = ?, reused = ? WHERE seq = ? AND run = ?", asked, origin, task, run)
+    conn.run("UPDATE runs SET reused = reused + 1 WHERE seq = ?", run)
 
 
 def decide(conn: Connection, run: int, task: int) -> None:

@@ -72,6 +72,16 @@ export function LimitsPart({ draft, change, at }: Props) {
             <option value="at once">At once</option>
             <option value="batches">In batches, at half the price</option>
           </SelectField>
+          <SelectField
+            label="Earlier runs"
+            hint="A result is taken where the same was asked of the same model in the same way."
+            value={draft.reuse ? "taken" : "asked"}
+            faults={at("reuse")}
+            onChange={(event) => change({ reuse: event.target.value === "taken" })}
+          >
+            <option value="asked">Ask everything anew</option>
+            <option value="taken">Take their results</option>
+          </SelectField>
         </div>
       </div>
     </details>

@@ -231,6 +231,7 @@ const FIELDS: Record<string, string> = {
   groups: "documents",
   billing: "payment",
   economy: "payment",
+  reuse: "payment",
   checks: "checks",
 };
 

@@ -41,6 +41,9 @@ export function LivePanel({ run, live }: { run: Run; live: LiveView }) {
           title={formats.dollars(spend.cost)}
           {...budgetHint(run, formats)}
         />
+        {spend.reused ? (
+          <Figure name="Reused" value={formats.integer(spend.reused)} hint="results of earlier runs" />
+        ) : null}
         {progress.saved ? (
           <Figure
             name="Saved"

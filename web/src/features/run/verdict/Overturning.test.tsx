@@ -11,6 +11,7 @@ afterEach(() => {
 });
 
 const RUN = {
+  spend: { cost: "0", unknown_calls: 0 },
   id: "r",
   state: "completed",
   preset_id: null,

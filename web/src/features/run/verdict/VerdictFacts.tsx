@@ -33,6 +33,9 @@ export function VerdictFacts({ run, report }: { run: Run; report: Report }) {
         title={formats.dollars(report.spend.cost)}
         {...(report.spend.unknown_calls ? { hint: `and ${unknownCalls(report.spend, formats)}` } : {})}
       />
+      {run.spend.reused ? (
+        <Figure name="Reused" value={formats.integer(run.spend.reused)} hint="results of earlier runs" />
+      ) : null}
       {run.started_at && (
         <Figure
           name="Started"

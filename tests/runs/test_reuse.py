@@ -1,0 +1,131 @@
+"""Results of earlier runs in place of calls, through HTTP against a strict server: when they are taken or not."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from typing import Any
+
+import httpx
+import pytest
+from msgspec.structs import replace
+
+from carrel.config import Settings
+from tests.support.host import Host
+from tests.support.strict_anthropic import Anthropic
+from tests.support.strict_servers import KEY, serving
+from tests.support.web_runs import content
+
+MODEL = "anthropic:claude-one"
+ENDS = ("completed", "completed_with_errors", "failed", "cancelled")
+
+
+@pytest.fixture
+async def anthropic() -> AsyncIterator[Anthropic]:
+    async with serving(Anthropic("claude-one")) as server:
+        yield server
+
+
+@pytest.fixture
+def settings(settings: Settings, anthropic: Anthropic) -> Settings:
+    return replace(settings, provider_hosts=(anthropic.host,))
+
+
+@pytest.fixture
+async def ada(host: Host, client: httpx.AsyncClient, anthropic: Anthropic) -> httpx.AsyncClient:
+    client.headers.update(await host.signed_in("ada"))
+    key = {"provider": "anthropic", "key": KEY, "base_url": anthropic.base_url}
+    assert (await client.post("/api/provider-keys", json=key)).status_code == 201
+    return client
+
+
+async def _configuration(ada: httpx.AsyncClient, *texts: str, repeats: int = 1) -> dict[str, Any]:
+    inputs = [await content(ada, {}, "input_document", text) for text in texts]
+    return {
+        "inputs": inputs,
+        "instructions": await content(ada, {}, "generation_instructions", "Summarise {{document}}"),
+        "generation": {
+            "candidates": [
+                {"label": label, "model": MODEL, "parameters": {"max_output_tokens": limit}}
+                for label, limit in (("short", 100), ("long", 900))
+            ],
+            "repeats": repeats,
+        },
+        "comparison": {"judges": [{"model": MODEL}]},
+    }
+
+
+async def _ended(ada: httpx.AsyncClient, configuration: dict[str, Any], **changes: Any) -> dict[str, Any]:
+    made = await ada.post("/api/runs", json={"configuration": configuration} | changes)
+    assert made.status_code == 201, made.text
+    run: dict[str, Any] = made.json()
+    await ada.post(f"/api/runs/{run['id']}/start")
+    async with asyncio.timeout(60):
+        while run["state"] not in ENDS:
+            await asyncio.sleep(0.02)
+            run = (await ada.get(f"/api/runs/{run['id']}")).json()
+    assert run["state"] == "completed"
+    return run
+
+
+async def _bodies(ada: httpx.AsyncClient, run: dict[str, Any]) -> dict[str, str]:
+    tasks = (await ada.get(f"/api/runs/{run['id']}/tasks?limit=200&kind=generate")).json()["items"]
+    return {
+        task["key"]: (await ada.get(f"/api/runs/{run['id']}/generated/{task['generated_id']}")).json()["body"]
+        for task in tasks
+    }
+
+
+async def test_the_same_run_again_makes_no_call_and_comes_to_the_same(
+    ada: httpx.AsyncClient, anthropic: Anthropic
+) -> None:
+    configuration = await _configuration(ada, "Ships came.", "They left.")
+    first = await _ended(ada, configuration)
+    calls = len(anthropic.asked)
+    assert (calls, first["spend"]["reused"]) == (4 + 4, 0)
+    anew = await _ended(ada, configuration)
+    assert (len(anthropic.asked), anew["spend"]["reused"]) == (2 * calls, 0), "nobody asked for reuse"
+    again = await _ended(ada, configuration, reuse=True)
+    assert (len(anthropic.asked), again["spend"]) == (2 * calls, {"cost": "0", "unknown_calls": 0, "reused": calls})
+    assert again["verdict"] == first["verdict"]
+    assert await _bodies(ada, again) == await _bodies(ada, anew)
+    tasks = (await ada.get(f"/api/runs/{again['id']}/tasks?limit=200")).json()["items"]
+    assert {(task["reused"], task["cost"], task["attempts"]) for task in tasks} == {(True, "0", 0)}
+    log = (await ada.get(f"/api/runs/{again['id']}/logs?limit=200")).json()["items"]
+    assert sum(entry["event"] == "task-reused" for entry in log) == calls
+
+
+async def test_what_is_asked_otherwise_is_asked(ada: httpx.AsyncClient, anthropic: Anthropic) -> None:
+    configuration = await _configuration(ada, "Ships came.")
+    await _ended(ada, configuration)
+    calls = len(anthropic.asked)
+    configuration["generation"]["candidates"][1]["parameters"]["max_output_tokens"] = 901
+    run = await _ended(ada, configuration, reuse=True)
+    # The answer of the changed candidate is another one, and both comparisons show it.
+    assert (run["spend"]["reused"], len(anthropic.asked)) == (1, calls + 1 + 2)
+
+
+async def test_repeats_and_copies_are_never_reused_for_each_other(ada: httpx.AsyncClient, anthropic: Anthropic) -> None:
+    configuration = await _configuration(ada, "Ships came.", repeats=2)
+    await _ended(ada, configuration)
+    calls = len(anthropic.asked)
+    assert calls == 4 + 4
+    configuration["generation"]["repeats"] = 3
+    run = await _ended(ada, configuration, reuse=True)
+    generated = (await ada.get(f"/api/runs/{run['id']}/tasks?limit=200&kind=generate")).json()["items"]
+    assert sorted((task["repeat"], task["reused"]) for task in generated) == [
+        *[(1, True)] * 2,
+        *[(2, True)] * 2,
+        *[(3, False)] * 2,
+    ]
+    # The same text twice asks for two answers, and there is one of each repeat.
+    copies = await _configuration(ada, "Ships came.", "Ships came.", repeats=1)
+    doubled = await _ended(ada, copies, reuse=True)
+    generated = (await ada.get(f"/api/runs/{doubled['id']}/tasks?limit=200&kind=generate")).json()["items"]
+    assert sum(task["reused"] for task in generated) == 2
+    # A run that took them is no second source of them.
+    doubled = await _ended(ada, copies, reuse=True)
+    generated = (await ada.get(f"/api/runs/{doubled['id']}/tasks?limit=200&kind=generate")).json()["items"]
+    assert sum(task["reused"] for task in generated) == 4
+    tripled = await _configuration(ada, "Ships came.", "Ships came.", "Ships came.", repeats=1)
+    run = await _ended(ada, tripled, reuse=True)
+    generated = (await ada.get(f"/api/runs/{run['id']}/tasks?limit=200&kind=generate")).json()["items"]
+    assert sum(task["reused"] for task in generated) == 4
