@@ -133,6 +133,10 @@ ROWS: Final[dict[str, dict[int, str]]] = {
             INSERT INTO calls (id, attempt, provider, model, outcome, started_at, batch)
             VALUES ('k9', 1, 'openai', 'openai:gpt-one', 'running', {_AT}, 1);
         """,
+        26: """
+            UPDATE run_candidates SET grounding = 'allowed';
+            INSERT INTO generated_citations VALUES (1, '[{"url":"https://example.org","title":"Ships"}]');
+        """,
         25: "UPDATE tasks SET asked = x'00', reused = 1 WHERE seq = 2; UPDATE runs SET reused = 1",
     },
     ACCOUNT: {

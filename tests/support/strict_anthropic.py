@@ -35,6 +35,12 @@ class _Tool(Strict):
     description: str = ""
 
 
+class _Search(Strict):
+    type: Literal["web_search_20250305"]
+    name: Literal["web_search"]
+    max_uses: Annotated[int, Meta(ge=1)] | None = None
+
+
 class _ToolChoice(Strict):
     type: Literal["auto", "any", "tool", "none"]
     name: str | None = None
@@ -53,8 +59,16 @@ class MessagesAsked(Strict):
     stop_sequences: list[str] | None = None
     stream: bool = False
     output_config: _OutputConfig | None = None
-    tools: list[_Tool] | None = None
+    tools: list[dict[str, Any]] | None = None
     tool_choice: _ToolChoice | None = None
+
+
+def own_tools(asked: MessagesAsked) -> list[_Tool]:
+    """The tools that the caller runs itself, and not the service."""
+    searching = [tool for tool in asked.tools or () if str(tool.get("type", "")).startswith("web_search")]
+    for tool in searching:
+        msgspec.convert(tool, _Search)
+    return [msgspec.convert(tool, _Tool) for tool in asked.tools or () if tool not in searching]
 
 
 _PROPERTY = re.compile(r"[a-zA-Z0-9_.-]{1,64}")
@@ -68,14 +82,18 @@ def messages_fault(asked: MessagesAsked) -> str | None:
             return "output_config.format.schema: For 'number' type, property 'minimum' is not supported"
         if schema.get("type") == "object" and schema.get("additionalProperties") is not False:
             return "output_config.format.schema: 'additionalProperties' must be explicitly set to false"
-    for tool in asked.tools or ():
+    try:
+        tools = own_tools(asked)
+    except msgspec.ValidationError as refused:
+        return f"tools: {refused}"
+    for tool in tools:
         if tool.input_schema.get("type") != "object":
             return "tools.0.custom.input_schema.type: Input should be 'object'"
         names = [name for part in schemas(tool.input_schema) for name in part.get("properties", ())]
         if not all(_PROPERTY.fullmatch(name) for name in names):
             return "tools.0.custom.input_schema.properties: Property keys should match pattern"
     choice = asked.tool_choice
-    if choice is not None and choice.type == "tool" and choice.name not in {tool.name for tool in asked.tools or ()}:
+    if choice is not None and choice.type == "tool" and choice.name not in {tool.name for tool in tools}:
         return "tool_choice.name: Tool not found in provided tools"
     return None
 
@@ -117,7 +135,8 @@ class Anthropic(StrictServer):
 
 
 def _message(asked: MessagesAsked, body: bytes) -> dict[str, Any]:
-    tool = asked.tools[0] if asked.tools else None
+    tool = next(iter(own_tools(asked)), None)
+    searches = tool is None and bool(asked.tools)
     form = asked.output_config.format if asked.output_config is not None else None
     schema = tool.input_schema if tool is not None else form.schema if form is not None else None
     turn = asked.messages[-1].content
@@ -125,12 +144,21 @@ def _message(asked: MessagesAsked, body: bytes) -> dict[str, Any]:
     block: dict[str, Any] = {"type": "text", "text": said}
     if tool is not None:
         block = {"type": "tool_use", "id": "toolu_1", "name": tool.name, "input": json.loads(said)}
+    found: list[dict[str, Any]] = []
+    if searches and "offline" not in str(turn):
+        page = {"type": "web_search_result", "url": "https://example.org/ships", "title": "Ships", "page_age": None}
+        found = [
+            {"type": "server_tool_use", "id": "srvtoolu_1", "name": "web_search", "input": {"query": "ships"}},
+            {"type": "web_search_tool_result", "tool_use_id": "srvtoolu_1", "content": [page]},
+        ]
+        cited = {"type": "web_search_result_location", "url": page["url"], "title": "Ships", "cited_text": "Ahoy."}
+        block["citations"] = [cited]
     return {
         "id": "msg_1",
         "type": "message",
         "role": "assistant",
         "model": asked.model,
-        "content": [{"type": "thinking", "thinking": "Hm.", "signature": "x"}, block],
+        "content": [{"type": "thinking", "thinking": "Hm.", "signature": "x"}, *found, block],
         "stop_reason": "tool_use" if tool is not None else "end_turn",
         "stop_sequence": None,
         "usage": {

@@ -38,11 +38,16 @@ class _GenerationConfig(Camel):
     thinking_config: _ThinkingConfig | None = None
 
 
+class _SearchTool(Camel):
+    google_search: dict[str, str]
+
+
 class GenerateAsked(Camel):
     """The body of `POST /v1beta/models/{model}:generateContent`, as far as texts go."""
 
     contents: Annotated[list[_Content], Meta(min_length=1)]
     system_instruction: _Content | None = None
+    tools: list[_SearchTool] | None = None
     generation_config: _GenerationConfig = msgspec.field(default_factory=_GenerationConfig)
 
 
@@ -119,8 +124,12 @@ def _content(model: str, asked: GenerateAsked, body: bytes) -> dict[str, Any]:
     said = says(model, system, prompt, asked.generation_config.response_json_schema, body)
     parts = [{"text": "Hm.", "thought": True}, {"text": said[:5]}, {"text": said[5:], "thoughtSignature": "x"}]
     counted = {"promptTokenCount": len(body) // 4, "cachedContentTokenCount": 2, "thoughtsTokenCount": 7}
+    candidate: dict[str, Any] = {"content": {"parts": parts, "role": "model"}, "finishReason": "STOP", "index": 0}
+    if asked.tools:
+        chunk = {"web": {"uri": "https://example.org/ships", "title": "example.org"}}
+        candidate["groundingMetadata"] = {"webSearchQueries": ["ships"], "groundingChunks": [chunk]}
     return {
-        "candidates": [{"content": {"parts": parts, "role": "model"}, "finishReason": "STOP", "index": 0}],
+        "candidates": [candidate],
         "usageMetadata": counted | {"candidatesTokenCount": len(said) // 4, "totalTokenCount": 0},
         "modelVersion": model,
         "responseId": "x",

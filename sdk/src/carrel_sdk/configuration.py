@@ -22,7 +22,8 @@ class Candidate(msgspec.Struct, kw_only=True, omit_defaults=True):
     """One way to do the job: a model with its parameters and prompt, or texts that exist already.
 
     `label` names it in the ranking (default: the model's name). `instructions` replace the preset's. `existing` holds
-    finished answers, by the id of the input; with rows of a data set, `column` names the column that holds them.
+    finished answers, by the id of the input; with rows of a data set, `column` names the column that holds them. With
+    `grounding`, the model may search the web; where it is `required`, an answer without citations loses.
     """
 
     label: str = ""
@@ -31,6 +32,7 @@ class Candidate(msgspec.Struct, kw_only=True, omit_defaults=True):
     instructions: str | None = None
     existing: dict[str, str] = msgspec.field(default_factory=dict)
     column: str | None = None
+    grounding: Literal["off", "allowed", "required"] = "off"
 
 
 class Judge(msgspec.Struct, kw_only=True, omit_defaults=True):

@@ -197,10 +197,18 @@ class Marks(msgspec.Struct, frozen=True, kw_only=True):
     reason: str | None = None
 
 
+class Citation(msgspec.Struct, frozen=True):
+    """A page on which an answer rests, as the provider names it."""
+
+    url: str
+    title: str = ""
+
+
 class Generated(msgspec.Struct, frozen=True, kw_only=True):
     """One answer of one candidate to one document; `cost` is in US dollars.
 
     `content_id` is set if the answer was written into the library. `checks` has the mark of each check, from 0 to 1.
+    `citations` are the pages that the answer rests on; one that `lacks_citations` had to name some.
     """
 
     id: str
@@ -217,6 +225,8 @@ class Generated(msgspec.Struct, frozen=True, kw_only=True):
     scores: list[Marks] = msgspec.field(default_factory=list)
     content_id: str | None = None
     checks: dict[str, float | None] = {}
+    citations: list[Citation] = msgspec.field(default_factory=list)
+    lacks_citations: bool = False
     version: int = 1
 
 

@@ -14,7 +14,7 @@ from carrel.models import listing
 from carrel.presets import rows, rules
 from carrel.presets.configuration import Configuration, Judge, contents_of
 from carrel.providers.base import Criterion, Role
-from carrel.providers.catalogue import has_batches
+from carrel.providers.catalogue import SEARCHING, has_batches
 from carrel.providers.local import can_combine, supported_criterion
 from carrel.providers.prices import is_priced
 from carrel.providers.registry import Registry, is_built_in, name_of, provider_of
@@ -52,11 +52,13 @@ def checked(conn: Connection, configuration: Configuration, registry: Registry, 
     refuse(BadInput, rows.faults(configuration, table, documents), root)
     missing = (*_content_faults(conn, configuration), *_connection_faults(conn, configuration))
     refuse(BadInput, (*missing, *_model_faults(configuration, registry)), root)
+    refuse(BadInput, _grounding_faults(configuration), root)
     if configuration.economy:
         refuse(BadInput, _economy_faults(configuration), root)
     judges = [(path, judge.model) for path, judge in _judges(configuration)]
     refuse(CriterionNotSupported, criteria_faults(judges, _criteria_of(conn, configuration)), root)
     if configuration.limits.budget is not None:
+        refuse(BudgetUnpriced, _search_faults(configuration), root)
         refuse(BudgetUnpriced, price_faults((path, model) for path, model, _ in _models(configuration)), root)
     return _labelled(configuration)
 
@@ -113,6 +115,28 @@ def _economy_faults(configuration: Configuration) -> Iterator[FieldError]:
     for path, model in models:
         if not has_batches(provider_of(model)):
             yield FieldError(path, "has no batches at its provider; economy goes with models of OpenAI and Anthropic")
+
+
+def _grounding_faults(configuration: Configuration) -> Iterator[FieldError]:
+    for index, candidate in enumerate(configuration.generation.candidates):
+        path = f"generation.candidates[{index}].grounding"
+        if candidate.grounding == "off":
+            continue
+        if candidate.model is None or provider_of(candidate.model) not in SEARCHING:
+            yield FieldError(path, "goes with models of OpenAI, Anthropic, Google and OpenRouter, which can search")
+        if configuration.billing == "credits":
+            yield FieldError(path, "goes with billing own_keys only: the fee of a search is in no price list")
+    for index, candidate in enumerate(configuration.combination.candidates if configuration.combination else ()):
+        if candidate.grounding != "off":
+            yield FieldError(f"combination.candidates[{index}].grounding", "must be off: answers are combined")
+
+
+def _search_faults(configuration: Configuration) -> Iterator[FieldError]:
+    for index, candidate in enumerate(configuration.generation.candidates):
+        if candidate.grounding != "off":
+            yield FieldError(
+                f"generation.candidates[{index}].grounding", "has a fee in no price list, so a budget cannot be kept"
+            )
 
 
 def price_faults(models: Iterable[tuple[str, str]]) -> Iterator[FieldError]:

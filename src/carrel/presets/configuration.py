@@ -10,7 +10,7 @@ from carrel.checks.definition import Checks
 from carrel.kit.http.schema import In
 from carrel.kit.http.validation import join, name_of
 from carrel.kit.money import DollarsAmount
-from carrel.providers.base import Parameters
+from carrel.providers.base import Grounding, Parameters
 from carrel.vault.ids import ContentId, DataSetId
 
 MAX_INPUTS = 1_000
@@ -34,7 +34,9 @@ class Candidate(In, frozen=True):
 
     `label` names the candidate in the ranking; without one it has the model's name. `instructions` replace the
     preset's. `existing` holds finished answers; with rows of a data set, `column` names the column that does. `model`
-    answers the inputs that have none; it is required unless every input has an answer, or a column is named.
+    answers the inputs that have none; it is required unless every input has an answer, or a column is named. With
+    `grounding`, the model may search the web by its provider's own tool; where it is `required`, an answer that
+    names no page loses against one that does.
     """
 
     label: Annotated[str, Meta(max_length=MAX_LABEL_CHARACTERS)] = ""
@@ -43,6 +45,7 @@ class Candidate(In, frozen=True):
     instructions: ContentId | None = None
     existing: ByInput = msgspec.field(default_factory=dict)
     column: ColumnName | None = None
+    grounding: Grounding = "off"
 
 
 class Judge(In, frozen=True):

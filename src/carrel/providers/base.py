@@ -13,6 +13,8 @@ if TYPE_CHECKING:
 
 Role = Literal["generate", "judge"]
 FinishReason = Literal["stop", "length", "refused"]
+Grounding = Literal["off", "allowed", "required"]
+"""Whether a model may search the web with the tool of its provider. `required`: an answer without citations loses."""
 
 ASSUMED_OUTPUT_TOKENS: Final[dict[Role, int]] = {"generate": 16_384, "judge": 8_192}
 """The output limit of a call for which none is set. Every call to a server sends it, and estimates and holds of credits
@@ -93,7 +95,8 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
 
     `model` is the name without its provider (`lexrank`). `schema` is the JSON schema that a judge's answer must
     satisfy, `None` for free text. `access` is the key of the caller; built-in models need none. `user` is who waits
-    for the answer: users share the workers of built-in models by turns. It is sent to nobody.
+    for the answer: users share the workers of built-in models by turns. It is sent to nobody. With `grounding` the
+    model may search the web.
     """
 
     model: str
@@ -105,6 +108,7 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
     timeout_seconds: float = 120.0
     access: Access | None = None
     user: str = ""
+    grounding: Grounding = "off"
 
     @property
     def output_limit(self) -> int:
@@ -132,6 +136,13 @@ class Usage(msgspec.Struct, frozen=True, kw_only=True):
         return self.input_tokens + self.cached_tokens + self.written_tokens
 
 
+class Citation(msgspec.Struct, frozen=True):
+    """A page on which an answer rests, as the provider names it."""
+
+    url: str
+    title: str
+
+
 class Answer(msgspec.Struct, frozen=True, kw_only=True):
     """What the provider answered. For a judge, `text` is the JSON that `schema` asked for.
 
@@ -141,6 +152,7 @@ class Answer(msgspec.Struct, frozen=True, kw_only=True):
     text: str
     finish_reason: FinishReason
     usage: Usage | None
+    citations: tuple[Citation, ...] = ()
 
 
 class ModelInfo(msgspec.Struct, frozen=True, kw_only=True):

@@ -68,17 +68,26 @@ KNOWN: dict[str, KnownProvider] = {
     "ollama": KnownProvider("Ollama", ChatWire(), None, own=True),
     "openai": KnownProvider(
         "OpenAI",
-        ChatWire(_OPENAI),
+        ChatWire(_OPENAI._replace(web_search="web_search_options")),
         "https://api.openai.com/v1",
         "openai",
         maker=True,
         batches=OpenAiBatches(),
     ),
-    "openrouter": KnownProvider("OpenRouter", ChatWire(), "https://openrouter.ai/api/v1", "openrouter"),
+    "openrouter": KnownProvider(
+        "OpenRouter",
+        ChatWire(Dialect(web_search="openrouter:web_search")),
+        "https://openrouter.ai/api/v1",
+        "openrouter",
+    ),
     "vllm": KnownProvider("vLLM", ChatWire(), None, own=True),
     "xai": KnownProvider("xAI", ChatWire(_OPENAI), "https://api.x.ai/v1", "x-ai", maker=True),
 }
 """Providers without a `base_url` run where the user says, so their keys need one."""
+
+
+SEARCHING: frozenset[str] = frozenset({"anthropic", "google", "openai", "openrouter"})
+"""The providers whose models can search the web by a tool of the provider."""
 
 
 def has_batches(provider: str) -> bool:

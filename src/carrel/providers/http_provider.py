@@ -107,6 +107,8 @@ class HttpProvider:
             return Answer(text="", finish_reason="refused", usage=None)
         if refusals.is_about_parameter(status, body, request.parameters):
             raise ProviderError("parameter-not-supported", retryable=False, unbilled=True)
+        if request.grounding != "off" and refusals.is_about_search(status, body):
+            raise ProviderError("parameter-not-supported", retryable=False, unbilled=True)
         if request.schema is not None and form != "words" and refusals.is_about_form(status, body):
             self._weaken(base, request.model, form)
             raise ProviderError("structured-output-refused", retryable=True, unbilled=True)

@@ -54,6 +54,8 @@ _FORMS = (
     b"response_mime_type",
     b"JSON mode",
 )
+_SEARCH = re.compile(r"web_?search|google_?search", re.IGNORECASE)
+"""The words with which servers refuse that a model searches the web."""
 _NOT_TAKEN = frozenset({"unsupported_parameter", "unsupported_value"})
 _PARAMETERS = {
     "temperature": re.compile(r"\btemperature\b", re.IGNORECASE),
@@ -168,6 +170,14 @@ def is_about_parameter(status: int, body: bytes, parameters: Parameters) -> bool
     if any(getattr(parameters, name) is not None and word.search(said) for name, word in _PARAMETERS.items()):
         return True
     return bool(_words(body) & _NOT_TAKEN) and not is_about_form(status, body)
+
+
+def is_about_search(status: int, body: bytes) -> bool:
+    """Whether the server refused that the model searches the web."""
+    if status not in _BAD_REQUEST:
+        return False
+    message = _message(body)
+    return _SEARCH.search(f"{message.param or ''} {message.message}") is not None
 
 
 def is_about_output_limit(status: int, body: bytes) -> bool:

@@ -130,6 +130,7 @@ def _answer(
         existing=(answer.candidate, answer.document) in report_input.existing,
         sources=combined.sources_of(report_input, answer),
         checks=answer.checks or (),
+        citations=answer.citations or (),
     )
 
 

@@ -20,7 +20,7 @@ from carrel.evaluation.verdict import Statement
 from carrel.kit.clock import Time
 from carrel.kit.ids import Id
 from carrel.kit.money import DollarsText
-from carrel.providers.base import Criterion, Parameters
+from carrel.providers.base import Citation, Criterion, Parameters
 from carrel.runs.model.plan import Kind
 from carrel.runs.model.schemas import LookTaken
 from carrel.runs.model.setup import RunId
@@ -129,7 +129,8 @@ class AnswerReport(msgspec.Struct, frozen=True, kw_only=True):
     """A planned answer. `text` is `None` if there is no answer, or the report has no room for it.
 
     An `existing` answer took no call. `sources` are the candidates from whose answers it was made, in the order in
-    which the prompt showed them. `checks` are its marks, in the order of the report's checks.
+    which the prompt showed them. `checks` are its marks, in the order of the report's checks. `citations`
+    are the pages on which it rests.
     """
 
     candidate: str
@@ -148,6 +149,7 @@ class AnswerReport(msgspec.Struct, frozen=True, kw_only=True):
     existing: bool = False
     sources: tuple[str, ...] = ()
     checks: tuple[float | None, ...] = ()
+    citations: tuple[Citation, ...] = ()
 
 
 class Cell(msgspec.Struct, frozen=True, kw_only=True):

@@ -14,7 +14,7 @@ from carrel.errors import NotFound
 from carrel.evaluation.passing import CheckResults
 from carrel.kit.sqlite.database import Connection
 from carrel.kit.sqlite.rows import Select
-from carrel.providers.base import FinishReason
+from carrel.providers.base import Citation, FinishReason
 from carrel.runs.checking import results
 from carrel.runs.judging import combining, evidence, looks
 from carrel.runs.judging.judgement import Evidence
@@ -97,6 +97,7 @@ class Answer(msgspec.Struct, frozen=True):
     output_tokens: int
     text: str | None
     checks: tuple[float | None, ...] | None = None
+    citations: tuple[Citation, ...] | None = None
 
 
 class Mark(msgspec.Struct, frozen=True):
@@ -190,6 +191,7 @@ _given = Select(
     output_tokens="coalesce(output_tokens, 0)",
     text="body",
     checks="marks",
+    citations="(SELECT citations FROM generated_citations WHERE generated_citations.generated = generated.seq)",
 )
 _given_marks = Select(Mark, values="marks")
 _given_up = Select(Trouble)

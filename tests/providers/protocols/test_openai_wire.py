@@ -235,3 +235,46 @@ def test_a_list_of_models_is_sorted_bounded_and_names_each_once() -> None:
     assert models(json.dumps({"object": "list", "data": data}).encode()) == ("a", "b")
     many = json.dumps({"data": [{"id": f"m{number}"} for number in range(5_000)]}).encode()
     assert len(models(many) or ()) == 2_000
+
+
+@pytest.mark.parametrize(
+    ("provider", "sent"),
+    [
+        ("openai", {"web_search_options": {}}),
+        ("openrouter", {"tools": [{"type": "openrouter:web_search"}]}),
+    ],
+)
+def test_a_search_is_asked_for_in_the_words_of_the_server(provider: str, sent: dict[str, Any]) -> None:
+    for grounding, added in (("off", {}), ("allowed", sent), ("required", sent)):
+        request = Request(model="m", system="", prompt="Hello", matter=GenerateMatter("", ""), grounding=grounding)  # type: ignore[arg-type]  # one of the words
+        body = json.loads(encoded(request, CHAT[provider].dialect, "words"))
+        assert {name: body.get(name) for name in ("web_search_options", "tools") if name in body} == added
+
+
+def test_a_server_without_a_search_refuses_it_unasked() -> None:
+    request = Request(model="m", system="", prompt="Hello", matter=GenerateMatter("", ""), grounding="allowed")
+    with pytest.raises(ProviderError) as refused:
+        encoded(request, CHAT["mistral"].dialect, "words")
+    assert (refused.value.code, refused.value.unbilled) == ("parameter-not-supported", True)
+
+
+@pytest.mark.parametrize(
+    ("annotations", "urls"),
+    [
+        (None, []),
+        ([], []),
+        ("odd", []),
+        ([{"type": "url_citation", "url_citation": {"url": "https://a.example/1", "title": " A \n page "}}] * 2, 1),
+        ([{"type": "url_citation", "url_citation": {"url": "javascript:alert(1)", "title": "No"}}], []),
+        ([{"type": "url_citation", "url_citation": {"url": f"https://a.example/{n}"}} for n in range(90)], 50),
+        ([{"type": "file_citation", "index": 1}], []),
+    ],
+)
+def test_pages_that_an_answer_cites_are_kept_once_and_up_to_a_limit(annotations: Any, urls: Any) -> None:
+    message = {"role": "assistant", "content": "So it is.", "annotations": annotations}
+    answer = answered(json.dumps({"choices": [{"message": message, "finish_reason": "stop"}]}).encode())
+    assert answer is not None
+    assert answer.text == "So it is."
+    assert len(answer.citations) == (urls or 0)
+    assert all(one.url.startswith("https://a.example/") for one in answer.citations)
+    assert {one.title for one in answer.citations} <= {"A page", ""}

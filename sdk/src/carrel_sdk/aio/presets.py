@@ -71,7 +71,8 @@ class AsyncPresets:
         """Make a run of it and start it.
 
         `variables` fill the placeholders that are open; `inputs` or `rows`, and `groups`, replace its own. So does
-        `economy`: whether calls go in batches at half the price; and `reuse`: whether results of earlier runs are taken.
+        `economy`: whether calls go in batches at half the price; and `reuse`: whether results of earlier
+        runs are taken.
         """
         body = _order(name, variables, inputs, rows, groups, economy, reuse)
         return await self._calls.post_once(f"{_path(preset_id)}/execute", Run, body, key=idempotency_key)

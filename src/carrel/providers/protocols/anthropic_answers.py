@@ -7,7 +7,8 @@ import msgspec
 from msgspec import Meta
 
 from carrel.providers import refusals
-from carrel.providers.base import Answer, FinishReason, Usage
+from carrel.providers.base import Answer, Citation, FinishReason, Usage
+from carrel.providers.protocols import citations
 from carrel.providers.protocols.streamed import Streamed
 
 _Tokens = Annotated[int, Meta(ge=0, le=1 << 40)]
@@ -20,6 +21,14 @@ class _Block(msgspec.Struct, frozen=True):
     type: str
     text: str = ""
     input: msgspec.Raw = msgspec.Raw(b"")
+    citations: msgspec.Raw = msgspec.Raw(_NULL)
+    content: msgspec.Raw = msgspec.Raw(_NULL)
+    """What a search found, or why it failed."""
+
+
+class _Page(msgspec.Struct, frozen=True):
+    url: str | None = None
+    title: str | None = None
 
 
 class _Usage(msgspec.Struct, frozen=True):
@@ -73,11 +82,13 @@ class _Counts(msgspec.Struct, frozen=True):
 _ENDS: dict[str, FinishReason] = {
     "max_tokens": "length",
     "model_context_window_exceeded": "length",
+    "pause_turn": "length",
     "refusal": "refused",
 }
 """With every other word the text ended by itself."""
 
 _said = msgspec.json.Decoder(_Said)
+_pages = msgspec.json.Decoder(list[_Page])
 _usage = msgspec.json.Decoder(_Usage)
 _event = msgspec.json.Decoder(_Event)
 _counts = msgspec.json.Decoder(_Counts)
@@ -92,7 +103,27 @@ def answered(body: bytes) -> Answer | None:
     called = next((block for block in said.content if block.type == "tool_use"), None)
     texts = (block.text for block in said.content if block.type == "text")
     text = bytes(called.input).decode() if called is not None else "".join(texts)
-    return Answer(text=text, finish_reason=_ENDS.get(said.stop_reason or "", "stop"), usage=_counted(said.usage))
+    return Answer(
+        text=text,
+        finish_reason=_ENDS.get(said.stop_reason or "", "stop"),
+        usage=_counted(said.usage),
+        citations=_citations(said.content),
+    )
+
+
+def _citations(blocks: list[_Block]) -> tuple[Citation, ...]:
+    """The pages that the answer cites, or else those that its searches found."""
+    cited = citations.bounded(page for block in blocks if block.type == "text" for page in _named(block.citations))
+    return cited or citations.bounded(
+        page for block in blocks if block.type == "web_search_tool_result" for page in _named(block.content)
+    )
+
+
+def _named(raw: msgspec.Raw) -> list[tuple[str | None, str | None]]:
+    try:
+        return [(page.url, page.title) for page in _pages.decode(raw)]
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        return []
 
 
 class MessageStreamed(Streamed):

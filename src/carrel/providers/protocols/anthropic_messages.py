@@ -44,6 +44,11 @@ class _Tool(msgspec.Struct, frozen=True):
     input_schema: dict[str, object]
 
 
+class _Search(msgspec.Struct, frozen=True, tag="web_search_20250305"):
+    name: Literal["web_search"] = "web_search"
+    max_uses: int = 5
+
+
 class _Choice(msgspec.Struct, frozen=True, tag="tool"):
     name: str
 
@@ -56,7 +61,7 @@ class _Asked(msgspec.Struct, frozen=True, kw_only=True):
     temperature: float | UnsetType = UNSET
     top_p: float | UnsetType = UNSET
     output_config: _Output | UnsetType = UNSET
-    tools: tuple[_Tool, ...] | UnsetType = UNSET
+    tools: tuple[_Tool | _Search, ...] | UnsetType = UNSET
     tool_choice: _Choice | UnsetType = UNSET
     stream: bool | UnsetType = UNSET
 
@@ -108,6 +113,9 @@ class MessagesWire:
         _check(parameters)
         schema = request.schema if form != "words" else None
         tool = _Tool(_TOOL, "Give the reply.", schema) if schema is not None and form == "tool" else None
+        tools: tuple[_Tool | _Search, ...] = () if tool is None else (tool,)
+        if request.grounding != "off":
+            tools = (*tools, _Search())
         output = _Output(
             effort=parameters.reasoning_effort or UNSET,
             format=_Format(_unbounded(schema)) if schema is not None and form == "json_schema" else UNSET,
@@ -121,7 +129,7 @@ class MessagesWire:
                 temperature=UNSET if parameters.temperature is None else parameters.temperature,
                 top_p=UNSET if parameters.top_p is None else parameters.top_p,
                 output_config=UNSET if output == _Output() else output,
-                tools=UNSET if tool is None else (tool,),
+                tools=tools or UNSET,
                 tool_choice=UNSET if tool is None else _Choice(_TOOL),
                 stream=stream or UNSET,
             )

@@ -4,9 +4,11 @@ from typing import Annotated
 
 import msgspec
 from msgspec import Meta
+from msgspec.structs import replace
 
 from carrel.providers import refusals
-from carrel.providers.base import Answer, FinishReason, ProviderError, Usage
+from carrel.providers.base import Answer, Citation, FinishReason, ProviderError, Usage
+from carrel.providers.protocols import citations
 from carrel.providers.protocols.streamed import Streamed
 
 _Tokens = Annotated[int, Meta(ge=0, le=1 << 40)]
@@ -22,9 +24,23 @@ class _Pieces(msgspec.Struct, frozen=True):
     parts: list[_Piece] = []
 
 
+class _Page(msgspec.Struct, frozen=True):
+    uri: str | None = None
+    title: str | None = None
+
+
+class _Chunk(msgspec.Struct, frozen=True):
+    web: _Page = _Page()
+
+
+class _Grounding(msgspec.Struct, frozen=True, rename="camel"):
+    grounding_chunks: list[_Chunk] = []
+
+
 class _Candidate(msgspec.Struct, frozen=True, rename="camel"):
     content: _Pieces = _Pieces()
     finish_reason: str | None = None
+    grounding_metadata: msgspec.Raw = msgspec.Raw(_NULL)
 
 
 class _Feedback(msgspec.Struct, frozen=True, rename="camel"):
@@ -61,6 +77,7 @@ _ENDS: dict[str, FinishReason] = {
 _BREAKDOWNS = frozenset({"OTHER", "MALFORMED_RESPONSE"})
 
 _said = msgspec.json.Decoder(_Said)
+_grounding = msgspec.json.Decoder(_Grounding)
 _usage = msgspec.json.Decoder(_Usage)
 
 
@@ -80,7 +97,17 @@ def answered(body: bytes) -> Answer | None:
     candidate = said.candidates[0]
     if candidate.finish_reason in _BREAKDOWNS:
         raise ProviderError("provider-overloaded", retryable=True)
-    return _answer(_text(candidate), _ENDS.get(candidate.finish_reason or "", "stop"), said.usage_metadata)
+    answer = _answer(_text(candidate), _ENDS.get(candidate.finish_reason or "", "stop"), said.usage_metadata)
+    return replace(answer, citations=_citations(candidate.grounding_metadata))
+
+
+def _citations(raw: msgspec.Raw) -> tuple[Citation, ...]:
+    """The pages that the answer rests on."""
+    try:
+        chunks = _grounding.decode(raw).grounding_chunks
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        return ()
+    return citations.bounded((chunk.web.uri, chunk.web.title) for chunk in chunks)
 
 
 class ContentStreamed(Streamed):

@@ -51,10 +51,15 @@ class _Config(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     response_json_schema: dict[str, object] | UnsetType = UNSET
 
 
+class _Tool(msgspec.Struct, frozen=True, rename="camel"):
+    google_search: dict[str, str]
+
+
 class _Asked(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     contents: tuple[_Content, ...]
     system_instruction: _Content | UnsetType = UNSET
     generation_config: _Config
+    tools: tuple[_Tool, ...] | UnsetType = UNSET
 
 
 class _Model(msgspec.Struct, frozen=True, rename="camel"):
@@ -119,6 +124,7 @@ class GenerateWire:
                 contents=(_Content((_Part(request.prompt),), "user"),),
                 system_instruction=_Content((_Part(request.system),)) if request.system else UNSET,
                 generation_config=config,
+                tools=UNSET if request.grounding == "off" else (_Tool({}),),
             )
         )
 

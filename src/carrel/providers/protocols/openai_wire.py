@@ -6,7 +6,8 @@ from typing import Annotated, Literal, NamedTuple
 import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
-from carrel.providers.base import Answer, FinishReason, ProviderError, Request, Usage
+from carrel.providers.base import Answer, Citation, FinishReason, ProviderError, Request, Usage
+from carrel.providers.protocols import citations
 from carrel.providers.protocols.names import bounded
 from carrel.providers.protocols.wire import Form
 
@@ -26,6 +27,8 @@ class Dialect(NamedTuple):
     accept no such field."""
     forms: tuple[Form, ...] = ("json_schema", "json_object", "words")
     """The strongest first. Once a server has refused a form for a model, the next one is used."""
+    web_search: Literal["web_search_options", "openrouter:web_search"] | None = None
+    """How a model may search the web: by an option, or by a tool of this type. `None`: it may not."""
     deployment_version: str | None = None
     """The `api-version` of URLs that name a deployment, `None` where there are none."""
 
@@ -54,6 +57,10 @@ class _StreamOptions(msgspec.Struct, frozen=True):
     include_usage: bool = True
 
 
+class _Tool(msgspec.Struct, frozen=True):
+    type: str
+
+
 class _Asked(msgspec.Struct, frozen=True, kw_only=True):
     """Every field of every dialect; the request omits the fields that are unset."""
 
@@ -67,6 +74,8 @@ class _Asked(msgspec.Struct, frozen=True, kw_only=True):
     random_seed: int | UnsetType = UNSET
     reasoning_effort: str | UnsetType = UNSET
     response_format: _Format | UnsetType = UNSET
+    web_search_options: dict[str, str] | UnsetType = UNSET
+    tools: tuple[_Tool, ...] | UnsetType = UNSET
     stream: bool | UnsetType = UNSET
     stream_options: _StreamOptions | UnsetType = UNSET
 
@@ -78,9 +87,20 @@ class Part(msgspec.Struct, frozen=True):
     text: str = ""
 
 
+class _Cited(msgspec.Struct, frozen=True):
+    url: str | None = None
+    title: str | None = None
+
+
+class _Annotation(msgspec.Struct, frozen=True):
+    type: str = ""
+    url_citation: _Cited = _Cited()
+
+
 class _Message(msgspec.Struct, frozen=True):
     content: str | list[Part] | None = None
     refusal: str | None = None
+    annotations: msgspec.Raw = msgspec.Raw(b"null")
 
 
 class _Choice(msgspec.Struct, frozen=True):
@@ -135,6 +155,7 @@ ENDS: dict[str, FinishReason] = {
 BREAKDOWNS = frozenset({"error", "insufficient_system_resource"})
 
 _encode = msgspec.json.Encoder().encode
+_annotations = msgspec.json.Decoder(list[_Annotation])
 _completion = msgspec.json.Decoder(_Completion)
 _usage = msgspec.json.Decoder(_Usage)
 _models = msgspec.json.Decoder(_Models)
@@ -156,11 +177,16 @@ def encoded(request: Request, dialect: Dialect, form: Form, *, stream: bool = Fa
     )
     if any(field is None and value is not None for field, value in named):
         raise ProviderError("parameter-not-supported", retryable=False, unbilled=True)
+    if request.grounding != "off" and dialect.web_search is None:
+        raise ProviderError("parameter-not-supported", retryable=False, unbilled=True)
+    searches = dialect.web_search if request.grounding != "off" else None
     said = _Said("user", request.prompt)
     asked = _Asked(
         model=request.model,
         messages=(_Said("system", request.system), said) if request.system else (said,),
         response_format=_format(request.schema, form),
+        web_search_options={} if searches == "web_search_options" else UNSET,
+        tools=(_Tool(searches),) if searches == "openrouter:web_search" else UNSET,
         stream=stream or UNSET,
         stream_options=_StreamOptions() if stream and dialect.stream_options else UNSET,
         **{field: value for field, value in named if field is not None and value is not None},  # type: ignore[arg-type]  # paired above
@@ -192,7 +218,17 @@ def answered(body: bytes) -> Answer | None:
     if message.refusal and not text:
         return Answer(text=message.refusal, finish_reason="refused", usage=counted(completion.usage))
     finish = ENDS.get(choice.finish_reason or "", "stop")
-    return Answer(text=text, finish_reason=finish, usage=counted(completion.usage))
+    found = _citations(message.annotations)
+    return Answer(text=text, finish_reason=finish, usage=counted(completion.usage), citations=found)
+
+
+def _citations(raw: msgspec.Raw) -> tuple[Citation, ...]:
+    """The pages that the answer cites; none if the server names them in an unknown way."""
+    try:
+        found = _annotations.decode(raw)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        return ()
+    return citations.bounded((one.url_citation.url, one.url_citation.title) for one in found)
 
 
 def text_of(content: str | list[Part] | None) -> str:

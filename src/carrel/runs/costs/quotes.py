@@ -22,13 +22,16 @@ class Quote(NamedTuple):
     most_micros: int | None
 
 
+UNKNOWN = Quote(None, None)
+
+
 def quote(
     model: str, kind: Kind, parameters: Parameters, texts: Iterable[str], at_seconds: float, *, batched: bool = False
 ) -> Quote:
     """What calling `model` can cost. A token has at least one byte, so the bytes of the texts bound their tokens."""
     price = price_at(model, at_seconds, batched=batched)
     if price is None:
-        return Quote(None, None)
+        return UNKNOWN
     read = FRAME_BYTES + sum(bytes_of(text) for text in texts)
     return Quote(price, price.most_micros(read, output_limit(kind, parameters)))
 

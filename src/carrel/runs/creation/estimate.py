@@ -15,7 +15,7 @@ from carrel.providers.registry import Registry
 from carrel.runs.costs.quotes import bytes_of, output_limit, texts_of_criteria
 from carrel.runs.creation import row_inputs, snapshot
 from carrel.runs.creation.belonging import belonging
-from carrel.runs.creation.forecast import Answers, Work, foresee
+from carrel.runs.creation.forecast import Answers, Costs, Work, foresee
 from carrel.runs.creation.row_inputs import RowInputs
 from carrel.runs.creation.text_cache import TextCache
 from carrel.runs.judging import evidence
@@ -84,6 +84,9 @@ def estimate(conn: Connection, data: RunIn, registry: Registry, settings: Settin
     early = looks(documents, stops=stops, combines=combined > 0)
     economy, now = configuration.economy, conn.clock.now()
     at_once, batched = (foresee(works, sizes, answers, now, economy=each) for each in (False, True))
+    if any(candidate.grounding != "off" for candidate in candidates):
+        # The fee of a search is in no price list.
+        at_once = batched = Costs(None, None)
     costs = batched if economy else at_once
     unneeded = _unneeded(works, documents, compared, in_blocks=judging.in_blocks) if early else ()
     return DryRun(

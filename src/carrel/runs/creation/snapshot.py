@@ -247,10 +247,10 @@ def _keep_candidate(
 ) -> None:
     """Keep a candidate. `how`: the number of its instructions, its answers to each document, whether it combines."""
     conn.run(
-        "INSERT INTO run_candidates (run, ordinal, label, model, family, parameters, instructions, repeats, combines)"
-        " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        "INSERT INTO run_candidates (run, ordinal, label, model, family, parameters, instructions, repeats, combines,"
+        " grounding) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
         *(seq, ordinal, candidate.label, candidate.model, registry.family(candidate.model)),
-        *(as_json(candidate.parameters), *how),
+        *(as_json(candidate.parameters), *how, candidate.grounding),
     )
 
 

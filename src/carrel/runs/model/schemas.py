@@ -17,7 +17,7 @@ from carrel.kit.http.schema import Ids, In, Name, Tags
 from carrel.kit.ids import Id
 from carrel.kit.money import DollarsText
 from carrel.presets.configuration import MAX_INPUTS, Configuration, DocumentGroups, Judges, Rows
-from carrel.providers.base import FinishReason
+from carrel.providers.base import Citation, FinishReason
 from carrel.runs.model.plan import Kind, Presented
 from carrel.runs.model.setup import RunId
 from carrel.runs.model.states import PauseReason, State, TaskState
@@ -262,7 +262,8 @@ class GeneratedDocument(msgspec.Struct, frozen=True, kw_only=True):
 
     `input` is the id of the document, or that of the row of a data set. `content_id` is set if a run wrote the
     answer into the library and the content still exists. `checks` has the mark of each check, from 0 to 1; null where
-    a check could not be made.
+    a check could not be made. `citations` are the pages that the answer rests on; an answer that `lacks_citations`
+    had to name some, and counts as not delivered.
     """
 
     id: Id
@@ -280,6 +281,8 @@ class GeneratedDocument(msgspec.Struct, frozen=True, kw_only=True):
     version: int
     content_id: ContentId | None = None
     checks: dict[str, float | None] = {}
+    citations: list[Citation] = []
+    lacks_citations: bool = False
 
 
 class LogCount(msgspec.Struct, frozen=True):

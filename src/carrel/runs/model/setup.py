@@ -11,7 +11,7 @@ from carrel.evaluation.ranking.stopping import Look
 from carrel.kit.ids import Id
 from carrel.kit.sqlite.database import Connection
 from carrel.kit.sqlite.rows import Column, Select
-from carrel.providers.base import Criterion, Parameters
+from carrel.providers.base import Criterion, Grounding, Parameters
 from carrel.providers.catalogue import has_batches
 from carrel.providers.registry import provider_of
 from carrel.runs.model import plan
@@ -35,6 +35,7 @@ class Candidate(msgspec.Struct, frozen=True):
     repeats: int
     combines: bool = False
     answered: int | None = None
+    grounding: Grounding = "off"
 
 
 class Beaten(NamedTuple):

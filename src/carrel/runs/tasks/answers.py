@@ -8,11 +8,13 @@ from carrel.errors import NotFound
 from carrel.kit.ids import Id
 from carrel.kit.money import text_if_known
 from carrel.kit.sqlite.database import Connection
+from carrel.kit.sqlite.json_text import as_json
 from carrel.kit.sqlite.rows import Column, Select
-from carrel.providers.base import FinishReason, Usage
+from carrel.providers.base import Citation, FinishReason, Usage
 from carrel.runs.checking import marks
 from carrel.runs.model.schemas import GeneratedDocument, Marks, Tokens
 from carrel.runs.model.setup import RunId
+from carrel.runs.tasks.attempts import Generated
 from carrel.vault.ids import ContentId
 
 _CONTENT = (
@@ -39,6 +41,8 @@ class _Row(NamedTuple):
     document: int
     content_id: ContentId | None
     checks: list[float | None] | None
+    citations: list[Citation] | None
+    lacks_citations: bool
 
 
 _rows = Select(
@@ -54,6 +58,8 @@ _rows = Select(
     run="runs.seq",
     document="generated.document",
     content_id=f"({_CONTENT})",
+    citations="(SELECT citations FROM generated_citations WHERE generated_citations.generated = generated.seq)",
+    lacks_citations="grounding = 'required' AND NOT delivered AND finish_reason = 'stop' AND trim(body) <> ''",
     checks="(SELECT marks FROM check_marks WHERE check_marks.generated = generated.seq)",
 )
 _marks = Select(
@@ -68,7 +74,8 @@ _marks = Select(
 class Brought(msgspec.Struct, frozen=True):
     """An answer as judges get it. A refused, empty or cut-off answer is not `delivered`: it loses by rule.
 
-    So does one that does not pass the required checks against one that `passes` them.
+    So does one without the citations that it had to
+    name, and one that does not pass the required checks against one that `passes` them.
     """
 
     body: str
@@ -83,13 +90,13 @@ def put(
     conn: Connection,
     run: int,
     task: int,
-    text: str,
-    finish_reason: FinishReason,
+    answer: Generated,
     usage: Usage,
     cost_micros: int | None,
 ) -> None:
     """Store the answer of a generation task."""
-    delivered = finish_reason == "stop" and bool(text.strip())
+    text, finish_reason = answer.text, answer.finish_reason
+    delivered = finish_reason == "stop" and bool(text.strip()) and not answer.lacks_citations
     conn.run(
         "INSERT INTO generated (id, task, run, document, candidate, repeat, finish_reason, delivered, words,"
         " input_tokens, output_tokens, cost_micros, created_at, body)"
@@ -97,6 +104,11 @@ def put(
         *(conn.new_id(), finish_reason, delivered, len(text.split()), usage.read_tokens, usage.output_tokens),
         *(cost_micros, conn.now(), text, task, run),
     )
+    if answer.citations:
+        conn.run(
+            "INSERT INTO generated_citations (generated, citations) SELECT seq, ? FROM generated WHERE task = ?",
+            *(as_json(answer.citations), task),
+        )
 
 
 def brought(conn: Connection, run: int, document: int, candidate: int, repeat: int) -> Brought | None:
@@ -140,6 +152,8 @@ def get(conn: Connection, run_id: RunId, generated_id: str) -> GeneratedDocument
         cost=row.cost,
         scores=given,
         checks={one.check.name: mark for one, mark in zip(asked, row.checks or (), strict=False)},
+        citations=row.citations or [],
+        lacks_citations=row.lacks_citations,
         created_at=row.created_at,
         # The answer changes when it is checked or judged again, and with the content that was made of it.
         version=1 + 2 * (len(given) + (row.checks is not None)) + (row.content_id is not None),

@@ -12,11 +12,13 @@ from carrel.generation.prompts import Instructions
 from carrel.metering.calls import Hold
 from carrel.providers.base import (
     Answer,
+    Citation,
     CombineMatter,
     CompareMatter,
     Criterion,
     FinishReason,
     GenerateMatter,
+    Grounding,
     Matter,
     Parameters,
     Request,
@@ -53,15 +55,18 @@ class Attempt(msgspec.Struct, frozen=True, kw_only=True):
     reference: str | None = None
     criteria: tuple[Criterion, ...] = ()
     fault: str | None = None
+    grounding: Grounding = "off"
     price: Price | None = None
     hold: Hold | None = None
 
 
 class Generated(msgspec.Struct, frozen=True):
-    """A text, complete or not."""
+    """A text, complete or not. `lacks_citations`: it names none, although it had to search."""
 
     text: str
     finish_reason: FinishReason
+    citations: tuple[Citation, ...] = ()
+    lacks_citations: bool = False
 
 
 class Scored(msgspec.Struct, frozen=True):
@@ -117,6 +122,7 @@ def request(attempt: Attempt, fence_seed: str, timeout_seconds: float) -> Reques
         parameters=attempt.parameters,
         schema=schema,
         timeout_seconds=timeout_seconds,
+        grounding=attempt.grounding,
     )
 
 
@@ -145,7 +151,9 @@ def result(attempt: Attempt, answer: Answer) -> Result:
     """Interpret the answer as the result of the task."""
     matter = attempt.matter
     if isinstance(matter, GenerateMatter | CombineMatter):
-        return Generated(_storable(answer.text), answer.finish_reason)
+        lacks_citations = attempt.grounding == "required" and not answer.citations
+        found = tuple(Citation(_storable(one.url), _storable(one.title)) for one in answer.citations)
+        return Generated(_storable(answer.text), answer.finish_reason, found, lacks_citations)
     if isinstance(matter, CompareMatter):
         compared = replies.parse_comparison(answer.text)
         return _malformed(compared, answer) if isinstance(compared, Fault) else Compared(*compared)

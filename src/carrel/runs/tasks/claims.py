@@ -265,7 +265,12 @@ def _begin(
     if setup.reuse and asked is not None and reuse.take(conn, setup, task, asked):
         return None
     read = quotes.texts_of(need.matter, need.instructions, need.reference, need.criteria)
-    quote = quotes.quote(need.model, task.kind, need.parameters, read, conn.clock.now(), batched=batch is not None)
+    # The fee of a search is in no price list.
+    quote = (
+        quotes.UNKNOWN
+        if need.grounding != "off"
+        else quotes.quote(need.model, task.kind, need.parameters, read, conn.clock.now(), batched=batch is not None)
+    )
     if not _fits(conn, setup, quote.most_micros):
         return _SHORT
     terms = quotes.terms_of(quote, conn.new_id() if setup.billing == "credits" else None, markup)
@@ -302,6 +307,7 @@ def attempt_of(
         reference=need.reference,
         criteria=need.criteria,
         fault=task.error,
+        grounding=need.grounding,
         price=price,
         hold=hold,
     )

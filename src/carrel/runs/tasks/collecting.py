@@ -41,7 +41,8 @@ def asked(conn: Connection, batch: Batch) -> Asked | None:
         task = _tasks.one(conn, "FROM tasks WHERE run = ? AND key = ?", setup.seq, call.task_key)
         need = None if task is None else inputs.of(conn, setup, task)
         if task is not None and isinstance(need, inputs.Call):
-            price = quotes.price_at(need.model, seconds_of(call.started_at), batched=True)
+            at_seconds = seconds_of(call.started_at)
+            price = None if need.grounding != "off" else quotes.price_at(need.model, at_seconds, batched=True)
             found.append(claims.attempt_of(task, need, call.attempt, call.id, price))
     return Asked(setup, found)
 

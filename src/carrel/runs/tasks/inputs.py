@@ -9,7 +9,7 @@ from carrel.evaluation.records import Side
 from carrel.generation import prompts
 from carrel.generation.prompts import Instructions
 from carrel.kit.sqlite.database import Connection
-from carrel.providers.base import CompareMatter, Criterion, Matter, Parameters, ScoreMatter
+from carrel.providers.base import CompareMatter, Criterion, Grounding, Matter, Parameters, ScoreMatter
 from carrel.runs.judging import combining
 from carrel.runs.model import texts
 from carrel.runs.model.plan import Kind, Presented, answer_repeat
@@ -43,6 +43,7 @@ class Call(NamedTuple):
     instructions: Instructions | None
     reference: str | None = None
     criteria: tuple[Criterion, ...] = ()
+    grounding: Grounding = "off"
 
 
 class Text(NamedTuple):
@@ -92,6 +93,7 @@ def _generation(conn: Connection, setup: Setup, task: Task) -> Need:
         instructions=prompts.with_fields(named, fields),
         reference=reference,
         criteria=setup.round.criteria if setup.show_criteria else (),
+        grounding=candidate.grounding,
     )
 
 

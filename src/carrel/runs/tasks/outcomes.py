@@ -76,7 +76,7 @@ def commit(conn: Connection, setup: Setup, attempt: Attempt, result: Result, mea
         return _malformed(conn, setup, attempt, result, malformed + 1)
     if isinstance(result, Generated):
         usage = (measured.usage if measured else None) or Usage()
-        answers.put(conn, setup.seq, attempt.task, result.text, result.finish_reason, usage, cost_micros)
+        answers.put(conn, setup.seq, attempt.task, result, usage, cost_micros)
     elif isinstance(result, Scored):
         put_score(conn, attempt.task, "given", result.marks, result.reason)
     else:
@@ -88,7 +88,7 @@ def commit(conn: Connection, setup: Setup, attempt: Attempt, result: Result, mea
 
 def decide_text(conn: Connection, setup: Setup, task: int, key: str, text: str) -> None:
     """Store an answer that exists already. It costs nothing."""
-    answers.put(conn, setup.seq, task, text, "stop", Usage(), 0)
+    answers.put(conn, setup.seq, task, Generated(text, "stop"), Usage(), 0)
     _decided(conn, setup, task, key)
 
 

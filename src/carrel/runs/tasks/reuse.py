@@ -10,10 +10,11 @@ import msgspec
 
 from carrel.kit.sqlite.database import Connection
 from carrel.kit.sqlite.rows import Select
-from carrel.providers.base import FinishReason, Usage
+from carrel.providers.base import Citation, FinishReason, Usage
 from carrel.runs.model import log
 from carrel.runs.model.setup import Setup
 from carrel.runs.tasks import answers, inputs, transitions
+from carrel.runs.tasks.attempts import Generated
 
 
 class _Source(NamedTuple):
@@ -24,12 +25,19 @@ class _Source(NamedTuple):
 
 
 class _Answer(NamedTuple):
-    body: str
+    text: str
     finish_reason: FinishReason
+    citations: list[Citation] | None
+    lacks_citations: bool
 
 
 _sources = Select(_Source, origin="coalesce(reused, seq)")
-_answers = Select(_Answer)
+_answers = Select(
+    _Answer,
+    text="body",
+    citations="(SELECT citations FROM generated_citations WHERE generated = seq)",
+    lacks_citations="delivered = 0 AND finish_reason = 'stop' AND trim(body) <> ''",
+)
 
 
 def asked(task: inputs.Task, need: inputs.Call) -> bytes:
@@ -56,7 +64,8 @@ def take(conn: Connection, setup: Setup, task: inputs.Task, digest: bytes) -> bo
         answer = _answers.one(conn, "FROM generated WHERE task = ?", source.seq)
         if answer is None:
             return False
-        answers.put(conn, setup.seq, task.seq, answer.body, answer.finish_reason, Usage(), 0)
+        made = Generated(answer.text, answer.finish_reason, tuple(answer.citations or ()), answer.lacks_citations)
+        answers.put(conn, setup.seq, task.seq, made, Usage(), 0)
     else:
         table, columns = ("scores", "fate, marks, said") if task.kind == "score" else ("comparisons", "word, said")
         conn.run(

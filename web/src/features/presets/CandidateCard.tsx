@@ -1,7 +1,7 @@
 import { Copy, Trash2 } from "lucide-react";
 import type { Candidate, ContentSummary, Model } from "../../api/types";
 import { IconButton } from "../../components/Button";
-import { TextField } from "../../components/Field";
+import { SelectField, TextField } from "../../components/Field";
 import { labelOf, withModel } from "./draft";
 import { ExistingTexts } from "./ExistingTexts";
 import { ModelSelect } from "../../components/ModelSelect";
@@ -19,6 +19,10 @@ interface Props {
   onChange: (candidate: Candidate) => void;
   onDuplicate: () => void;
   onRemove: () => void;
+}
+
+function groundingOf(value: string): NonNullable<Candidate["grounding"]> {
+  return value === "allowed" || value === "required" ? value : "off";
 }
 
 export function CandidateCard({
@@ -69,6 +73,17 @@ export function CandidateCard({
             faults={at(`${path}.instructions`)}
             none="Those for everybody"
           />
+          <SelectField
+            label="Web search"
+            hint="By the tool of OpenAI, Anthropic, Google or OpenRouter."
+            value={candidate.grounding ?? "off"}
+            faults={at(`${path}.grounding`)}
+            onChange={(event) => onChange({ ...candidate, grounding: groundingOf(event.target.value) })}
+          >
+            <option value="off">Off</option>
+            <option value="allowed">Allowed</option>
+            <option value="required">Required: an answer without a page loses</option>
+          </SelectField>
           <ParameterFields
             value={candidate.parameters ?? {}}
             path={path}

@@ -177,8 +177,31 @@ function Side({ names, name, onName, answer, label, children }: SideProps) {
         <p className="small dim">Made from the answers of {answer.sources.join(", ")}.</p>
       )}
       {children}
+      {answer?.citations && answer.citations.length > 0 && <Citations citations={answer.citations} />}
       {answer && answer.marks.length > 0 && <Marks answer={answer} />}
     </article>
+  );
+}
+
+/** The pages that the answer rests on. Their addresses come from a provider, so only web pages become links. */
+function Citations({ citations }: { citations: NonNullable<Answer["citations"]> }) {
+  return (
+    <div className="small">
+      <p className="dim">Found on the web:</p>
+      <ul>
+        {citations.map(({ url, title }) => (
+          <li key={url}>
+            {/^https?:\/\//.test(url) ? (
+              <a href={url} target="_blank" rel="noreferrer noopener">
+                {title || url}
+              </a>
+            ) : (
+              title
+            )}
+          </li>
+        ))}
+      </ul>
+    </div>
   );
 }
 
