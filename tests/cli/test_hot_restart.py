@@ -7,7 +7,7 @@ import sys
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from itertools import groupby
 from pathlib import Path
 
@@ -118,13 +118,29 @@ class Job:
             cursor = f"&cursor={page['next_cursor']}"
 
 
+ASKED = b"GET /api/health HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n"
+
+
+def connected(service: Replaceable) -> socket.socket:
+    return socket.create_connection(("127.0.0.1", service.port), timeout=60)
+
+
 def test_a_successor_goes_on_and_nobody_notices(replaced: Replaceable) -> None:
     assert replaced.told("READY=") == "1"
     with steady_load(replaced, "ada", "bob") as load:
         job = Job(replaced, load.sessions["ada"], documents=5)
         job.await_progress(5)
         before = replaced.pid
-        replaced.replace()
+        with connected(replaced) as fresh, connected(replaced) as half:
+            half.sendall(b"GET /api/health HTTP/1.1\r\n")
+            fresh.sendall(ASKED)
+            assert fresh.recv(4096).startswith(b"HTTP/1.1 200")
+            replaced.replace()
+            # An idle connection goes on, and one with half a request is closed: nobody has its first half any more.
+            fresh.sendall(ASKED)
+            assert fresh.recv(4096).startswith(b"HTTP/1.1 200")
+            with suppress(ConnectionResetError):
+                assert half.recv(4096) == b""
         assert replaced.pid != before
         load.go_on()
         assert job.end() == 0

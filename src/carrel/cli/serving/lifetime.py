@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import signal
 import socket
 from collections.abc import Callable, Mapping
 from typing import NamedTuple
@@ -49,6 +50,8 @@ class _Beginning(NamedTuple):
 
 def serve(options: Options, listener: socket.socket | None) -> None:
     """Serve until the end. Without a `listener` this process was started as the successor of another one."""
+    # Until the server heeds it, and while everything is closed for a successor, this signal must not end the process.
+    signal.signal(signal.SIGUSR2, signal.SIG_IGN)
     logs.configure(options.settings.log_level)
     credentials = Credentials.of(options.settings)
     hot_restart = HotRestart()
@@ -62,6 +65,7 @@ def serve(options: Options, listener: socket.socket | None) -> None:
             refuse(str(error))
         if left is None:
             return
+        signal.signal(signal.SIGHUP, signal.SIG_IGN)
         if hot_restart.left is None:
             left.successor.kill()
             refuse("the keys could not be handed over; start the service again")
