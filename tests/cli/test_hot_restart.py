@@ -15,6 +15,7 @@ import httpx
 import pytest
 
 from tests.support import soak
+from tests.support.memory import handed_memory
 from tests.support.replaceable import Replaceable, ask_for_successor, children, replaceable
 from tests.support.run_setup import finished, text_of
 from tests.support.soak import Figure
@@ -142,6 +143,7 @@ def test_a_successor_goes_on_and_nobody_notices(replaced: Replaceable) -> None:
             with suppress(ConnectionResetError):
                 assert half.recv(4096) == b""
         assert replaced.pid != before
+        assert handed_memory(replaced.pid) == []
         load.go_on()
         assert job.end() == 0
     assert load.failures == []
