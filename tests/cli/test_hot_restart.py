@@ -204,6 +204,13 @@ class Obedient:
         self.service.forget_what_was_told()
         self._orders.write_text(what)
 
+    def await_obedience(self) -> None:
+        """Return when some process has come to the step."""
+        deadline = time.monotonic() + 60
+        while self._orders.read_text():
+            assert time.monotonic() < deadline
+            time.sleep(0.01)
+
     def answers(self) -> bool:
         """Whether the user who signed in once is served."""
         verify = trusting() if self.service.certificate else True
@@ -268,7 +275,12 @@ def test_a_successor_that_cannot_go_on_changes_nothing_and_one_that_can_shows_th
     with trusting().wrap_socket(socket.create_connection(("127.0.0.1", obedient.service.port), 60)) as connection:
         assert connection.getpeercert(binary_form=True) != before
     assert obedient.answers()
+    # Whoever ends the service ends a successor as well that is on its way.
+    obedient.order("stop before Predecessor.offer")
+    ask_for_successor(obedient.service)
+    obedient.await_obedience()
     assert obedient.service.stop() == 0
+    assert children() == []
     assert took_turns(obedient.service.log())
 
 

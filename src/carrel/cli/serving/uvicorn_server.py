@@ -75,7 +75,7 @@ class _Server(uvicorn.Server):
         self._reread = reread
         self._replacement = replacement
         self._kept = kept
-        self._reload_wanted = self._replacement_wanted = False
+        self._reload_wanted = self._replacement_wanted = self._end_wanted = False
         self._replacing: asyncio.Task[None] | None = None
         self._successor: Successor | None = None
         self._at_terminal = _has_terminal()
@@ -93,7 +93,7 @@ class _Server(uvicorn.Server):
 
     def _heed(self, number: int, frame: FrameType | None) -> None:
         # A second signal changes nothing: runs are being paused, and the wait for clients ends by itself.
-        self.should_exit = True
+        self.should_exit = self._end_wanted = True
 
     def _hang_up(self, number: int, frame: FrameType | None) -> None:
         if self._at_terminal and not _has_terminal():
@@ -153,11 +153,12 @@ class _Server(uvicorn.Server):
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         logs.info("stopping")
         self._sweeping.cancel()
+        if self._replacing is not None:
+            self._replacing.cancel()
+            await asyncio.wait([self._replacing])
         if self._successor is not None:
             await self._make_way(self._successor, sockets or [])
             return
-        if self._replacing is not None:
-            self._replacing.cancel()
         service_manager.tell("STOPPING=1")
         # Before anything else: event streams must end and runs must pause, or the wait for clients would wait for them.
         self._stopping.set()
@@ -174,7 +175,11 @@ class _Server(uvicorn.Server):
         await self.lifespan.shutdown()
         # If the successor fails, everything is made anew, and this goes.
         gc.unfreeze()
-        self.left = Left(successor, connections)
+        if self._end_wanted:
+            # The signal was for whoever serves.
+            successor.kill()
+        else:
+            self.left = Left(successor, connections)
 
     def _protocol_of_kept(self) -> asyncio.BaseProtocol:
         return self.config.http_protocol_class(  # type: ignore[call-arg]  # as `receiving` makes it
