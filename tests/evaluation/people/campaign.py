@@ -2,7 +2,7 @@
 
     python -m tests.evaluation.people.campaign 2000
 
-draws so many times who voted on what. `make soak` runs it and holds it to its bounds.
+draws so many times who voted on what; what was drawn is `kept`. `make soak` runs it and holds it to its bounds.
 """
 
 import random
@@ -12,6 +12,7 @@ from typing import NamedTuple
 from carrel.evaluation.judges.human import vote
 from carrel.evaluation.people import people
 from carrel.evaluation.records import HumanVote, Side, Verdict, Word
+from tests.evaluation import kept
 from tests.evaluation.people import pandalm
 
 VOTED = (20, 35, 50)
@@ -116,11 +117,36 @@ def tables(held: list[Held], opposed: list[Opposed]) -> str:
     )
 
 
+class Draw(NamedTuple):
+    """What `hold` takes."""
+
+    judge: str
+    voted: int
+    draws: int
+    seed: int
+    by_ballot: bool
+
+
+def made(draw: Draw) -> Held:
+    """What comes out of it."""
+    return hold(*draw[:4], by_ballot=draw.by_ballot)
+
+
+def trial(draw: Draw) -> Held:
+    """A few of its draws."""
+    return made(draw._replace(draws=5))
+
+
 def run(draws: int, seed: int) -> tuple[list[Held], list[Opposed]]:
     """All rows of both tables."""
-    held = [hold(judge, documents, draws, seed) for judge in pandalm.JUDGES for documents in VOTED]
-    held += [hold(judge, votes, draws, seed, by_ballot=True) for judge in pandalm.JUDGES for votes in BALLOTS]
-    return held, [oppose(60, voted, draws, seed) for voted in OPPOSED]
+    rows = [
+        Draw(judge, voted, draws, seed, by_ballot)
+        for by_ballot, numbers in ((False, VOTED), (True, BALLOTS))
+        for judge in pandalm.JUDGES
+        for voted in numbers
+    ]
+    held = kept.drawn("people", rows, made, trial, Held)
+    return list(held.values()), [oppose(60, voted, draws, seed) for voted in OPPOSED]
 
 
 if __name__ == "__main__":
