@@ -35,6 +35,11 @@ class _Tool(Strict):
     description: str = ""
 
 
+class _Thinking(Strict):
+    type: Literal["enabled"]
+    budget_tokens: Annotated[int, Meta(ge=1_024)]
+
+
 class _Search(Strict):
     type: Literal["web_search_20250305"]
     name: Literal["web_search"]
@@ -56,6 +61,7 @@ class MessagesAsked(Strict):
     temperature: Annotated[float, Meta(ge=0, le=1)] | None = None
     top_p: Annotated[float, Meta(ge=0, le=1)] | None = None
     top_k: int | None = None
+    thinking: _Thinking | None = None
     stop_sequences: list[str] | None = None
     stream: bool = False
     output_config: _OutputConfig | None = None

@@ -29,6 +29,8 @@ class _GenerationConfig(Camel):
     temperature: Annotated[float, Meta(ge=0, le=2)] | None = None
     top_p: Annotated[float, Meta(ge=0, le=1)] | None = None
     top_k: int | None = None
+    frequency_penalty: Annotated[float, Meta(ge=-2, lt=2)] | None = None
+    presence_penalty: Annotated[float, Meta(ge=-2, lt=2)] | None = None
     candidate_count: Literal[1] | None = None
     max_output_tokens: Annotated[int, Meta(ge=1)] | None = None
     stop_sequences: list[str] | None = None

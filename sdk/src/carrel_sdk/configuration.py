@@ -9,13 +9,20 @@ import msgspec
 
 
 class Parameters(msgspec.Struct, kw_only=True, omit_defaults=True):
-    """Parameters of a model. None leaves the choice to the provider."""
+    """Parameters of a model. None leaves the choice to the provider.
+
+    `thinking_budget` is the most tokens that a model thinks, which count as output.
+    """
 
     temperature: float | None = None
     top_p: float | None = None
     max_output_tokens: int | None = None
     seed: int | None = None
     reasoning_effort: str | None = None
+    top_k: int | None = None
+    frequency_penalty: float | None = None
+    presence_penalty: float | None = None
+    thinking_budget: int | None = None
 
 
 class Candidate(msgspec.Struct, kw_only=True, omit_defaults=True):

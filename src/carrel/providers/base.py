@@ -22,13 +22,20 @@ are made with it, so no answer costs more than was expected. Thoughts count, too
 
 
 class Parameters(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True):
-    """What a caller may set on a model; `None` leaves it to the model."""
+    """What a caller may set on a model; `None` leaves it to the model.
+
+    `thinking_budget` is the most tokens that a model thinks, which count as output.
+    """
 
     temperature: Annotated[float, Meta(ge=0, le=2)] | None = None
     top_p: Annotated[float, Meta(gt=0, le=1)] | None = None
     max_output_tokens: Annotated[int, Meta(ge=1, le=1_000_000)] | None = None
     seed: Annotated[int, Meta(ge=0, lt=1 << 53)] | None = None
     reasoning_effort: Literal["minimal", "low", "medium", "high"] | None = None
+    top_k: Annotated[int, Meta(ge=1, le=1_000)] | None = None
+    frequency_penalty: Annotated[float, Meta(ge=-2, le=2)] | None = None
+    presence_penalty: Annotated[float, Meta(ge=-2, le=2)] | None = None
+    thinking_budget: Annotated[int, Meta(ge=1, le=1_000_000)] | None = None
 
 
 class Criterion(msgspec.Struct, frozen=True):

@@ -12,6 +12,8 @@ from carrel.providers.protocols.openai_wire import Dialect
 from carrel.providers.protocols.wire import Wire
 
 _OPENAI = Dialect(output_limit="max_completion_tokens")
+_OPEN = Dialect(top_k="top_k")
+"""Servers of many models, which take what those models take."""
 
 
 class KnownProvider(NamedTuple):
@@ -46,7 +48,7 @@ KNOWN: dict[str, KnownProvider] = {
         None,
         "azure",
     ),
-    "compatible": KnownProvider("Another server that is OpenAI-compatible", ChatWire(), None, own=True),
+    "compatible": KnownProvider("Another server that is OpenAI-compatible", ChatWire(_OPEN), None, own=True),
     "deepseek": KnownProvider(
         "DeepSeek",
         ChatWire(Dialect(seed=None, forms=("json_object", "words"))),
@@ -76,11 +78,11 @@ KNOWN: dict[str, KnownProvider] = {
     ),
     "openrouter": KnownProvider(
         "OpenRouter",
-        ChatWire(Dialect(web_search="openrouter:web_search")),
+        ChatWire(_OPEN._replace(web_search="openrouter:web_search", thinking_budget="reasoning")),
         "https://openrouter.ai/api/v1",
         "openrouter",
     ),
-    "vllm": KnownProvider("vLLM", ChatWire(), None, own=True),
+    "vllm": KnownProvider("vLLM", ChatWire(_OPEN), None, own=True),
     "xai": KnownProvider("xAI", ChatWire(_OPENAI), "https://api.x.ai/v1", "x-ai", maker=True),
 }
 """Providers without a `base_url` run where the user says, so their keys need one."""

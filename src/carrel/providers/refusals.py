@@ -61,6 +61,10 @@ _PARAMETERS = {
     "temperature": re.compile(r"\btemperature\b", re.IGNORECASE),
     "top_p": re.compile(r"\btop_?p\b", re.IGNORECASE),
     "seed": re.compile(r"\b(random_)?seed\b", re.IGNORECASE),
+    "top_k": re.compile(r"\btop_?k\b", re.IGNORECASE),
+    "frequency_penalty": re.compile(r"\bfrequency_?penalty\b", re.IGNORECASE),
+    "presence_penalty": re.compile(r"\bpresence_?penalty\b", re.IGNORECASE),
+    "thinking_budget": re.compile(r"\b(thinking|budget_?tokens|reasoning)", re.IGNORECASE),
     "reasoning_effort": re.compile(r"\b(reasoning|effort|thinking)", re.IGNORECASE),
 }
 """The words with which servers name a parameter that they refuse. An output limit is not among them: servers also name

@@ -277,3 +277,14 @@ async def test_its_models_are_listed_with_a_good_key_alone(server: Anthropic, pr
     assert caught.value.code == "provider-key-rejected"
     assert provider.named("claude-one") is not None
     assert provider.named("no name") is None
+
+
+async def test_rarer_parameters_are_sent_or_refused(server: Anthropic, provider: HttpProvider) -> None:
+    await provider.complete(request(server, Parameters(top_k=40, thinking_budget=2_000)))
+    assert server.asked[-1].body["top_k"] == 40
+    assert server.asked[-1].body["thinking"] == {"type": "enabled", "budget_tokens": 2_000}
+    for parameters in (Parameters(frequency_penalty=0.5), Parameters(presence_penalty=0.5)):
+        with pytest.raises(ProviderError) as refused:
+            await provider.complete(request(server, parameters))
+        assert refused.value.code == "parameter-not-supported"
+    assert len(server.asked) == 1

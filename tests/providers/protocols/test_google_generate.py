@@ -274,3 +274,14 @@ async def test_its_models_that_write_are_listed_with_a_good_key_alone(server: Go
         await provider.offered(Access(Secret(b"wrong-key-0123456789"), server.base_url))
     assert caught.value.code == "provider-key-rejected"
     assert all(KEY not in asked.url and "wrong" not in asked.url for asked in server.asked)
+
+
+async def test_rarer_parameters_are_sent_and_thinking_is_set_once(server: Google, provider: HttpProvider) -> None:
+    given = Parameters(top_k=40, frequency_penalty=-0.5, presence_penalty=1.5, thinking_budget=2_000)
+    await provider.complete(request(server, given))
+    config = server.asked[-1].body["generationConfig"]
+    assert (config["topK"], config["frequencyPenalty"], config["presencePenalty"]) == (40, -0.5, 1.5)
+    assert config["thinkingConfig"] == {"thinkingBudget": 2_000}
+    with pytest.raises(ProviderError) as refused:
+        await provider.complete(request(server, Parameters(thinking_budget=2_000, reasoning_effort="low")))
+    assert refused.value.code == "parameter-not-supported"

@@ -84,7 +84,12 @@ def test_every_server_that_speaks_chat_completions_is_held_to_its_words() -> Non
 
 @pytest.mark.parametrize(
     ("provider", "parameters"),
-    [("deepseek", Parameters(seed=0)), ("mistral", Parameters(reasoning_effort="high"))],
+    [
+        ("deepseek", Parameters(seed=0)),
+        ("mistral", Parameters(reasoning_effort="high")),
+        ("openai", Parameters(top_k=40)),
+        ("openai", Parameters(thinking_budget=2_000)),
+    ],
 )
 def test_a_parameter_that_the_server_has_no_word_for_is_refused_not_dropped(
     provider: str, parameters: Parameters
@@ -278,3 +283,11 @@ def test_pages_that_an_answer_cites_are_kept_once_and_up_to_a_limit(annotations:
     assert len(answer.citations) == (urls or 0)
     assert all(one.url.startswith("https://a.example/") for one in answer.citations)
     assert {one.title for one in answer.citations} <= {"A page", ""}
+
+
+def test_rarer_parameters_are_sent_where_the_server_has_them() -> None:
+    given = Parameters(top_k=40, frequency_penalty=-0.5, presence_penalty=1.5, thinking_budget=2_000)
+    sent = asked("openrouter", given)
+    assert (sent["top_k"], sent["frequency_penalty"], sent["presence_penalty"]) == (40, -0.5, 1.5)
+    assert sent["reasoning"] == {"max_tokens": 2_000}
+    assert asked("vllm", Parameters(top_k=40))["top_k"] == 40

@@ -1,7 +1,7 @@
 """Anthropic's messages API: builds requests.
 
-Written to the public documentation of version 2023-06-01. It has no seed, its temperatures end at 1, and its effort
-begins at low.
+Written to the public documentation of version 2023-06-01. It has no seed and no penalties, its temperatures end at 1,
+and its effort begins at low.
 """
 
 import re
@@ -33,6 +33,10 @@ class _Format(msgspec.Struct, frozen=True, tag="json_schema"):
     schema: dict[str, object]
 
 
+class _Thinking(msgspec.Struct, frozen=True, tag="enabled"):
+    budget_tokens: int
+
+
 class _Output(msgspec.Struct, frozen=True):
     effort: str | UnsetType = UNSET
     format: _Format | UnsetType = UNSET
@@ -60,6 +64,8 @@ class _Asked(msgspec.Struct, frozen=True, kw_only=True):
     system: str | UnsetType = UNSET
     temperature: float | UnsetType = UNSET
     top_p: float | UnsetType = UNSET
+    top_k: int | UnsetType = UNSET
+    thinking: _Thinking | UnsetType = UNSET
     output_config: _Output | UnsetType = UNSET
     tools: tuple[_Tool | _Search, ...] | UnsetType = UNSET
     tool_choice: _Choice | UnsetType = UNSET
@@ -107,7 +113,7 @@ class MessagesWire:
         """The body of a call.
 
         Raises:
-            ProviderError: `parameter-not-supported`, for a seed, a temperature above 1 or minimal effort.
+            ProviderError: `parameter-not-supported`, for a seed, a penalty, a temperature above 1 or minimal effort.
         """
         parameters = request.parameters
         _check(parameters)
@@ -128,6 +134,8 @@ class MessagesWire:
                 system=request.system or UNSET,
                 temperature=UNSET if parameters.temperature is None else parameters.temperature,
                 top_p=UNSET if parameters.top_p is None else parameters.top_p,
+                top_k=UNSET if parameters.top_k is None else parameters.top_k,
+                thinking=UNSET if parameters.thinking_budget is None else _Thinking(parameters.thinking_budget),
                 output_config=UNSET if output == _Output() else output,
                 tools=tools or UNSET,
                 tool_choice=UNSET if tool is None else _Choice(_TOOL),
@@ -154,6 +162,8 @@ class MessagesWire:
 def _check(parameters: Parameters) -> None:
     if (
         parameters.seed is not None
+        or parameters.frequency_penalty is not None
+        or parameters.presence_penalty is not None
         or (parameters.temperature is not None and parameters.temperature > _HIGHEST_TEMPERATURE)
         or (parameters.reasoning_effort is not None and parameters.reasoning_effort not in _EFFORTS)
     ):

@@ -44,6 +44,9 @@ class _Thinking(msgspec.Struct, frozen=True, rename="camel"):
 class _Config(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     temperature: float | UnsetType = UNSET
     top_p: float | UnsetType = UNSET
+    top_k: int | UnsetType = UNSET
+    frequency_penalty: float | UnsetType = UNSET
+    presence_penalty: float | UnsetType = UNSET
     max_output_tokens: int
     seed: int | UnsetType = UNSET
     thinking_config: _Thinking | UnsetType = UNSET
@@ -104,15 +107,19 @@ class GenerateWire:
         """The body of a call, which is the same for a stream.
 
         Raises:
-            ProviderError: `parameter-not-supported`, for a seed of more than 31 bits.
+            ProviderError: `parameter-not-supported`, for a seed of more than 31 bits, or thinking set twice.
         """
         parameters = request.parameters
-        if parameters.seed is not None and parameters.seed > _HIGHEST_SEED:
+        both = parameters.thinking_budget is not None and parameters.reasoning_effort is not None
+        if both or (parameters.seed is not None and parameters.seed > _HIGHEST_SEED):
             raise ProviderError("parameter-not-supported", retryable=False, unbilled=True)
         schema = request.schema if form != "words" else None
         config = _Config(
             temperature=UNSET if parameters.temperature is None else parameters.temperature,
             top_p=UNSET if parameters.top_p is None else parameters.top_p,
+            top_k=UNSET if parameters.top_k is None else parameters.top_k,
+            frequency_penalty=UNSET if parameters.frequency_penalty is None else parameters.frequency_penalty,
+            presence_penalty=UNSET if parameters.presence_penalty is None else parameters.presence_penalty,
             max_output_tokens=request.output_limit,
             seed=UNSET if parameters.seed is None else parameters.seed,
             thinking_config=_thinking(request),
@@ -147,7 +154,9 @@ class GenerateWire:
 
 
 def _thinking(request: Request) -> _Thinking | UnsetType:
-    effort = request.parameters.reasoning_effort
+    effort, budget = request.parameters.reasoning_effort, request.parameters.thinking_budget
+    if budget is not None:
+        return _Thinking(thinking_budget=budget)
     if effort is None:
         return UNSET
     if request.model.startswith(_BUDGETED):

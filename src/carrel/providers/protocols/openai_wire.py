@@ -22,6 +22,8 @@ class Dialect(NamedTuple):
     output_limit: Literal["max_completion_tokens", "max_tokens"] = "max_tokens"
     seed: Literal["seed", "random_seed"] | None = "seed"
     reasoning_effort: Literal["reasoning_effort"] | None = "reasoning_effort"
+    top_k: Literal["top_k"] | None = None
+    thinking_budget: Literal["reasoning"] | None = None
     stream_options: bool = True
     """Whether a request must ask for the token counts at the end of a stream. Other servers always send them, and
     accept no such field."""
@@ -61,6 +63,10 @@ class _Tool(msgspec.Struct, frozen=True):
     type: str
 
 
+class _Reasoning(msgspec.Struct, frozen=True):
+    max_tokens: int
+
+
 class _Asked(msgspec.Struct, frozen=True, kw_only=True):
     """Every field of every dialect; the request omits the fields that are unset."""
 
@@ -73,6 +79,10 @@ class _Asked(msgspec.Struct, frozen=True, kw_only=True):
     seed: int | UnsetType = UNSET
     random_seed: int | UnsetType = UNSET
     reasoning_effort: str | UnsetType = UNSET
+    top_k: int | UnsetType = UNSET
+    frequency_penalty: float | UnsetType = UNSET
+    presence_penalty: float | UnsetType = UNSET
+    reasoning: _Reasoning | UnsetType = UNSET
     response_format: _Format | UnsetType = UNSET
     web_search_options: dict[str, str] | UnsetType = UNSET
     tools: tuple[_Tool, ...] | UnsetType = UNSET
@@ -172,6 +182,13 @@ def encoded(request: Request, dialect: Dialect, form: Form, *, stream: bool = Fa
         (dialect.output_limit, request.output_limit),
         (dialect.seed, parameters.seed),
         (dialect.reasoning_effort, parameters.reasoning_effort),
+        (dialect.top_k, parameters.top_k),
+        (
+            dialect.thinking_budget,
+            None if parameters.thinking_budget is None else _Reasoning(parameters.thinking_budget),
+        ),
+        ("frequency_penalty", parameters.frequency_penalty),
+        ("presence_penalty", parameters.presence_penalty),
         ("temperature", parameters.temperature),
         ("top_p", parameters.top_p),
     )

@@ -6,6 +6,10 @@ const NUMBERS = [
   ["top_p", "Top p", 0, 1, 0.05],
   ["max_output_tokens", "Longest answer, tokens", 1, 1_000_000, 1],
   ["seed", "Seed", 0, 2_147_483_647, 1],
+  ["top_k", "Top k", 1, 1000, 1],
+  ["frequency_penalty", "Frequency penalty", -2, 2, 0.1],
+  ["presence_penalty", "Presence penalty", -2, 2, 0.1],
+  ["thinking_budget", "Thinking, tokens", 1, 1_000_000, 1],
 ] as const;
 const EFFORTS = ["minimal", "low", "medium", "high"] as const;
 
