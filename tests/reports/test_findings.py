@@ -3,7 +3,7 @@
 import msgspec
 import pytest
 
-from carrel.reports import against, findings
+from carrel.reports import findings
 from carrel.reports.report import Report
 from tests.support.report_inputs import failed, report_input
 
@@ -127,34 +127,6 @@ def test_the_order_in_which_evidence_came_does_not_show() -> None:
 def test_a_report_survives_json() -> None:
     report = findings.build(report_input("aab"))
     assert msgspec.json.decode(msgspec.json.encode(report), type=Report) == report
-
-
-def test_two_runs_stand_beside_each_other_by_label() -> None:
-    here = report_input("aaaaa", labels=("x", "y"))
-    there = report_input("bbb", labels=("y", "z"), name="Before", criteria=(*report_input("a").evidence.criteria,))
-    found = findings.build(here, there).against
-    assert found is not None
-    assert [row.candidate for row in found.rows] == ["x", "y", "z"]
-    assert found.rows[0].there is None
-    assert found.rows[2].here is None
-    assert (found.documents, found.shared_documents) == (3, 3)
-    assert found.run.name == "Before"
-    assert any("candidates differ" in note for note in found.notes)
-    assert any("documents differ" in note for note in found.notes)
-
-
-def test_another_prompt_is_named_beside_other_judges() -> None:
-    here = findings.build(report_input("aab"))
-    other = msgspec.structs.replace(here.configuration, instructions=("Another.",), comparison_instructions="Which?")
-    notes = against.against(here, msgspec.structs.replace(here, configuration=other), 3).notes
-    assert notes == ("The instructions to the candidates differ.", "The questions to the judges differ.")
-
-
-def test_two_equal_runs_have_nothing_that_differs() -> None:
-    found = findings.build(report_input("aab"), report_input("aab")).against
-    assert found is not None
-    assert found.notes == ()
-    assert all(row.here == row.there for row in found.rows)
 
 
 @pytest.mark.parametrize("outcomes", ["", "?", "!!"])

@@ -216,6 +216,10 @@ def test_two_runs_stand_in_one_table() -> None:
     section = next(one for one in found.all("section") if one.attributes["aria-labelledby"] == "against")
     assert "Before" in section.text
     assert "alpha" in section.text
+    # On the three documents of both, alpha won all comparisons here and none there; the scores are the same.
+    assert "+0.00" in section.text
+    assert "+100" in section.text
+    assert "−100" in section.text
 
 
 def test_the_same_report_is_the_same_page() -> None:

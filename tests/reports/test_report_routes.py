@@ -99,12 +99,29 @@ async def test_a_run_stands_beside_another(
     client: httpx.AsyncClient, host: Host, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     session = await host.signed_in("reader-0001")
-    here = await ended(client, session, name="Here")
-    there = await planned(client, session, name="There", models=("local:lead", "local:mmr"))
-    report = await client.get(f"/api/runs/{here}/report", headers=session, params={"against": there})
-    against = report.json()["against"]
-    assert against["run"] == {"id": there, "name": "There"}
-    assert [row["candidate"] for row in against["rows"]] == ["local:lead", "local:lexrank", "local:mmr"]
+    here = await ended(client, session, name="Here", documents=3, labels=("one", "two"))
+    there = await ended(
+        client, session, name="There", models=("local:lead", "local:mmr"), labels=("one", "two"), instructions="Anew."
+    )
+    report = (await client.get(f"/api/runs/{here}/report", headers=session, params={"against": there})).json()
+    against, changes = report["against"], report["against"]["changes"]
+    assert (against["run"], against["finished"]) == ({"id": there, "name": "There"}, True)
+    assert (report["configuration"]["instructions"], against["instructions"]) == (["Summarise."], ["Anew."])
+    assert changes["instructions"] == [{"candidates": ["one", "two"], "here": 1, "there": 1}]
+    assert changes["models"] == [{"candidate": "two", "here": "local:lexrank", "there": "local:mmr"}]
+    assert (changes["judges"], changes["questions"]) == ({"here": [], "there": []}, [])
+    assert (changes["documents_only_here"], changes["documents_only_there"]) == (1, 0)
+    cells = {one["here"]: {cell["candidate"]: cell for cell in one["cells"]} for one in against["by_document"]}
+    assert cells.keys() == {"d1", "d2"}
+    for row in against["rows"]:
+        found = [one[row["candidate"]] for one in cells.values()]
+        assert row["score"]["difference"] == pytest.approx(sum(one["difference"] for one in found) / 2, abs=1e-6)
+        # Each figure is that of the run's own report.
+        for one in report["documents"][:2]:
+            own = next(cell for cell in one["standing"] if cell["candidate"] == row["candidate"])
+            assert cells[one["document"]][row["candidate"]]["here"] == own["score"]
+    # The same candidate answered the same, whatever else took part; its win share did not stay.
+    assert against["rows"][0]["score"]["difference"] == 0
     page = await client.get(f"/api/runs/{here}/report", headers=session | HTML, params={"against": there})
     assert "Beside another run" in page.text
     # Both runs are ranked for it, in the time of one request.

@@ -124,6 +124,7 @@ def report_input(
         evidence=evidence,
         ranking=msgspec.json.encode(conclude(pack(evidence)).ranking) if finished else None,
         instructions={7: instructions, 8: "Compare."},
+        prompt_digests={7: instructions.encode(), 8: b"Compare."},
         documents=tuple(
             Document(number, f"content-{number}", f"{document} {number}", len(document), f"{document} text")
             for number in documents

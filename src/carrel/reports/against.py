@@ -1,25 +1,66 @@
 """One run beside another: the same candidates, known by their labels, in both. Pure."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 
-from carrel.reports.report import Against, AgainstRow, JudgeReport, OtherRun, Report, Standing
+from carrel.reports import paired
+from carrel.reports.against_report import (
+    Against,
+    AgainstChanges,
+    AgainstRow,
+    ModelChange,
+    OnlyIn,
+    OtherRun,
+    PromptChange,
+    QuestionChange,
+    Standing,
+)
+from carrel.reports.paired import MOST_DOCUMENTS, Side
+from carrel.reports.report import CandidateReport, JudgeReport, Report
+from carrel.reports.report_input import ReportInput
 
 
-def against(here: Report, there: Report, shared_documents: int) -> Against:
+def against(here: Report, ours: ReportInput, there: Report, theirs: ReportInput) -> Against:
     """`here` set against `there`; candidates in the order of `here`'s plan, then those that only `there` has."""
-    ours, theirs = _standings(here), _standings(there)
+    mine, yours = _side(here, ours), _side(there, theirs)
+    shared = len(set(mine.texts) & set(yours.texts))
+    changes = _changes(mine, ours, yours, theirs)
+    standings = _standings(here), _standings(there)
+    both = [label for label in standings[0] if label in standings[1]]
+    scores, shares = paired.by_scores(mine, yours), paired.by_shares(mine, yours)
+    by_score = {label: scores.difference(label) for label in both}
+    by_share = {} if isinstance(shares, str) else {label: shares.difference(label) for label in both}
+    has_scores, has_shares = (any(found.values()) for found in (by_score, by_share))
+    chosen = scores if has_scores or isinstance(shares, str) else shares
+    documents = paired.documents(mine, yours, both, chosen) if has_scores or has_shares else []
     return Against(
         run=OtherRun(there.run.id, there.run.name),
         finished=there.finished,
         verdict=there.verdict.text,
         documents=len(there.documents),
-        shared_documents=shared_documents,
-        notes=tuple(_notes(here, there, shared_documents)),
+        shared_documents=shared,
+        notes=tuple(_notes(here, there, shared, changes)),
         rows=tuple(
-            AgainstRow(candidate=label, here=ours.get(label), there=theirs.get(label))
-            for label in dict.fromkeys([*ours, *theirs])
+            AgainstRow(
+                candidate=label,
+                here=standings[0].get(label),
+                there=standings[1].get(label),
+                score=by_score.get(label),
+                win_share=by_share.get(label),
+            )
+            for label in dict.fromkeys([*standings[0], *standings[1]])
         ),
+        changes=changes,
+        instructions=there.configuration.instructions,
+        scale="score" if has_scores else "win_share" if has_shares else None,
+        by_document=tuple(documents[:MOST_DOCUMENTS]),
+        more_documents=max(0, len(documents) - MOST_DOCUMENTS),
+        no_win_share=shares if isinstance(shares, str) else None,
     )
+
+
+def _side(report: Report, report_input: ReportInput) -> Side:
+    groups = report_input.evidence.groups.joined
+    return Side(report, tuple(digest.hex() for digest in report_input.digests), groups)
 
 
 def _standings(report: Report) -> dict[str, Standing]:
@@ -37,7 +78,86 @@ def _standings(report: Report) -> dict[str, Standing]:
     }
 
 
-def _notes(here: Report, there: Report, shared_documents: int) -> Iterator[str]:
+def _changes(here: Side, ours: ReportInput, there: Side, theirs: ReportInput) -> AgainstChanges:
+    mine, yours = _by_label(here.report), _by_label(there.report)
+    both = [(one, yours[label]) for label, one in mine.items() if label in yours]
+    benches = _bench(here.report.judges), _bench(there.report.judges)
+    criteria = [{one.name: one for one in side.report.criteria} for side in (here, there)]
+    known = [set(side.texts) for side in (here, there)]
+    return AgainstChanges(
+        instructions=tuple(_prompts(both, ours, theirs)),
+        models=tuple(
+            ModelChange(candidate=one.candidate, here=one.model, there=other.model)
+            for one, other in both
+            if one.model != other.model
+        ),
+        parameters=tuple(one.candidate for one, other in both if one.parameters != other.parameters),
+        candidates=_only(mine, yours),
+        judges=_only(*benches),
+        changed_judges=_changed(*benches),
+        questions=tuple(_questions(here.report, ours, there.report, theirs)),
+        criteria=_only(*criteria),
+        changed_criteria=_changed(*criteria),
+        documents_only_here=sum(1 for text in here.texts if text not in known[1]),
+        documents_only_there=sum(1 for text in there.texts if text not in known[0]),
+    )
+
+
+def _by_label(report: Report) -> dict[str, CandidateReport]:
+    return {candidate.candidate: candidate for candidate in report.candidates}
+
+
+def _only(here: Iterable[str], there: Iterable[str]) -> OnlyIn:
+    mine, yours = dict.fromkeys(here), dict.fromkeys(there)
+    return OnlyIn(tuple(one for one in mine if one not in yours), tuple(one for one in yours if one not in mine))
+
+
+def _changed(here: Mapping[str, object], there: Mapping[str, object]) -> tuple[str, ...]:
+    return tuple(name for name, one in here.items() if name in there and there[name] != one)
+
+
+def _prompts(
+    both: list[tuple[CandidateReport, CandidateReport]], ours: ReportInput, theirs: ReportInput
+) -> Iterator[PromptChange]:
+    """Candidates whose instructions changed in the same way are one change."""
+    mine, yours = _prompt_of(ours), _prompt_of(theirs)
+    found: dict[tuple[int | None, int | None], list[str]] = {}
+    for one, other in both:
+        if mine[one.candidate] != yours[other.candidate]:
+            found.setdefault((one.instructions, other.instructions), []).append(one.candidate)
+    for (here, there), candidates in found.items():
+        yield PromptChange(candidates=tuple(candidates), here=here, there=there)
+
+
+def _prompt_of(run: ReportInput) -> dict[str, bytes | None]:
+    """What tells the instructions of each candidate from others, also where there was no room for the text."""
+    return {one.label: _digest(run, one.instructions) for one in run.setup.candidates}
+
+
+def _digest(run: ReportInput, number: int | None) -> bytes | None:
+    return None if number is None else run.prompt_digests[number]
+
+
+def _questions(here: Report, ours: ReportInput, there: Report, theirs: ReportInput) -> Iterator[QuestionChange]:
+    ways, texts = (ours.setup.round, theirs.setup.round), (here.configuration, there.configuration)
+    if _digest(ours, ways[0].scoring_instructions) != _digest(theirs, ways[1].scoring_instructions):
+        yield QuestionChange(kind="score", here=texts[0].scoring_instructions, there=texts[1].scoring_instructions)
+    if _digest(ours, ways[0].comparison_instructions) != _digest(theirs, ways[1].comparison_instructions):
+        yield QuestionChange(
+            kind="compare", here=texts[0].comparison_instructions, there=texts[1].comparison_instructions
+        )
+
+
+def _bench(judges: tuple[JudgeReport, ...]) -> dict[str, list[tuple[object, ...]]]:
+    """How each model judges; one model may be several judges."""
+    found: dict[str, list[tuple[object, ...]]] = {}
+    for one in judges:
+        way = (one.scoring_weight, one.comparison_weight, one.score_repeats, one.parameters)
+        found.setdefault(one.model, []).append(way)
+    return found
+
+
+def _notes(here: Report, there: Report, shared_documents: int, changes: AgainstChanges) -> Iterator[str]:
     """What differs besides the figures, constant sentences apart from one number."""
     if not there.finished:
         yield "The other run is not finished."
@@ -45,21 +165,15 @@ def _notes(here: Report, there: Report, shared_documents: int) -> Iterator[str]:
         yield "The two runs have no document in common."
     elif shared_documents < max(len(here.documents), len(there.documents)):
         yield f"The documents differ: {shared_documents} are in both runs."
-    if {one.candidate for one in here.candidates} != {one.candidate for one in there.candidates}:
+    if changes.candidates.here or changes.candidates.there:
         yield "The candidates differ. A win share depends on who takes part, so the two columns are not on one scale."
+    if changes.models or changes.parameters:
+        yield "Candidates with the same label have other models or parameters."
     if here.criteria != there.criteria:
         yield "The criteria differ."
-    if here.configuration.instructions != there.configuration.instructions:
+    if changes.instructions:
         yield "The instructions to the candidates differ."
-    if _questions(here) != _questions(there):
+    if changes.questions:
         yield "The questions to the judges differ."
-    if _bench(here.judges) != _bench(there.judges):
+    if changes.judges.here or changes.judges.there or changes.changed_judges:
         yield "The judges differ."
-
-
-def _questions(report: Report) -> tuple[str | None, str | None]:
-    return report.configuration.scoring_instructions, report.configuration.comparison_instructions
-
-
-def _bench(judges: tuple[JudgeReport, ...]) -> set[tuple[str, float | None, float | None]]:
-    return {(judge.model, judge.scoring_weight, judge.comparison_weight) for judge in judges}

@@ -69,8 +69,7 @@ def build(report_input: ReportInput, other: ReportInput | None = None) -> Report
     )
     if other is None:
         return report
-    shared = len(set(report_input.digests) & set(other.digests))
-    return msgspec.structs.replace(report, against=against(report, build(other), shared))
+    return msgspec.structs.replace(report, against=against(report, report_input, build(other), other))
 
 
 def _ranking_of(report_input: ReportInput) -> Ranking:

@@ -13,7 +13,7 @@ from carrel.kit.sqlite.database import Connection
 from carrel.reports import findings
 from carrel.reports import report_input as report_inputs
 from carrel.reports.report import Report
-from carrel.reports.report_input import ROOM_BYTES, Chosen, ReportInput
+from carrel.reports.report_input import Chosen, ReportInput
 from carrel.runs.judging import evidence, judgement
 from carrel.runs.judging.judgement import Packed
 from carrel.runs.model.setup import RunId
@@ -74,7 +74,7 @@ def gather(conn: Connection, wanted: Wanted) -> tuple[Sent, Sent | None]:
     other = None if wanted.against is None else report_inputs.find(conn, wanted.against, None)
     if other is not None and _judgements(conn, chosen) + _judgements(conn, other) > MOST_TOGETHER:
         raise BadInput.at("against", f"must be a run with which this one has {MOST_TOGETHER:,} judgements at most")
-    return _sent(conn, chosen), None if other is None else _sent(conn, other, 0)
+    return _sent(conn, chosen), None if other is None else _sent(conn, other, is_other=True)
 
 
 def _judgements(conn: Connection, chosen: Chosen) -> int:
@@ -85,8 +85,8 @@ def _judgements(conn: Connection, chosen: Chosen) -> int:
     return found
 
 
-def _sent(conn: Connection, chosen: Chosen, room_bytes: int = ROOM_BYTES) -> Sent:
-    rest = report_inputs.gather(conn, chosen.seq, chosen.setup, room_bytes)
+def _sent(conn: Connection, chosen: Chosen, *, is_other: bool = False) -> Sent:
+    rest = report_inputs.gather(conn, chosen.seq, chosen.setup, is_other=is_other)
     return Sent(msgspec.msgpack.encode(rest), evidence.packed(conn, chosen.setup))
 
 

@@ -21,6 +21,7 @@ from carrel.kit.clock import Time
 from carrel.kit.ids import Id
 from carrel.kit.money import DollarsText
 from carrel.providers.base import Citation, Criterion, Parameters
+from carrel.reports.against_report import Against
 from carrel.runs.model.plan import Kind
 from carrel.runs.model.schemas import LookTaken
 from carrel.runs.model.setup import RunId
@@ -258,44 +259,6 @@ class ConfigurationReport(msgspec.Struct, frozen=True, kw_only=True):
     max_attempts: int
     budget: DollarsText | None
     references: int = 0
-
-
-class Standing(msgspec.Struct, frozen=True, kw_only=True):
-    """One candidate in one of two runs."""
-
-    place: int | None
-    win_share: float | None
-    low: float | None
-    high: float | None
-    score: float | None
-    cost_per_answer: DollarsText | None
-
-
-class AgainstRow(msgspec.Struct, frozen=True, kw_only=True):
-    """A candidate, known by its label, in this run and in the other; `None` if it did not take part in one."""
-
-    candidate: str
-    here: Standing | None
-    there: Standing | None
-
-
-class OtherRun(msgspec.Struct, frozen=True):
-    """The facts of the other run."""
-
-    id: RunId
-    name: str
-
-
-class Against(msgspec.Struct, frozen=True, kw_only=True):
-    """This run beside another one. Win shares depend on who takes part; `notes` say what else differs."""
-
-    run: OtherRun
-    finished: bool
-    verdict: str
-    documents: int
-    shared_documents: int
-    notes: tuple[str, ...]
-    rows: tuple[AgainstRow, ...]
 
 
 class Report(msgspec.Struct, frozen=True, kw_only=True):

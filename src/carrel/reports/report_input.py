@@ -29,6 +29,8 @@ from carrel.runs.publishing import library
 ROOM_BYTES = 3_000_000
 """The most that instructions, answers, judges' words and documents take in a report, as JSON or in its page. They are
 taken in this order."""
+OTHER_BYTES = 500_000
+"""The most that the instructions of a run take that is set beside another one."""
 MAX_JUDGEMENTS = 10_000
 """If a round has more verdicts or scores, the report does not list them, but still holds what is computed from them."""
 MAX_TROUBLES = 500
@@ -139,7 +141,9 @@ class Spending(msgspec.Struct, frozen=True):
 
 
 class ReportInput(msgspec.Struct, frozen=True, kw_only=True):
-    """The input of a report. `said` are judges' words on comparisons, by task key; `digests` are those of the texts.
+    """The input of a report. `said` are judges' words on comparisons, by task key.
+
+    `digests` are those of the documents' texts, `prompt_digests` those of the instructions by their numbers.
 
     `order` are the candidates that answered by themselves, best first, once answers are combined. `sources` are the
     candidates whose answers to a document were combined, with the numbers of these answers. `existing` are the
@@ -153,6 +157,7 @@ class ReportInput(msgspec.Struct, frozen=True, kw_only=True):
     evidence: Evidence
     ranking: bytes | None
     instructions: dict[int, str | None]
+    prompt_digests: dict[int, bytes]
     documents: tuple[Document, ...]
     digests: tuple[bytes, ...]
     answers: tuple[Answer, ...]
@@ -247,11 +252,18 @@ def find(conn: Connection, run_id: RunId, round_number: int | None) -> Chosen | 
     return None if setup is None else Chosen(seq, replace(setup, fence=""))
 
 
-def gather(conn: Connection, seq: int, setup: Setup, room_bytes: int = ROOM_BYTES) -> ReportInput:
-    """Read everything about the round but its verdicts and scores as evidence. Unbounded: to be scanned."""
-    room = _Room(room_bytes)
+def gather(
+    conn: Connection, seq: int, setup: Setup, room_bytes: int = ROOM_BYTES, *, is_other: bool = False
+) -> ReportInput:
+    """Read everything about the round but its verdicts and scores as evidence. Unbounded: to be scanned.
+
+    Of a run that `is_other`, set beside the report's own, the texts of instructions are taken and no others.
+    """
+    room = _Room(OTHER_BYTES if is_other else room_bytes)
     number = setup.round.number
     instructions = _instructions(conn, setup, room)
+    if is_other:
+        room = _Room(0)
     given = tuple(_answers(conn, seq, room))
     counted = "SELECT count(*) FROM tasks WHERE run = ? AND round = ? AND kind = ?"
     # Two comparisons, one in each order, are a verdict.
@@ -269,6 +281,7 @@ def gather(conn: Connection, seq: int, setup: Setup, room_bytes: int = ROOM_BYTE
         evidence=evidence.rest(conn, setup),
         ranking=None if stored is None else stored.encode(),
         instructions=instructions,
+        prompt_digests={number: texts.digest(conn, number) for number in instructions},
         documents=documents,
         digests=_digests(conn, seq),
         answers=given,

@@ -44,6 +44,14 @@ def read(conn: Connection, number: int) -> str:
     return _kept(conn, number).body
 
 
+def digest(conn: Connection, number: int) -> bytes:
+    """What tells the text that has this number from all others, also from those of other runs."""
+    found: list[bytes] = conn.column("SELECT digest FROM run_texts WHERE seq = ?", number)
+    if not found:
+        raise CarrelError
+    return found[0]
+
+
 def read_instructions(conn: Connection, number: int | None) -> Instructions | None:
     """Instructions with the positions of their placeholders; `None` if there are none."""
     if number is None:

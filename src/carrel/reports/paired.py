@@ -1,0 +1,142 @@
+"""The figures of two runs on the documents that both have, paired by document. Pure.
+
+Documents differ more from each other than two runs do on the same document. So the differences by document have a much
+narrower interval than the two means have.
+"""
+
+import math
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from typing import Final, NamedTuple
+
+from carrel.evaluation.ranking import grouping
+from carrel.evaluation.ranking.contrasts import DECIDES_FROM
+from carrel.evaluation.statistics import clusters, intervals, leads
+from carrel.evaluation.statistics.clusters import Sample
+from carrel.evaluation.statistics.intervals import rounded, rounded_or_none
+from carrel.evaluation.statistics.means import mean
+from carrel.reports.against_report import AgainstCell, AgainstDocument, PairedDifference, Scale
+from carrel.reports.report import Report
+
+MOST_DOCUMENTS: Final = 1_000
+
+Figures = dict[str, dict[str, float]]
+"""Text of a document → candidate → figure; documents of a run with the same text are one."""
+
+
+class Side(NamedTuple):
+    """One of two runs: its report, the digest of each document's text, and the groups of documents by their numbers."""
+
+    report: Report
+    texts: tuple[str, ...]
+    groups: Mapping[str, str]
+
+    def figures(self, scale: Scale) -> Figures:
+        """Every figure of the run by text."""
+        found: defaultdict[str, defaultdict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
+        for document, text in zip(self.report.documents, self.texts, strict=True):
+            for cell in document.standing:
+                value = cell.score if scale == "score" else cell.win_share
+                if value is not None:
+                    found[text][cell.candidate].append(value)
+        return {text: {one: mean(values) for one, values in cells.items()} for text, cells in found.items()}
+
+    def field(self) -> set[str]:
+        """The candidates that were compared."""
+        return {row.candidate for row in self.report.ranking.rows if row.win_share is not None}
+
+
+class Pairs(NamedTuple):
+    """The figures of both runs on shared documents, and the groups of these."""
+
+    here: Figures
+    there: Figures
+    groups: Mapping[str, str]
+
+    def difference(self, candidate: str) -> PairedDifference | None:
+        """The mean difference of a candidate; `None` without a document."""
+        by_text = {
+            text: cells[candidate] - self.there[text][candidate]
+            for text, cells in self.here.items()
+            if candidate in cells and candidate in self.there.get(text, {})
+        }
+        return _difference(clusters.sampled(by_text, self.groups)) if by_text else None
+
+
+def by_scores(here: Side, there: Side) -> Pairs:
+    """Scores: the mean over the judges who scored an answer, between 0 and 1."""
+    return Pairs(here.figures("score"), there.figures("score"), _joined(here, there))
+
+
+def by_shares(here: Side, there: Side) -> Pairs | str:
+    """Win shares where both runs compared the same candidates on the document, or why there are none."""
+    ours, theirs = here.field(), there.field()
+    if not ours or not theirs:
+        return "Win shares cannot be compared: one of the runs has compared nothing."
+    if ours != theirs:
+        return "Win shares cannot be compared: they depend on who takes part, and other candidates took part there."
+    mine, yours = here.figures("win_share"), there.figures("win_share")
+    same = [text for text, cells in mine.items() if cells.keys() == yours.get(text, {}).keys()]
+    if not same:
+        return "Win shares cannot be compared: the runs compared the same candidates on no document of both."
+    return Pairs({text: mine[text] for text in same}, {text: yours[text] for text in same}, _joined(here, there))
+
+
+def documents(here: Side, there: Side, candidates: list[str], pairs: Pairs) -> list[AgainstDocument]:
+    """The shared documents with the figures of these candidates; the greatest loss of any candidate comes first."""
+    other = {text: one.document for text, one in reversed(list(zip(there.texts, there.report.documents, strict=True)))}
+    found: dict[str, AgainstDocument] = {}
+    for text, document in zip(here.texts, here.report.documents, strict=True):
+        if text in other and text not in found:
+            cells = tuple(_cell(pairs, text, candidate) for candidate in candidates)
+            found[text] = AgainstDocument(here=document.document, there=other[text], name=document.name, cells=cells)
+    return sorted(found.values(), key=_worst)
+
+
+def _worst(document: AgainstDocument) -> float:
+    return min((cell.difference for cell in document.cells if cell.difference is not None), default=math.inf)
+
+
+def _cell(pairs: Pairs, text: str, candidate: str) -> AgainstCell:
+    here, there = (side.get(text, {}).get(candidate) for side in (pairs.here, pairs.there))
+    return AgainstCell(
+        candidate=candidate,
+        here=rounded_or_none(here),
+        there=rounded_or_none(there),
+        difference=None if here is None or there is None else rounded(here - there),
+    )
+
+
+def _joined(*sides: Side) -> dict[str, str]:
+    """Documents belong together if they do in either run."""
+    return grouping.joined(_together(sides))
+
+
+def _together(sides: tuple[Side, ...]) -> Iterator[tuple[str, str]]:
+    for side in sides:
+        texts = {one.document: text for one, text in zip(side.report.documents, side.texts, strict=True)}
+        for document, group in side.groups.items():
+            yield texts[document], texts[group]
+
+
+def _difference(sample: Sample) -> PairedDifference:
+    """The interval is `intervals.difference`, and what it tells is what `contrasts` asks of a lead within a run."""
+    gap = intervals.difference(*sample)
+    low, high = gap.bounds(intervals.probability(), -1.0, 1.0)
+    is_told = False
+    if low is not None and high is not None and not low <= 0.0 <= high:
+        sign = math.copysign(1.0, gap.mean)
+        turned = [sign * value for value in sample.by_group]
+        is_told = sample.independent >= DECIDES_FROM and leads.told(
+            gap._replace(mean=abs(gap.mean)), turned, intervals.ONE_SIDED, each=True
+        )
+        # As with a lead: where only the count of signs says no, the interval reaches to 0.
+        low, high = (low, high) if is_told else (min(low, 0.0), max(high, 0.0))
+    return PairedDifference(
+        difference=rounded(gap.mean),
+        low=rounded_or_none(low),
+        high=rounded_or_none(high),
+        documents=gap.documents,
+        independent=sample.independent,
+        outcome="undecided" if not is_told else "better" if gap.mean > 0 else "worse",
+    )
