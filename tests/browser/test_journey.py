@@ -60,6 +60,7 @@ async def test_from_signing_up_to_a_run_that_goes_on_after_a_restart(
     await expect(page.get_by_role("region", name="Ranking").locator("tbody tr")).to_have_count(2)
     # What was done before the restart was not done again; one call was under way.
     assert 2 * CALLS <= website.models.started() <= 2 * CALLS + 1
+    await _compare_both_runs(page)
 
 
 async def _sign_up(page: Page, website: DemoWebsite) -> None:
@@ -166,6 +167,25 @@ async def _ask_what_if(page: Page) -> None:
     await expect(page.get_by_role("button", name="As it was")).to_be_enabled()
     await page.get_by_role("slider").fill("0")
     await expect(page.get_by_text("Leave at least one judge.")).to_be_visible()
+
+
+async def _compare_both_runs(page: Page) -> None:
+    await page.get_by_role("link", name="Runs", exact=True).first.click()
+    boxes = page.get_by_role("checkbox", name="Choose Which summary?")
+    await boxes.first.check()
+    await expect(page.get_by_role("link", name="Compare the two")).to_be_hidden()
+    await boxes.nth(1).check()
+    await page.get_by_role("link", name="Compare the two").press("Enter")
+    await expect(page.get_by_role("heading", name="Two runs side by side")).to_be_visible()
+    await expect(page.get_by_role("region", name="What changed")).to_contain_text("Nothing: both runs asked the same")
+    told = page.get_by_role("region", name="What the shared documents tell").get_by_role("listitem")
+    await expect(told).to_have_count(2)
+    await expect(told.first).to_contain_text(f"on {DOCUMENTS} documents")
+    rows = page.get_by_role("region", name="Document by document").locator("tbody tr")
+    await expect(rows).to_have_count(DOCUMENTS)
+    await rows.last.get_by_role("link", name="Open there").press("Enter")
+    await expect(page).to_have_url(re.compile("tab=documents.*document="))
+    await expect(page.get_by_role("heading", name="What the judges said")).to_be_visible()
 
 
 async def _change_password(page: Page, website: DemoWebsite) -> None:

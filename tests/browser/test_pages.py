@@ -7,7 +7,7 @@ import pytest
 from playwright.async_api import Page, expect
 
 from tests.browser.browser import Deployment
-from tests.browser.contents import finished_run, preset, stations
+from tests.browser.contents import finish, finished_run, preset, stations
 from tests.browser.pages import LOOKS, serious_faults, settled
 
 pytestmark = [pytest.mark.browser, pytest.mark.asyncio(loop_scope="session")]
@@ -30,10 +30,13 @@ TABS = ("verdict", "answers", "matrix", "documents", "judges", "what-if", "tasks
 @pytest.fixture(scope="module")
 def addresses(deployment: Deployment) -> dict[str, str]:
     run_id = finished_run(deployment.workspace)
+    before = finish(deployment.workspace, preset(deployment.workspace, "Before", stations(3), ("lexrank", "lead")))
     deployment.workspace.judges.check("local:reader")
     a_preset = preset(deployment.workspace, "Which?", stations(2))
     places = {
         "runs": "/runs",
+        "two runs": f"/runs/compare/{run_id}/{before}",
+        "one run twice": f"/runs/compare/{run_id}/{run_id}",
         "presets": "/presets",
         "library": "/library",
         "models": "/models",

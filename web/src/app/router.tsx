@@ -56,6 +56,15 @@ const run = createRoute({
   ),
 });
 
+const beside = createRoute({
+  getParentRoute: () => root,
+  path: "/runs/compare/$here/$there",
+  component: lazyRouteComponent(
+    part(() => import("../features/run/beside/BesidePage")),
+    "BesidePage",
+  ),
+});
+
 const compare = createRoute({
   getParentRoute: () => root,
   path: "/compare",
@@ -128,7 +137,7 @@ const account = createRoute({
   ),
 });
 
-const tree = root.addChildren([home, runs, run, compare, presets, preset, library, content, models, account]);
+const tree = root.addChildren([home, runs, run, beside, compare, presets, preset, library, content, models, account]);
 
 export function makeRouter() {
   return createRouter({

@@ -37,7 +37,10 @@ export function RunsPage() {
   const all = list.data?.pages.flatMap((page) => page.items);
   const runs = all?.filter((run) => isFound(words, run));
   // Do not delete chosen runs that the filter hides.
-  const picked = runs?.filter((run) => chosen.has(run.id)).map((run) => run.id) ?? [];
+  const pickedRuns = runs?.filter((run) => chosen.has(run.id)) ?? [];
+  const picked = pickedRuns.map((run) => run.id);
+  // The later one is set against the earlier one, which shows what a change did.
+  const [here, there] = [...pickedRuns].sort((one, other) => other.created_at.localeCompare(one.created_at));
   const { hasNextPage, isFetchingNextPage, fetchNextPage } = list;
   useEffect(() => {
     // The filter works on the page, so all runs must be loaded.
@@ -90,6 +93,15 @@ export function RunsPage() {
           {picked.length > 0 && (
             <div className="row">
               <span role="status">{picked.length} chosen</span>
+              {picked.length === 2 && here && there && (
+                <Link
+                  to="/runs/compare/$here/$there"
+                  params={{ here: here.id, there: there.id }}
+                  className="btn small primary"
+                >
+                  Compare the two
+                </Link>
+              )}
               <Button small variant="quiet" onPress={() => setChosen(new Set())}>
                 Choose none
               </Button>

@@ -1,5 +1,6 @@
 import { Scroll } from "../../../components/Scroll";
 import { useQuery } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
 import type { Report, Run } from "../../../api/types";
 import { useApi, useFormats } from "../../../app/context";
 import { otherRunsQuery } from "../queries";
@@ -75,6 +76,11 @@ export function AgainstPanel({ run, report, against, onAgainst }: Props) {
               </tbody>
             </table>
           </Scroll>
+          <p>
+            <Link to="/runs/compare/$here/$there" params={{ here: run.id, there: found.run.id }}>
+              See both side by side, document by document
+            </Link>
+          </p>
         </div>
       )}
     </section>

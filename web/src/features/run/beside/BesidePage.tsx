@@ -1,0 +1,169 @@
+import { useQuery } from "@tanstack/react-query";
+import { getRouteApi, Link } from "@tanstack/react-router";
+import { ArrowLeftRight } from "lucide-react";
+import { ApiError } from "../../../api/errors";
+import type { Against, Report, Run } from "../../../api/types";
+import { useApi, useFormats } from "../../../app/context";
+import { Empty, Note, Skeleton } from "../../../components/Feedback";
+import { Page } from "../../../components/Page";
+import { QueryView } from "../../../components/QueryView";
+import { RunState } from "../../../components/RunState";
+import { hasEnded } from "../../../lib/states";
+import { reportQuery, runQuery } from "../queries";
+import { ChangesPart } from "./ChangesPart";
+import { DocumentsPart } from "./DocumentsPart";
+import { doubtOf, toldOf } from "./words";
+
+const route = getRouteApi("/runs/compare/$here/$there");
+
+/** Two runs side by side: what changed, how much each candidate differs, and on which documents. */
+export function BesidePage() {
+  const { here, there } = route.useParams();
+  return (
+    <Page
+      title="Two runs side by side"
+      back={{ to: "/runs", label: "Runs" }}
+      actions={
+        here !== there && (
+          <Link to="/runs/compare/$here/$there" params={{ here: there, there: here }} className="btn">
+            <ArrowLeftRight size={16} aria-hidden /> Swap the two
+          </Link>
+        )
+      }
+    >
+      {here === there ? (
+        <Nothing title="This is one run, twice">Tick two different runs in the list, and compare these.</Nothing>
+      ) : (
+        <TwoRuns key={`${here} ${there}`} here={here} there={there} />
+      )}
+    </Page>
+  );
+}
+
+/** The page without its address. */
+export function TwoRuns({ here, there }: { here: string; there: string }) {
+  const api = useApi();
+  const [one, other] = [useQuery(runQuery(api, here)), useQuery(runQuery(api, there))];
+  const report = useQuery({ ...reportQuery(api, here, there), enabled: Boolean(one.data && other.data) });
+  if ([one, other].some(({ error }) => error instanceof ApiError && error.status === 404))
+    return (
+      <Nothing title="One of the two runs does not exist">
+        It was deleted, or the address is incomplete. Choose two others.
+      </Nothing>
+    );
+  return (
+    <QueryView query={one}>
+      {(mine) => (
+        <QueryView query={other}>
+          {(yours) => (
+            <div className="stack wide">
+              <dl className="card columns">
+                <WhichRun where="Here" run={mine} />
+                <WhichRun where="There" run={yours} />
+              </dl>
+              {[mine, yours]
+                .filter((run) => !hasEnded(run.state))
+                .map((run) => (
+                  <Note key={run.id} tone="warn">
+                    <p>{run.name} is not finished: what follows is what it has found so far.</p>
+                  </Note>
+                ))}
+              <QueryView query={report} lines={8}>
+                {(data) => (data.against ? <Compared report={data} against={data.against} /> : <Skeleton />)}
+              </QueryView>
+            </div>
+          )}
+        </QueryView>
+      )}
+    </QueryView>
+  );
+}
+
+function WhichRun({ where, run }: { where: string; run: Run }) {
+  const formats = useFormats();
+  return (
+    <div>
+      <dt className="small dim">{where}</dt>
+      <dd className="row">
+        <Link to="/runs/$runId" params={{ runId: run.id }} className="title">
+          {run.name}
+        </Link>
+        <span className="small dim">{formats.dateTime(run.created_at)}</span>
+        <RunState state={run.state} />
+      </dd>
+      {run.verdict && <dd className="small">{run.verdict}</dd>}
+    </div>
+  );
+}
+
+function Compared({ report, against }: { report: Report; against: Against }) {
+  return (
+    <>
+      <ChangesPart report={report} against={against} />
+      <DifferencesPart against={against} />
+      <DocumentsPart against={against} here={report.run.id} there={against.run.id} />
+    </>
+  );
+}
+
+function DifferencesPart({ against }: { against: Against }) {
+  const formats = useFormats();
+  const both = against.rows.filter((row) => row.here && row.there);
+  const why = whyNothing(against, both.length);
+  const doubt = doubtOf(against);
+  return (
+    <section className="stack" aria-labelledby="differences-title">
+      <h2 id="differences-title">What the shared documents tell</h2>
+      {why ? (
+        <p>{why}</p>
+      ) : (
+        <>
+          {doubt && (
+            <Note tone="warn">
+              <p>{doubt}</p>
+            </Note>
+          )}
+          <ul className="card stack">
+            {both.map((row) => {
+              const told = toldOf(row, against, formats);
+              return (
+                <li key={row.candidate}>
+                  <strong>{told?.sentence}</strong>
+                  {told?.figures && <span className="small dim num block">{told.figures}</span>}
+                </li>
+              );
+            })}
+          </ul>
+          <p className="small dim">
+            Here minus there, document by document. In brackets is where the true difference lies with a certainty of{" "}
+            {formats.percent(0.95)}, for documents like these.
+            {against.no_win_share && ` ${against.no_win_share}`}
+          </p>
+        </>
+      )}
+    </section>
+  );
+}
+
+function whyNothing(against: Against, candidates: number): string | undefined {
+  if (!against.shared_documents)
+    return "The two runs have no document in common, so there is nothing to pair. Documents are the same if their texts are.";
+  if (!candidates) return "No candidate has the same label in both runs, so there is nothing to pair.";
+  if (against.scale) return undefined;
+  return ["No answer to a shared document has a score in both runs.", against.no_win_share].filter(Boolean).join(" ");
+}
+
+function Nothing({ title, children }: { title: string; children: string }) {
+  return (
+    <Empty
+      title={title}
+      action={
+        <Link to="/runs" className="btn">
+          Show all runs
+        </Link>
+      }
+    >
+      {children}
+    </Empty>
+  );
+}
