@@ -171,7 +171,8 @@ ROWS: Final[dict[str, dict[int, str]]] = {
         5: "INSERT INTO roster VALUES ('f02', 'alice')",
         # The row of an unfinished rotation stands with today's schema, because no service starts with it.
         6: f"INSERT INTO receipt_key VALUES ('5a5a', {_AT})",
-        7: "INSERT INTO program_secret VALUES (1, x'00'); INSERT INTO rotation VALUES (1)",
+        7: "INSERT INTO program_secret VALUES (1, x'00')",
+        8: "INSERT INTO slot_issuance VALUES (71, 1700000000, 1600000000); INSERT INTO rotation VALUES (1)",
     },
 }
 

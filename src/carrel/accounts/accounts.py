@@ -195,6 +195,8 @@ class Accounts:
     @contextmanager
     def _opened(self, uuid: str, *, readonly: bool = False) -> Iterator[Connection]:
         with self._alone[hash(uuid) % _LOCKS], translated():
+            # Asked again: whoever waits in `still` for the last transaction of a slot has forbidden further ones.
+            self.require_served(uuid)
             try:
                 connection = database.connect(
                     self.folder(uuid) / "account.db",

@@ -2,10 +2,10 @@
 
 import os
 from collections.abc import Callable
-from contextlib import suppress
 from typing import Final
 
 from carrel.accounts.slots import slot_of
+from carrel.auth import handed_over
 from carrel.auth.sessions import Sessions
 from carrel.cluster.connection import etcd_of
 from carrel.cluster.etcd import Etcd
@@ -13,7 +13,6 @@ from carrel.cluster.fence import Fence
 from carrel.cluster.node import Identity, Node
 from carrel.cluster.registry import Registry
 from carrel.config import Settings
-from carrel.errors import CarrelError
 from carrel.vault.keyring import Keyring
 
 SUPERSEDED: Final = 3
@@ -41,11 +40,7 @@ class Membership:
 
         async def close(slots: frozenset[int]) -> None:
             for uuid in [uuid for uuid in self._keyring.uuids if slot_of(uuid) in slots]:
-                async with sessions.turns.of(uuid):
-                    # Even if the last write of its runs failed, the key is gone.
-                    with suppress(CarrelError):
-                        await sessions.pool.evict(uuid)
-                    sessions.forget(uuid)
+                await handed_over.forget(sessions, uuid)
 
         settings = self._settings
         identity = Identity(

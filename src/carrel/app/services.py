@@ -92,13 +92,9 @@ class Services:
             from carrel.app import membership
 
             self.membership = membership.Membership(settings, self.keyring)
+        require_served = self.membership.fence.require if self.membership else serve_everybody
         self.accounts = Accounts(
-            settings.data_dir,
-            service_key,
-            clock=clock,
-            new_id=new_id,
-            turns=turns,
-            require_served=self.membership.fence.require if self.membership else serve_everybody,
+            settings.data_dir, service_key, clock=clock, new_id=new_id, turns=turns, require_served=require_served
         )
         self.service = ServiceDatabase(settings.data_dir, service_key, clock=clock, new_id=new_id)
         self.pool = WorkspacePool(
@@ -107,6 +103,7 @@ class Services:
             form=Format(clock, new_id, settings.cipher, settings.max_workspace_mb),
             max_open=settings.max_open_workspaces,
             turns=turns,
+            require_served=require_served,
         )
         self.workers = WorkerPool(engine_jobs.JOBS, settings.workers, clock)
         self.report_workers = WorkerPool(report_jobs.JOBS, settings.workers, clock)

@@ -1,11 +1,16 @@
-"""What the next process has to know of the users whose keys it gets, besides what stands in the databases."""
+"""What another process has to know of the users whose keys it gets, besides what stands in the databases.
+
+It is the next process of this service, or the node to which the users' slot moves.
+"""
 
 import math
 from collections.abc import Collection, Sequence
+from contextlib import suppress
 
 import msgspec
 
 from carrel.auth.sessions import Sessions
+from carrel.errors import CarrelError
 from carrel.kit.clock import Clock
 from carrel.vault.keyring import UserUuid
 
@@ -51,3 +56,14 @@ def arrive(sessions: Sessions, clock: Clock, users: Sequence[HandedUser]) -> Non
             sessions.signed_out.add(user.uuid)
         if user.program_seconds > 0:
             sessions.programs.begin(user.uuid, user.program_seconds, frozenset())
+
+
+async def forget(sessions: Sessions, uuid: UserUuid) -> None:
+    """Evict the key of a user whom another node serves from now on, and forget the user."""
+    async with sessions.turns.of(uuid):
+        # Even if the last write of the user's runs failed, the key is gone.
+        with suppress(CarrelError):
+            await sessions.pool.evict(uuid)
+        sessions.forget(uuid)
+        sessions.issuer.forget(uuid)
+        sessions.pool.forget(uuid)

@@ -3,7 +3,7 @@
 A token tells when it ends and so when it was issued; a rekey and a deletion revoke tokens by that time. The clock may
 go back, within a process and between two, so the service keeps the latest time of issue: for each user in memory, and
 for all users together in `service.db`. The record in `service.db` runs up to a minute ahead; an orderly stop corrects
-it.
+it. A slot that came from another node has a record of its own, because that node's clock may be ahead.
 """
 
 import asyncio
@@ -11,7 +11,9 @@ from contextlib import suppress
 
 from carrel.accounts import issuance
 from carrel.accounts.accounts import Account
+from carrel.accounts.issuance import Issued
 from carrel.accounts.service import ServiceDatabase
+from carrel.accounts.slots import slot_of
 from carrel.auth import tokens
 from carrel.auth.credentials import Credentials
 from carrel.errors import CarrelError
@@ -30,8 +32,8 @@ class Issuer:
         self._service = service
         self._clock = clock
         self._last_issued: dict[UserUuid, int] = {}
-        self.ended = 0
-        """Every session from before this second is over, whichever user it belongs to."""
+        self._ended = 0
+        self._slots: dict[int, Issued] = {}
         self._inherited = 0
         self._recorded = 0
         self._latest = 0
@@ -40,7 +42,27 @@ class Issuer:
     async def start(self) -> None:
         """Read the record of the previous process."""
         self._inherited = self._latest = self._recorded = await self._service.run(issuance.latest)
-        self.ended = await self._service.run(issuance.ended)
+        self._ended = await self._service.run(issuance.ended)
+        await self.read_slots()
+
+    async def read_slots(self) -> None:
+        """Read the records of slots that came from other nodes, or have left."""
+        self._slots = await self._service.run(issuance.of_slots)
+
+    def ended(self, uuid: str) -> int:
+        """Every session of the user from before this second is over, whatever the account says."""
+        found = self._slots.get(slot_of(uuid))
+        return self._ended if found is None else found.ended
+
+    def issued(self, slot: int) -> Issued:
+        """What the next node has to know of the tokens of this slot's users."""
+        users = (second for uuid, second in self._last_issued.items() if slot_of(uuid) == slot)
+        before = self._slots.get(slot, Issued(0, self._ended))
+        return Issued(max(self._latest, before.latest, *users, 0), before.ended)
+
+    def forget(self, uuid: UserUuid) -> None:
+        """Forget a user whom another node serves from now on."""
+        self._last_issued.pop(uuid, None)
 
     async def stop(self) -> None:
         """Correct the record. Afterwards no token may be issued."""
@@ -59,7 +81,7 @@ class Issuer:
         now = int(self._clock.now())
         if now > self._recorded:
             await self._record(now)
-        issued_at = max(now, account.valid_from, self.ended)
+        issued_at = max(now, account.valid_from, self.ended(uuid))
         # The token would be the one that the user ended.
         while issued_at in account.ended_sessions:
             issued_at += 1
@@ -70,7 +92,9 @@ class Issuer:
     def latest(self, account: Account) -> float:
         """The last second at which a token of the user can have been issued: `issue` may go ahead of the clock."""
         after_ended = max(account.ended_sessions, default=-1) + 1
-        return max(self._clock.now(), self._latest, self.ended, account.valid_from, after_ended)
+        uuid = account.uuid
+        before = self._before(uuid)
+        return max(self._clock.now(), self._latest, before, self.ended(uuid), account.valid_from, after_ended)
 
     @property
     def remembered(self) -> int:
@@ -82,7 +106,13 @@ class Issuer:
 
         `previous` is the one in force.
         """
-        return max(int(self._clock.now()), previous, self._inherited, self._last_issued.get(uuid, 0)) + 1
+        issued = max(self._inherited, self._before(uuid), self._last_issued.get(uuid, 0))
+        return max(int(self._clock.now()), previous, issued) + 1
+
+    def _before(self, uuid: str) -> int:
+        """The last second at which another node can have issued a token of this user."""
+        found = self._slots.get(slot_of(uuid))
+        return 0 if found is None else found.latest
 
     async def _record(self, now: int) -> None:
         async with self._recording:

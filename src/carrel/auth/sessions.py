@@ -332,14 +332,14 @@ class Sessions:
 
     def _require_in_force(self, claims: tokens.Claims | ProgramClaims, account: Account) -> None:
         if isinstance(claims, ProgramClaims):
-            is_ended = claims.issued_at < max(account.valid_from, self.issuer.ended)
+            is_ended = claims.issued_at < max(account.valid_from, self.issuer.ended(account.uuid))
             if is_ended or claims.program not in account.program_keys:
                 raise TokenRevoked
             return
         # Only the account tells how far ahead of the clock sign-outs have moved the user's tokens.
         tokens.require_issued(claims, self.issuer.latest(account))
         issued_at = claims.issued_at
-        if issued_at < max(account.valid_from, self.issuer.ended) or issued_at in account.ended_sessions:
+        if issued_at < max(account.valid_from, self.issuer.ended(account.uuid)) or issued_at in account.ended_sessions:
             raise TokenRevoked
 
     def _check_again(self) -> None:
@@ -368,7 +368,7 @@ class Sessions:
         return account is not None and account.membership == "paid"
 
     def forget(self, uuid: UserUuid) -> None:
-        """Forget a deleted user. The caller holds the user's lock."""
+        """Forget a user who was deleted, or who has left this node. The caller holds the user's lock."""
         self._accounts.pop(uuid, None)
         self.last_used.pop(uuid, None)
         self.known.forget(uuid)

@@ -25,7 +25,8 @@ from carrel.providers.prices import Price
 from carrel.providers.registry import Registry, is_free, name_of, needs_key, provider_of
 from carrel.rate_limits.limiter import Limiter
 from carrel.vault.keyring import UserUuid
-from carrel.vault.pool import Busy, Closing, WorkspacePool
+from carrel.vault.listener import Closing
+from carrel.vault.pool import Busy, WorkspacePool
 from carrel.vault.workspace import Workspace, WorkspaceClosed
 
 T = TypeVar("T")

@@ -1,4 +1,4 @@
-"""The open workspaces of one process: leases, a limit, and the only functions that store or remove a key.
+"""The open workspaces of one process: leases, a limit, and the functions that store or remove a key.
 
 For each user, at most one of opening, closing, rekeying and deleting runs at a time (`_Entry.lock`), and every lease
 follows the same rule, so no code ever sees a half-open database.
@@ -8,7 +8,7 @@ import asyncio
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
-from typing import Literal, ParamSpec, Protocol, TypeVar
+from typing import ParamSpec, TypeVar
 
 from carrel.errors import CarrelError, Unauthorized, Unavailable
 from carrel.kit.concurrency.cancellation import run_to_completion
@@ -18,6 +18,7 @@ from carrel.kit.sqlite.migrate import NewerDatabase
 from carrel.vault import files
 from carrel.vault.files import Format
 from carrel.vault.keyring import Keyring, UserUuid, zero
+from carrel.vault.listener import Closing, Listener
 from carrel.vault.workspace import Executors, Workspace
 
 T = TypeVar("T")
@@ -48,21 +49,6 @@ class Busy(Unavailable):
 _HOPELESS = (KeyRejected, Missing, Damaged, NewerDatabase)
 """After one of these errors, an opening with the same key would fail again."""
 
-Closing = Literal["evicted", "rekey", "deleted"]
-"""Why a workspace is about to close while work goes on in it."""
-
-
-class Listener(Protocol):
-    """Works in workspaces without a request, as the run engine does, and has to learn of openings and closings."""
-
-    async def opened(self, uuid: UserUuid) -> None:
-        """The user signed in, or a rekey is over: work that stopped without a key may go on."""
-        ...
-
-    async def closing(self, uuid: UserUuid, why: Closing) -> None:
-        """Stop working in this workspace and release the lease before returning."""
-        ...
-
 
 class _Entry:
     """One user's place in the pool."""
@@ -86,8 +72,10 @@ class WorkspacePool:
         form: Format,
         max_open: int = 1000,
         turns: Turns | None = None,
+        require_served: Callable[[UserUuid], None] = lambda _: None,
     ) -> None:
         self.keyring = keyring
+        self._require_served = require_served
         self._listeners: tuple[Listener, ...] = ()
         self._path_of = path_of
         self.form = form
@@ -148,7 +136,7 @@ class WorkspacePool:
         try:
             if entry.workspace is None:
                 await run_to_completion(self._open_entry(uuid, entry))
-            if entry.workspace is None:
+            if entry.workspace is None or self._entries.get(uuid) is not entry:
                 raise KeyNotCached
             return self._lend(uuid, entry, entry.workspace)
         finally:
@@ -224,6 +212,26 @@ class WorkspacePool:
         async with entry.lock:
             await self._close_entry(uuid, entry, "evicted")
 
+    async def withdraw(self, uuid: UserUuid, patience_seconds: float) -> None:
+        """Stop the work of a user who is served no more, let requests finish for so long, close; the key stays."""
+        await run_to_completion(self._withdraw(uuid, patience_seconds))
+
+    async def _withdraw(self, uuid: UserUuid, patience_seconds: float) -> None:
+        entry = self._entry(uuid)
+        async with entry.lock:
+            self.keyring.raise_epoch(uuid)
+            try:
+                await self._quiesce(uuid, "evicted")
+                await self._drain(entry, patience_seconds)
+            finally:
+                await self._shut(uuid, entry)
+
+    def forget(self, uuid: UserUuid) -> None:
+        """Drop the entry of a user without a key, unless a request has not ended yet."""
+        entry = self._entries.get(uuid, _Entry())
+        if uuid in self._entries and not (entry.workspace or entry.leases or entry.lock.locked()):
+            del self._entries[uuid]
+
     async def rekey(self, uuid: UserUuid, old_key: bytearray, new_key: bytearray, before: Callable[[], None]) -> None:
         """Re-encrypt the database with `new_key` and keep that key. The next lease opens it.
 
@@ -243,7 +251,7 @@ class WorkspacePool:
                 if uuid in self.keyring and not self.keyring.matches(uuid, old_key):
                     raise KeyRejected
                 await self._quiesce(uuid, "rekey")
-                await self._drain(entry)
+                await self._drain(entry, DRAIN_SECONDS)
                 await self._shut(uuid, entry)
                 try:
                     await self._in_thread(files.rekey, self._path_of(uuid), old_key, new_key, uuid, self.form, before)
@@ -278,9 +286,8 @@ class WorkspacePool:
         finally:
             self.keyring.clear()
             self._executors.shutdown()
-        for ending in endings:
-            if ending is not None:
-                raise ending
+        for ending in filter(None, endings):
+            raise ending
 
     async def rest(self, uuid: UserUuid) -> None:
         """Close the user's workspace and keep the key: the next lease opens it again."""
@@ -295,6 +302,7 @@ class WorkspacePool:
 
     async def _open_entry(self, uuid: UserUuid, entry: _Entry) -> None:
         """Open with the cached key; forget a key that does not open the database."""
+        self._require_served(uuid)
         if uuid not in self.keyring:
             raise KeyNotCached
         await self._make_room()
@@ -343,10 +351,10 @@ class WorkspacePool:
         for listener in self._listeners:
             await listener.closing(uuid, why)
 
-    async def _drain(self, entry: _Entry) -> None:
+    async def _drain(self, entry: _Entry, patience_seconds: float) -> None:
         """Let the requests that hold a lease finish; whoever takes longer meets `WorkspaceClosed`."""
         with suppress(TimeoutError):
-            async with asyncio.timeout(DRAIN_SECONDS):
+            async with asyncio.timeout(patience_seconds):
                 await entry.free.wait()
 
     async def _shut(self, uuid: UserUuid, entry: _Entry) -> None:

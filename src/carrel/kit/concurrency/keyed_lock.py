@@ -25,6 +25,11 @@ class KeyedLock(Generic[K]):
     def __len__(self) -> int:
         return len(self._locks)
 
+    @property
+    def held(self) -> list[K]:
+        """The keys whose locks somebody holds or waits for."""
+        return list(self._locks)
+
     @asynccontextmanager
     async def of(
         self, key: K, timeout_seconds: float | None = None, otherwise: Callable[[], Exception] = TimeoutError

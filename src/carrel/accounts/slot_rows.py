@@ -1,0 +1,85 @@
+"""The rows of one slot in `service.db`, which go with the slot when it moves to another node.
+
+They travel in a file of their own beside the users' folders: a `service.db` of this slot alone, sealed with a key of
+its own.
+"""
+
+from pathlib import Path
+from typing import Final
+
+from carrel.accounts import issuance
+from carrel.accounts.issuance import Issued
+from carrel.accounts.roster import NAMING_FOLDERS
+from carrel.accounts.slots import file_key
+from carrel.kit.sqlite import database
+from carrel.kit.sqlite.database import Connection, transaction
+from carrel.kit.sqlite.migrate import migrate
+
+FILE: Final = "service.db"
+"""The name of the file in the folder of the slot."""
+MIGRATIONS: Final = "carrel.accounts.service_migrations"
+_TABLES: Final = (*NAMING_FOLDERS, "deletion")
+
+
+def leave(conn: Connection, service_key: bytes, folder: Path, slot: int, issued: Issued) -> None:
+    """Write the slot's rows into its folder, durably, in place of an earlier file. `conn` is that of `service.db`."""
+    new = folder / f"{FILE}.new"
+    for leftover in folder.glob(f"{new.name}*"):
+        leftover.unlink()
+    target = database.create(new, _key(service_key, slot), clock=conn.clock, new_id=conn.new_id)
+    try:
+        migrate(target, MIGRATIONS)
+        with transaction(target):
+            _copy(conn, target, slot)
+            issuance.record_slot(target, slot, issued)
+    except BaseException:
+        database.discard(target)
+        raise
+    database.complete(target)
+    database.replace(folder / FILE, new)
+
+
+def take(conn: Connection, service_key: bytes, folder: Path, slot: int) -> None:
+    """Replace the slot's rows in `service.db` by those in its folder. The file stays.
+
+    Raises:
+        Missing, Damaged, KeyRejected: it is not what `leave` wrote.
+        NewerDatabase: a newer program wrote it.
+    """
+    path, key = folder / FILE, _key(service_key, slot)
+    source = database.connect(path, key, clock=conn.clock, new_id=conn.new_id, alone=True)
+    try:
+        migrate(source, MIGRATIONS)
+        remove(conn, slot)
+        _copy(source, conn, slot)
+        found = issuance.of_slots(source).get(slot)
+        if found is not None:
+            issuance.record_slot(conn, slot, found)
+    finally:
+        database.close(source)
+
+
+def remove(conn: Connection, slot: int) -> None:
+    """Remove the slot's rows from `service.db`, because another node has them now."""
+    for table in _TABLES:
+        conn.run(f"DELETE FROM {table} WHERE owner GLOB ?", _owners(slot))
+    conn.run("DELETE FROM slot_issuance WHERE slot = ?", slot)
+
+
+def _copy(source: Connection, target: Connection, slot: int) -> None:
+    for table in _TABLES:
+        # Numbers of rows are the database's own; their order stays.
+        names = [name for name in source.column(f"SELECT name FROM pragma_table_info('{table}')") if name != "seq"]
+        order = "seq" if table == "shared_log" else "owner"
+        columns, places = ", ".join(names), ", ".join("?" * len(names))
+        chosen = f"SELECT {columns} FROM {table} WHERE owner GLOB ? ORDER BY {order}"
+        for row in source.each(chosen, _owners(slot)):
+            target.run(f"INSERT INTO {table} ({columns}) VALUES ({places})", *row)
+
+
+def _owners(slot: int) -> str:
+    return f"{slot:04d}/*"
+
+
+def _key(service_key: bytes, slot: int) -> bytes:
+    return file_key(service_key, "slot", f"{slot:04d}")

@@ -1,0 +1,148 @@
+"""A user's slot moves from one service to another: what ended stays ended, and who is signed in stays so."""
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from carrel.accounts import deletions, issuance, slot_rows
+from carrel.accounts.slots import slot_of
+from carrel.auth import handed_over
+from carrel.auth.handed_over import HandedUser
+from carrel.auth.refusals import NotProvisioned, TokenRevoked
+from carrel.kit.sqlite.database import KeyRejected
+from carrel.runs.progress import sharing
+from carrel.vault.keyring import UserUuid
+from carrel.vault.pool import KeyNotCached
+from tests.support.auth_stack import SERVICE_KEY, AuthStack, auth_stack, key_of
+from tests.support.clock import FakeClock
+
+HOUR = 3600
+ADA = UserUuid("ada")
+SLOT = slot_of(ADA)
+
+
+async def moved(source: AuthStack, target: AuthStack) -> None:
+    """What a node leaves in the folder of a slot, and what the next one takes from it."""
+    here, there = (stack.accounts.folder(ADA).parent for stack in (source, target))
+    here.mkdir(parents=True, exist_ok=True)
+    issued = source.sessions.issuer.issued(SLOT)
+    await source.sessions.pool.withdraw(ADA, 0.0)
+    await source.service.run(slot_rows.leave, SERVICE_KEY, here, SLOT, issued)
+    shutil.rmtree(there, ignore_errors=True)
+    shutil.copytree(here, there)
+    await target.service.run(slot_rows.take, SERVICE_KEY, there, SLOT)
+    await target.sessions.issuer.read_slots()
+
+
+def arrived(target: AuthStack, key: bytearray, *, is_signed_out: bool = False) -> None:
+    target.pool.keyring.put(ADA, key)
+    user = HandedUser(ADA, 0.0, is_signed_out, 0, at_work=False)
+    handed_over.arrive(target.sessions, target.clock, [user])
+
+
+async def test_who_comes_with_a_key_goes_on_with_the_same_token(tmp_path: Path, clock: FakeClock) -> None:
+    ahead = FakeClock()
+    ahead.advance(HOUR / 2)
+    async with auth_stack(tmp_path / "a", ahead) as source, auth_stack(tmp_path / "b", clock) as target:
+        await source.create(ADA)
+        token = await source.login(ADA)
+        await moved(source, target)
+        with pytest.raises(KeyNotCached):
+            await target.ask(token)
+        arrived(target, key_of(ADA))
+        await target.ask(token)
+        await target.ask(await target.refresh(ADA))
+        # The second of issue is half an hour ahead of this clock.
+        renewed = await target.rekey(ADA, "second")
+        with pytest.raises(TokenRevoked):
+            await target.ask(token)
+        await target.ask(renewed)
+        await handed_over.forget(source.sessions, ADA)
+        assert source.pool.known == 1, "the decoy's own"
+        assert source.sessions.issuer.remembered == 0
+        assert len(source.pool.keyring) == 0
+
+
+async def test_a_key_that_does_not_fit_any_more_is_refused(tmp_path: Path, clock: FakeClock) -> None:
+    async with auth_stack(tmp_path / "a", clock) as source, auth_stack(tmp_path / "b", clock) as target:
+        await source.create(ADA)
+        token = await source.login(ADA)
+        await moved(source, target)
+        arrived(target, key_of(ADA, "another"))
+        with pytest.raises(KeyRejected):
+            await target.ask(token)
+        assert len(target.pool.keyring) == 0
+
+
+async def test_whose_key_is_there_for_work_alone_stays_signed_out(tmp_path: Path, clock: FakeClock) -> None:
+    async with auth_stack(tmp_path / "a", clock) as source, auth_stack(tmp_path / "b", clock) as target:
+        await source.create(ADA)
+        token = await source.login(ADA)
+        await moved(source, target)
+        arrived(target, key_of(ADA), is_signed_out=True)
+        with pytest.raises(KeyNotCached):
+            await target.ask(token)
+        with pytest.raises(KeyNotCached):
+            await target.refresh(ADA)
+
+
+async def test_a_deleted_users_tokens_stay_revoked_for_a_user_of_the_same_name(
+    tmp_path: Path, clock: FakeClock
+) -> None:
+    ahead = FakeClock()
+    ahead.advance(HOUR / 2)
+    async with auth_stack(tmp_path / "a", ahead) as source, auth_stack(tmp_path / "b", clock) as target:
+        await source.create(ADA)
+        token = await source.login(ADA)
+        await source.delete(ADA)
+        await moved(source, target)
+        with pytest.raises(NotProvisioned):
+            await target.login(ADA)
+        await target.create(ADA)
+        await target.login(ADA)
+        with pytest.raises(TokenRevoked):
+            await target.ask(token)
+
+
+async def test_sessions_that_a_restored_backup_ended_stay_ended_and_others_do_not_end(
+    tmp_path: Path, clock: FakeClock
+) -> None:
+    async with auth_stack(tmp_path / "a", clock) as source:
+        await source.create(ADA)
+        ended = await source.login(ADA)
+        await source.service.run(issuance.end_all)
+    async with auth_stack(tmp_path / "a", clock) as source, auth_stack(tmp_path / "b", clock) as target:
+        in_force = await source.login(ADA)
+        await moved(source, target)
+        await target.login(ADA)
+        await target.ask(in_force)
+        with pytest.raises(TokenRevoked):
+            await target.ask(ended)
+        # Back to a node that was restored later: what ended there was not this user's.
+        clock.advance(HOUR / 2)
+        await source.service.run(issuance.end_all)
+        await source.sessions.issuer.start()
+        await moved(target, source)
+        await source.login(ADA)
+        await source.ask(in_force)
+
+
+async def test_the_rows_of_the_slot_go_along_and_those_of_others_stay(tmp_path: Path, clock: FakeClock) -> None:
+    async with auth_stack(tmp_path / "a", clock) as source, auth_stack(tmp_path / "b", clock) as target:
+        await source.create(ADA)
+        await source.create("bob")
+        owners = [source.accounts.owner(uuid) for uuid in ("ada", "bob")]
+        shares = [await source.service.run(sharing.put, owner, []) for owner in owners]
+        await source.service.run(deletions.begin, f"{SLOT:04d}/gone", 7)
+        # Rows of an earlier stay are replaced.
+        await target.service.run(sharing.put, owners[0], [])
+        await moved(source, target)
+        listed = "SELECT id FROM shared_log"
+        assert await target.service.run(lambda conn: conn.column(listed)) == [shares[0].share_id]
+        assert await target.service.run(deletions.unfinished) == [f"{SLOT:04d}/gone"]
+        await source.service.run(slot_rows.remove, SLOT)
+        assert await source.service.run(lambda conn: conn.column(listed)) == [shares[1].share_id]
+        assert await source.service.run(deletions.unfinished) == []
+        file = source.accounts.folder(ADA).parent / slot_rows.FILE
+        assert b"ada" not in file.read_bytes()
