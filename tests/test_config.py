@@ -192,3 +192,18 @@ def test_the_documented_defaults_are_the_real_ones() -> None:
             continue
         shown = ",".join(value) if isinstance(value, tuple) else str(value)
         assert documented[variable(field)] == ("none" if value is None else shown or "none"), field
+
+
+PEER_FILES = {f"CARREL_NODE_{name}": "/etc/carrel/node.pem" for name in ("CA", "CERT", "KEY")}
+
+
+def test_nodes_beyond_one_machine_and_keys_that_move_need_certificates() -> None:
+    beyond = GOOD | {"CARREL_NODE_PEER": "10.0.0.7:8500"}
+    assert refusal(dict(beyond)).startswith("CARREL_NODE_PEER: beyond this machine")
+    assert load(beyond | PEER_FILES).node_peer == "10.0.0.7:8500"
+    assert load(GOOD | {"CARREL_NODE_PEER": "127.0.0.1:8500"}).move_keys == "off"
+    assert refusal(GOOD | {"CARREL_NODE_PEER": "somewhere"}).startswith("CARREL_NODE_PEER: must be an address")
+    moving = GOOD | {"CARREL_MOVE_KEYS": "on"}
+    assert refusal(dict(moving)).startswith("CARREL_MOVE_KEYS: needs CARREL_NODE_CA")
+    assert load(moving | PEER_FILES).move_keys == "on"
+    assert refusal(moving | {"CARREL_NODE_CERT": "/etc/carrel/node.pem"}).endswith("belong together")

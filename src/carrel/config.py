@@ -34,6 +34,7 @@ _VISIBLE_ASCII = re.compile(r"[\x21-\x7e]+")
 _HEX_KEY = re.compile(r"[0-9A-Fa-f]{64}")
 _ORIGIN = re.compile(r"https?://[a-z0-9.-]+(:[0-9]{1,5})?|https?://\[[0-9a-f:]+\](:[0-9]{1,5})?")
 _NODE = re.compile(r"[a-z][a-z0-9-]{0,31}")
+_ADDRESS = re.compile(r"([A-Za-z0-9.-]+|\[[0-9a-fA-F:]+\]):[0-9]{1,5}")
 _HOST = re.compile(r"(\*\.)?[a-z0-9]([a-z0-9.-]*[a-z0-9])?(:[0-9]{1,5})?|\[[0-9a-f:]+\](:[0-9]{1,5})?")
 
 
@@ -117,6 +118,12 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     etcd_key: Path | None = None
     lease_seconds: Annotated[int, Meta(ge=3, le=60)] = 10
     node_fence: Literal["lease", "storage"] = "lease"
+    node_peer: str | None = None
+    """Where other nodes reach this one; without it no slot moves to or from this node."""
+    node_ca: Path | None = None
+    node_cert: Path | None = None
+    node_key: Path | None = None
+    move_keys: Literal["on", "off"] = "off"
 
     max_json_bytes: Count = 2 * 1024 * 1024
     max_upload_bytes: Count = 25 * 1024 * 1024
@@ -225,7 +232,20 @@ def _settings(values: Mapping[str, object]) -> Settings:
         raise ConfigError("CARREL_NODE_NAME: a node needs CARREL_ETCD")
     if (settings.etcd_cert is None) != (settings.etcd_key is None):
         raise ConfigError("CARREL_ETCD_CERT, CARREL_ETCD_KEY: belong together")
+    _check_peers(settings)
     return settings
+
+
+def _check_peers(settings: Settings) -> None:
+    certificates = (settings.node_ca, settings.node_cert, settings.node_key)
+    if len({certificate is None for certificate in certificates}) > 1:
+        raise ConfigError("CARREL_NODE_CA, CARREL_NODE_CERT, CARREL_NODE_KEY: belong together")
+    if settings.node_ca is not None:
+        return
+    if settings.move_keys == "on":
+        raise ConfigError("CARREL_MOVE_KEYS: needs CARREL_NODE_CA, CARREL_NODE_CERT and CARREL_NODE_KEY")
+    if settings.node_peer is not None and not settings.node_peer.startswith(("127.", "[::1]:", "localhost:")):
+        raise ConfigError("CARREL_NODE_PEER: beyond this machine, nodes need CARREL_NODE_CA, _CERT and _KEY")
 
 
 def _keep(kind: type, value: object) -> object:
@@ -286,6 +306,12 @@ def _node_name(name: str, text: str) -> str:
     return text
 
 
+def _address(name: str, text: str) -> str:
+    if not _ADDRESS.fullmatch(text):
+        raise ConfigError(f"{name}: must be an address and a port, such as 10.0.0.7:8500")
+    return text
+
+
 def _path(_name: str, text: str) -> Path:
     return Path(text).expanduser()
 
@@ -302,6 +328,10 @@ _PARSERS: dict[str, Callable[[str, str], Any]] = {
     "etcd_ca": _path,
     "etcd_cert": _path,
     "etcd_key": _path,
+    "node_peer": _address,
+    "node_ca": _path,
+    "node_cert": _path,
+    "node_key": _path,
     "data_dir": _path,
     "app_dir": _path,
     "cors_origins": _matching(_ORIGIN, "must be origins such as https://example.com, with commas between"),

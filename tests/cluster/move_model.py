@@ -168,6 +168,8 @@ def _node_steps(state: State, name: str, node: Node) -> Iterator[Step]:
         yield Step(f"{name}: begins to take", changed(op=Op("take", "", state.entry)))
     if moves.may_remove(state.entry, node.mark, name):
         yield Step(f"{name}: begins to remove", changed(op=Op("remove", "", state.entry)))
+    if moves.may_discard(state.entry, node.mark):
+        yield Step(f"{name}: begins to discard", changed(op=Op("remove", "", state.entry)))
 
 
 def _op_steps(state: State, name: str, node: Node, op: Op) -> Iterator[Step]:

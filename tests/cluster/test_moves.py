@@ -80,6 +80,10 @@ def _removes_what_is_in_force(entry: Entry, mark: Mark | None, node: str) -> boo
     return mark is not None and mark.state == "released"
 
 
+def _discards_what_may_be_committed(entry: Entry, mark: Mark | None) -> bool:
+    return mark is not None and mark.state in ("incoming", "arrived")
+
+
 WEAKENED: list[tuple[Any, str, Callable[..., object], dict[str, int]]] = [
     (ownership, "may_serve", _serves_by_the_map_alone, {"crashes": 1}),
     (ownership, "may_serve", _serves_any_copy, {"restores": 1}),
@@ -94,6 +98,7 @@ WEAKENED: list[tuple[Any, str, Callable[..., object], dict[str, int]]] = [
     (moves, "commit", _commits_without_comparing, {"aborts": 1}),
     (moves, "abort", _aborts_without_comparing, {"aborts": 1}),
     (moves, "may_remove", _removes_what_is_in_force, {"aborts": 1}),
+    (moves, "may_discard", _discards_what_may_be_committed, {}),
 ]
 
 

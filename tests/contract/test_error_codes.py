@@ -23,7 +23,9 @@ _AT_START = {
     "cluster-key-rejected",
     "node-unknown",
     "node-taken",
+    "node-certificate-unusable",
     "node-disk-foreign",
+    "node-peer-unusable",
     "etcd-certificate-unusable",
     "node-holds-others",
 }

@@ -1,19 +1,26 @@
 """A service as one node of several. Imported only where CARREL_NODE_NAME is set."""
 
+import asyncio
 import os
-from collections.abc import Callable
-from typing import Final
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Final
 
-from carrel.accounts.slots import slot_of
-from carrel.auth import handed_over
-from carrel.auth.sessions import Sessions
+from carrel.app.slot_users import SlotUsers
+from carrel.cluster import peers
+from carrel.cluster.arrivals import Arrivals
 from carrel.cluster.connection import etcd_of
+from carrel.cluster.departures import Departures
 from carrel.cluster.etcd import Etcd
 from carrel.cluster.fence import Fence
 from carrel.cluster.node import Identity, Node
+from carrel.cluster.ownership import Mark
+from carrel.cluster.peers import Peers, PeerServer
 from carrel.cluster.registry import Registry
 from carrel.config import Settings
 from carrel.vault.keyring import Keyring
+
+if TYPE_CHECKING:
+    from carrel.app.services import Services
 
 SUPERSEDED: Final = 3
 """The exit code of a process whose place another one has taken."""
@@ -28,35 +35,76 @@ class Membership:
         self._keyring = keyring
         self._node: Node | None = None
         self._etcd: Etcd | None = None
+        self._peers: Peers | None = None
+        self._server: PeerServer | None = None
+        self._moves: list[asyncio.Task[None]] = []
 
-    async def join(self, sessions: Sessions, on_resumed: Callable[[], None]) -> None:
+    async def join(self, services: "Services") -> None:
         """Become the node, and take its slots. Users of slots that it loses later are signed out.
-
-        `on_resumed` is called when the node may act again after its lease had run out.
 
         Raises:
             CarrelError: the service must not serve.
         """
 
-        async def close(slots: frozenset[int]) -> None:
-            for uuid in [uuid for uuid in self._keyring.uuids if slot_of(uuid) in slots]:
-                await handed_over.forget(sessions, uuid)
+        def changed() -> None:
+            departures.changed()
+            arrivals.changed()
 
-        settings = self._settings
-        identity = Identity(
-            settings.node_name or "", settings.data_dir, settings.service_key.reveal(), settings.lease_seconds
-        )
+        async def taking(marks: Mapping[int, Mark]) -> frozenset[int]:
+            return await arrivals.taking(marks)
+
+        settings, service_key = self._settings, self._settings.service_key.reveal()
+        tls = peers.contexts(settings)
         self._etcd = etcd_of(settings)
         registry = Registry(self._etcd, settings.cluster)
-        self._node = Node(identity, registry, self.fence, on_superseded=self._end, on_lost=close, on_resumed=on_resumed)
+        users = SlotUsers(services)
+        identity = Identity(
+            settings.node_name or "",
+            settings.data_dir,
+            service_key,
+            settings.lease_seconds,
+            peer=settings.node_peer or "",
+        )
+        self._node = Node(
+            identity,
+            registry,
+            self.fence,
+            on_superseded=self._end,
+            on_lost=users.forget,
+            on_resumed=services.scheduler.resume,
+            on_map=changed,
+            on_taking=taking,
+            on_taken=users.go_on,
+        )
+        with_keys = settings.move_keys == "on"
+        departures = Departures(self._node, registry, users, gives_keys=with_keys)
         await self._node.join()
+        token = peers.token_of(self._node.cluster, service_key)
+        self._peers = Peers(token, tls[1] if tls else None)
+        arrivals = Arrivals(self._node, registry, self._peers, users, takes_keys=with_keys)
         self._node.start()
         await self._node.take_slots()
+        if settings.node_peer is not None:
+            self._server = PeerServer(departures, token, lambda: self.fence.is_open)
+            await self._server.start(settings.node_peer, tls[0] if tls else None)
+            self._moves = [asyncio.create_task(departures.run()), asyncio.create_task(arrivals.run())]
+            arrivals.changed()
 
     def _end(self) -> None:
         # Nothing may be written any more, so nothing is closed in good order.
         self._keyring.clear()
         os._exit(SUPERSEDED)
+
+    async def stop_moving(self) -> None:
+        """Give and take no more slots. What is not done is done by the next process."""
+        for task in self._moves:
+            task.cancel()
+        if self._moves:
+            await asyncio.wait(self._moves)
+        if self._server is not None:
+            await self._server.stop()
+        if self._peers is not None:
+            await self._peers.close()
 
     async def leave(self) -> None:
         """Give the lease back. Every database is closed."""

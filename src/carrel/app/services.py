@@ -182,10 +182,10 @@ class Services:
         run_self_test(self.settings.data_dir, self.settings.cipher)
         self.service.open()
         if self.membership is not None:
-            await self.membership.join(self.sessions, self.scheduler.resume)
+            await self.membership.join(self)
         await self.signer.publish(self.service)
         await self.system_keys.load()
-        await self.users.start()
+        await self.users.start(self.membership.fence.serving if self.membership is not None else None)
         await self.sessions.start()
         self.hot_restart.arrive()
         self.hold_sweep.start()
@@ -241,6 +241,8 @@ class Services:
             ending.push_async_callback(self.sessions.stop)
             ending.push_async_callback(self.sign_out.stop)
             ending.callback(self.hot_restart.stop)
+            if self.membership is not None:
+                ending.push_async_callback(self.membership.stop_moving)
             if self._idle is not None:
                 self._idle.cancel()
                 with suppress(asyncio.CancelledError):

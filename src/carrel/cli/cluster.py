@@ -3,33 +3,26 @@
 Exit codes: 0 done; 1 etcd or a file cannot be used; 2 wrong usage; 5 there is such a cluster already.
 """
 
-import asyncio
 import re
 import secrets
 from collections import Counter
-from collections.abc import Awaitable, Callable
 from pathlib import Path
-from typing import Final, NoReturn, TypeVar
+from typing import Final
 
 import click
 import msgspec
 
+from carrel.cli import cluster_moves
 from carrel.cli.interface import terminal
-from carrel.cli.interface.data_folder import env_file_option, json_option, settings_of
+from carrel.cli.interface.data_folder import env_file_option, json_option
+from carrel.cli.interface.etcd import run, settings_with_etcd
 from carrel.cli.interface.refusal import refuse
 from carrel.cli.interface.terminal import Output
-from carrel.cluster import connection, haproxy, registry
-from carrel.cluster.etcd import EtcdUnreachable
+from carrel.cluster import haproxy, registry
 from carrel.cluster.map_agent import HaproxySilent, MapAgent
-from carrel.cluster.refusals import EtcdCertificateUnusable
 from carrel.cluster.registry import Cluster, Member, Registry
-from carrel.config import Settings
-
-T = TypeVar("T")
 
 _MEMBER: Final = re.compile(r"([a-z][a-z0-9-]{0,31})=([A-Za-z0-9.-]+|\[[0-9a-fA-F:]+\]):[0-9]{1,5}")
-_PATIENCE_SECONDS: Final = 10.0
-"""For one call of a command. Nothing depends on its speed, unlike on a node's."""
 
 
 class Node(msgspec.Struct, frozen=True):
@@ -68,14 +61,14 @@ def init(members: tuple[str, ...], existing: str | None, env_file: Path | None, 
         named[name] = Member(address=address)
     if existing is not None and existing not in named:
         refuse("--existing: must be one of the nodes")
-    settings = _settings(env_file)
+    settings = settings_with_etcd(env_file)
     cluster_id = secrets.token_hex(16)
     cluster = Cluster(id=cluster_id, proof=registry.proof_of(cluster_id, settings.service_key.reveal()))
 
     async def work(found: Registry) -> bool:
         return await found.create(cluster, named, registry.shared_out(list(named), all_to=existing))
 
-    if not _run(settings, work, as_json=as_json):
+    if not run(settings, work, as_json=as_json):
         terminal.end(terminal.EXIT_CONFLICT, "there is a cluster of this name already", as_json=as_json)
     Output(as_json, terminal.wide_console()).show(cluster.id, f"a cluster of {len(named)} nodes: {', '.join(named)}")
 
@@ -85,7 +78,7 @@ def init(members: tuple[str, ...], existing: str | None, env_file: Path | None, 
 @json_option
 def status(env_file: Path | None, as_json: bool) -> None:
     """List the nodes, with the number of their slots, and which of them run."""
-    settings = _settings(env_file)
+    settings = settings_with_etcd(env_file)
 
     async def work(found: Registry) -> list[Node] | None:
         if await found.cluster() is None:
@@ -99,7 +92,7 @@ def status(env_file: Path | None, as_json: bool) -> None:
             for name, member in sorted(members.items())
         ]
 
-    nodes = _run(settings, work, as_json=as_json)
+    nodes = run(settings, work, as_json=as_json)
     if nodes is None:
         terminal.end(terminal.EXIT_FAILED, "there is no cluster; carrel cluster init makes one", as_json=as_json)
     Output(as_json, terminal.wide_console()).show_rows(
@@ -126,7 +119,7 @@ def print_configuration(
     listen: str, certificate: str | None, node_ca: str | None, map_file: str, socket: str, env_file: Path | None
 ) -> None:
     """Print the configuration of HAProxy for the nodes of this cluster. It changes when nodes come or go."""
-    members = _run(_settings(env_file), lambda found: found.members(), as_json=False)
+    members = run(settings_with_etcd(env_file), lambda found: found.members(), as_json=False)
     if not members:
         terminal.end(terminal.EXIT_FAILED, "there is no cluster; carrel cluster init makes one", as_json=False)
     addresses = {name: member.address for name, member in members.items()}
@@ -155,7 +148,7 @@ def keep_map(socket: Path | None, map_file: Path, once: bool, env_file: Path | N
             await agent.run()
 
     try:
-        _run(_settings(env_file), work, as_json=False)
+        run(settings_with_etcd(env_file), work, as_json=False)
     except HaproxySilent:
         terminal.end(terminal.EXIT_FAILED, "HAProxy does not answer at its socket", as_json=False)
     except OSError as error:
@@ -164,28 +157,5 @@ def keep_map(socket: Path | None, map_file: Path, once: bool, env_file: Path | N
         return
 
 
-def _settings(env_file: Path | None) -> Settings:
-    settings = settings_of(env_file)
-    if not settings.etcd:
-        refuse("CARREL_ETCD: is not set")
-    return settings
-
-
-def _run(settings: Settings, work: Callable[[Registry], Awaitable[T]], *, as_json: bool) -> T:
-    async def connected() -> T:
-        etcd = connection.etcd_of(settings, call_seconds=_PATIENCE_SECONDS)
-        try:
-            return await work(Registry(etcd, settings.cluster))
-        finally:
-            await etcd.close()
-
-    try:
-        return asyncio.run(connected())
-    except EtcdUnreachable:
-        _fail("no server that CARREL_ETCD names answers", as_json=as_json)
-    except EtcdCertificateUnusable as error:
-        _fail(error.detail, as_json=as_json)
-
-
-def _fail(words: str, *, as_json: bool) -> NoReturn:
-    terminal.end(terminal.EXIT_FAILED, words, as_json=as_json)
+for moving in (cluster_moves.move, cluster_moves.drain, cluster_moves.rebalance, cluster_moves.abort):
+    command.add_command(moving)

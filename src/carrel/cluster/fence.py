@@ -5,12 +5,12 @@ from typing import Final
 
 from carrel.accounts.slots import NOBODY, slot_of
 from carrel.cluster import lease
-from carrel.cluster.refusals import NodeSuspended, SlotUnavailable, WrongNode
+from carrel.cluster.refusals import NodeSuspended, SlotMoving, SlotUnavailable, WrongNode
 from carrel.errors import CarrelError
 
 _OPEN: Final = ("/api/health", "/api/metrics", "/api/docs", "/api/openapi.json", "/api/receipt-keys")
 """What belongs to the process, and to no user."""
-_NOTHING_DONE: Final = frozenset({WrongNode.code, SlotUnavailable.code, NodeSuspended.code})
+_NOTHING_DONE: Final = frozenset({WrongNode.code, SlotMoving.code, SlotUnavailable.code, NodeSuspended.code})
 
 
 class Fence:
@@ -22,6 +22,10 @@ class Fence:
     def __init__(self, *, is_enforced: bool = True, now: Callable[[], float] = lease.boottime) -> None:
         self.deadline = 0.0
         self.serving: frozenset[int] = frozenset()
+        self.leaving: frozenset[int] = frozenset()
+        """Slots of `serving` that are being released for a move: what has begun may end, and nothing else begins."""
+        self.moving: frozenset[int] = frozenset()
+        """Slots that were released, or have arrived: in a moment one of the two nodes serves them."""
         self.lacking: frozenset[int] = frozenset()
         """Slots that the map gives to this node, and whose data the disk does not hold."""
         self.refused = self.unanswered = self.misdirected = 0
@@ -45,13 +49,15 @@ class Fence:
 
         Raises:
             WrongNode: 421.
-            SlotUnavailable: 503.
+            SlotMoving, SlotUnavailable: 503.
         """
         if uuid == NOBODY:
             return
         slot = slot_of(uuid)
-        if slot in self.serving:
+        if slot in self.serving and slot not in self.leaving:
             return
+        if slot in self.leaving or slot in self.moving:
+            raise SlotMoving
         self.misdirected += 1
         raise SlotUnavailable if slot in self.lacking else WrongNode
 

@@ -5,6 +5,7 @@
 
 import ctypes
 import os
+import shutil
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Final, TypeVar
@@ -67,8 +68,52 @@ def read_marks(data: Path) -> dict[int, Mark]:
     return {slot: mark for slot, mark in found.items() if mark is not None}
 
 
+def write_mark(data: Path, slot: int, mark: Mark) -> None:
+    """Replace the mark of one slot, durably."""
+    with translated():
+        folder = slot_folder(data, slot)
+        if not folder.exists():
+            folder.mkdir(parents=True, mode=0o700)
+            database.sync_folder(folder.parent)
+        _write(folder / MARK, mark)
+        database.sync_folder(folder)
+
+
+def remove_copy(data: Path, slot: int) -> None:
+    """Remove the users of a slot and then its mark, durably."""
+    empty(data, slot)
+    with translated():
+        folder = slot_folder(data, slot)
+        (folder / MARK).unlink(missing_ok=True)
+        if folder.exists():
+            database.sync_folder(folder)
+
+
+def empty(data: Path, slot: int) -> None:
+    """Remove everything of a slot but its mark, durably."""
+    with translated():
+        folder = slot_folder(data, slot)
+        for path in folder.iterdir() if folder.exists() else ():
+            if path.is_dir():
+                shutil.rmtree(path)
+            elif path.name != MARK:
+                path.unlink()
+        if folder.exists():
+            database.sync_folder(folder)
+
+
+def sync(data: Path) -> None:
+    """Make everything durable that was written to the file system of `data`."""
+    with translated():
+        _sync_file_system(data)
+
+
 def write_marks(data: Path, marks: Mapping[int, Mark]) -> None:
     """Replace the marks of these slots, durably."""
+    if len(marks) == 1:
+        for slot, mark in marks.items():
+            write_mark(data, slot, mark)
+        return
     with translated():
         folders = [slot_folder(data, slot) for slot in marks]
         for folder, mark in zip(folders, marks.values(), strict=True):
@@ -104,7 +149,6 @@ def place_of(data: Path) -> str:
 
 
 def _sync_file_system(data: Path) -> None:
-    """Make everything durable that was written to the file system of `data`."""
     descriptor = os.open(data, os.O_RDONLY | os.O_DIRECTORY)
     try:
         if _libc.syncfs(descriptor) != 0:

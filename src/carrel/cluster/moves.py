@@ -1,14 +1,16 @@
 """The move of a slot from one node to another: rules on its entry in the map and on the marks of two disks. Pure.
 
 1. The operator's command writes `begin` into the map.
-2. The source ends the work of the slot's users and marks its copy `released`: nothing writes to it any more.
-3. The target marks `incoming`, copies every file, and marks `arrived`.
-4. The command writes `commit` into the map. From then on the target may take the slot, and no other node may.
-5. The source removes its copy.
+2. The target marks `incoming`, and copies the files for the first time, while the source still serves.
+3. The source ends the work of the slot's users and marks its copy `released`: nothing writes to it any more.
+4. The target copies what has changed, and marks `arrived`.
+5. The target writes `commit` into the map. From then on it may take the slot, and no other node may.
+6. The source removes its copy.
 
 Every step may be repeated. The map changes by compare-and-swap only: a change holds if the entry is still the one that
-it was made from. Until the commit, `abort` gives the slot back to the source. `tests/cluster/test_moves.py` walks
-every order of these steps with crashes between them, and shows for each rule what goes wrong without it.
+it was made from. Until the commit, `abort` gives the slot back to the source, and the target discards its copy.
+`tests/cluster/test_moves.py` walks every order of these steps with crashes between them, and shows for each rule what
+goes wrong without it.
 """
 
 import msgspec
@@ -85,3 +87,11 @@ def is_arrived(mark: Mark | None, move: str) -> bool:
 def may_remove(entry: Entry, mark: Mark | None, node: str) -> bool:
     """Whether the source may remove its copy: another node has a later one in force. `entry` was read a moment ago."""
     return mark is not None and mark.state == "released" and entry.node != node and entry.copy != mark.copy
+
+
+def may_discard(entry: Entry, mark: Mark | None) -> bool:
+    """Whether a copy that was brought here may go: its move was aborted, and nobody can commit it any more.
+
+    `entry` was read a moment ago.
+    """
+    return mark is not None and mark.state in ("incoming", "arrived") and mark.copy not in (entry.copy, entry.move)

@@ -6,7 +6,7 @@ its disk is the one that counts, and this process ends.
 
 import asyncio
 import secrets
-from collections.abc import Awaitable, Callable, Coroutine
+from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,7 +14,7 @@ from typing import Any, Final
 
 import msgspec
 
-from carrel.cluster import files, lease, ownership
+from carrel.cluster import files, lease, moves, ownership
 from carrel.cluster.etcd import EtcdUnreachable
 from carrel.cluster.fence import Fence
 from carrel.cluster.files import Record
@@ -46,12 +46,16 @@ class Identity:
     data: Path
     service_key: bytes
     lease_seconds: int
+    peer: str = ""
+    """Where other nodes reach it; empty if it neither gives nor takes slots."""
 
 
 class Node:
-    """Owned by the event loop. `on_superseded` ends the process; `on_lost` closes what is open of users of slots.
+    """Owned by the event loop. `entries` is the map as far as it is known, `marks` are those of this disk.
 
-    `on_resumed` is called when the fence opens.
+    `on_superseded` ends the process; `on_lost` closes what is open of users of slots. `on_resumed` is called when the
+    fence opens, `on_map` when the map or a mark has changed. `on_taking` is given slots with their marks before the
+    node takes them, and returns those that it can take; `on_taken` hears which it serves from then on.
     """
 
     def __init__(
@@ -63,6 +67,9 @@ class Node:
         on_superseded: Callable[[], None],
         on_lost: Callable[[frozenset[int]], Awaitable[None]],
         on_resumed: Callable[[], None] = lambda: None,
+        on_map: Callable[[], None] = lambda: None,
+        on_taking: Callable[[Mapping[int, Mark]], Awaitable[frozenset[int]]] | None = None,
+        on_taken: Callable[[frozenset[int]], Awaitable[None]] | None = None,
         now: Callable[[], float] = lease.boottime,
         new_id: Callable[[], str] = lambda: secrets.token_hex(8),
     ) -> None:
@@ -73,13 +80,16 @@ class Node:
         self._on_superseded = on_superseded
         self._on_lost = on_lost
         self._on_resumed = on_resumed
+        self._on_map = on_map
+        self._on_taking = on_taking
+        self._on_taken = on_taken
         self._now = now
         self._new_id = new_id
         self._lease = ""
-        self._cluster = ""
-        self._entries: dict[int, Entry] = {}
+        self.cluster = ""
+        self.entries: dict[int, Entry] = {}
         self._revision = 0
-        self._marks: dict[int, Mark] = {}
+        self.marks: dict[int, Mark] = {}
         self._is_suspended = False
         self._slots_change = asyncio.Lock()
         """Nothing else changes a slot while one of its marks is being written."""
@@ -120,7 +130,9 @@ class Node:
             cluster=record.cluster, node=record.node, term=term_now, next_term=term, lease=new, place=place
         )
         await asyncio.to_thread(files.write_record, self.identity.data, about_to)
-        if not await self._registry.occupy(self.identity.name, new, term_now=term_now, term=term):
+        if not await self._registry.occupy(
+            self.identity.name, new, term_now=term_now, term=term, peer=self.identity.peer
+        ):
             await self._registry.etcd.revoke(new)
             return False
         self.term, self._lease = term, new
@@ -138,7 +150,7 @@ class Node:
             raise ClusterKeyRejected
         if self.identity.name not in await self._registry.members():
             raise NodeUnknown
-        self._cluster = cluster.id
+        self.cluster = cluster.id
         term = await self._registry.term(self.identity.name)
         record = await asyncio.to_thread(files.read_record, self.identity.data)
         if record is None:
@@ -198,9 +210,9 @@ class Node:
         sent = self._now()
         new = await self._registry.etcd.grant(self.identity.lease_seconds)
         place = files.place_of(self.identity.data)
-        record = Record(cluster=self._cluster, node=name, term=self.term, lease=new, place=place)
+        record = Record(cluster=self.cluster, node=name, term=self.term, lease=new, place=place)
         await asyncio.to_thread(files.write_record, self.identity.data, record)
-        if await self._registry.occupy(name, new, term_now=self.term, term=self.term):
+        if await self._registry.occupy(name, new, term_now=self.term, term=self.term, peer=self.identity.peer):
             self._lease = new
             self._extend(sent, self.identity.lease_seconds)
             await self.refresh()
@@ -239,48 +251,73 @@ class Node:
         """
         async with self._slots_change:
             found = await self._registry.slots()
-            self._entries, self._revision = {slot: one for slot, one in found.entries.items() if one}, found.revision
-            self._marks = await asyncio.to_thread(files.read_marks, self.identity.data)
+            self.entries, self._revision = {slot: one for slot, one in found.entries.items() if one}, found.revision
+            self.marks = await asyncio.to_thread(files.read_marks, self.identity.data)
             await self._take()
         await self._serve()
 
     async def _take(self) -> None:
         """Mark what may be taken, then tell etcd the names of the copies that nobody had before."""
         name = self.identity.name
-        fresh = {
-            slot: ownership.taken(entry, self._new_id())
-            for slot, entry in self._entries.items()
-            if ownership.may_take(entry, self._marks.get(slot), name)
-        }
+        ready = {slot for slot, entry in self.entries.items() if ownership.may_take(entry, self.marks.get(slot), name)}
+        moved = {slot: mark for slot in ready if (mark := self.marks.get(slot)) is not None}
+        if moved and self._on_taking is not None:
+            ready -= moved.keys() - await self._on_taking(moved)
+        fresh = {slot: ownership.taken(self.entries[slot], self._new_id()) for slot in ready}
         if fresh:
             await asyncio.to_thread(files.write_marks, self.identity.data, fresh)
-            self._marks |= fresh
+            self.marks |= fresh
         claims: dict[int, tuple[Entry, Entry]] = {}
-        for slot, entry in self._entries.items():
-            claimed = ownership.claimed(entry, self._marks.get(slot), name)
+        for slot, entry in self.entries.items():
+            claimed = ownership.claimed(entry, self.marks.get(slot), name)
             if claimed is not None:
                 claims[slot] = (entry, claimed)
         for slot in await self._registry.replace(claims):
-            self._entries[slot] = claims[slot][1]
+            self.entries[slot] = claims[slot][1]
 
     async def _serve(self) -> None:
         name, before, lacking = self.identity.name, self.fence.serving, self.fence.lacking
-        own = {slot for slot, entry in self._entries.items() if entry.node == name}
-        serving = frozenset(
-            slot for slot in own if ownership.may_serve(self._entries[slot], self._marks.get(slot), name)
-        )
-        self.fence.serving, self.fence.lacking = serving, frozenset(own - serving)
+        own = {slot for slot, entry in self.entries.items() if entry.node == name}
+        serving = frozenset(slot for slot in own if ownership.may_serve(self.entries[slot], self.marks.get(slot), name))
+        moving = frozenset(slot for slot in own - serving if self._is_moving(slot))
+        self.fence.serving, self.fence.moving, self.fence.lacking = serving, moving, frozenset(own - serving - moving)
         if self.fence.lacking - lacking:
             logs.error("slots-without-data", count=len(self.fence.lacking), slot=min(self.fence.lacking))
-        if before - serving:
-            await self._on_lost(before - serving)
+        # What was released for a move is closed already.
+        lost = frozenset(slot for slot in before - serving if not self._is_released(slot))
+        if lost:
+            await self._on_lost(lost)
+        if serving - before and self._on_taken is not None:
+            await self._on_taken(serving - before)
+        self._on_map()
+
+    def _is_moving(self, slot: int) -> bool:
+        entry, mark = self.entries[slot], self.marks.get(slot)
+        return ownership.may_take(entry, mark, self.identity.name) or moves.is_released(mark, entry.move)
+
+    def _is_released(self, slot: int) -> bool:
+        mark = self.marks.get(slot)
+        return mark is not None and mark.state == "released"
+
+    async def set_mark(self, slot: int, mark: Mark) -> None:
+        """Write the mark of a slot, durably, and serve what it says from then on."""
+        async with self._slots_change:
+            await asyncio.to_thread(files.write_mark, self.identity.data, slot, mark)
+            self.marks[slot] = mark
+        await self._serve()
+
+    async def remove_copy(self, slot: int) -> None:
+        """Remove what the disk holds of a slot, and its mark."""
+        async with self._slots_change:
+            await asyncio.to_thread(files.remove_copy, self.identity.data, slot)
+            self.marks.pop(slot, None)
 
     async def _follow(self) -> None:
         """Hear of changes until there are none for a while; then read what has changed."""
         with suppress(EtcdUnreachable):
             async for changed in self._registry.changes(self._revision, _SILENT_SECONDS):
                 if await self._apply(changed.entries, changed.revision):
-                    return
+                    await self.refresh()
         with suppress(EtcdUnreachable):
             found = await self._registry.slots(changed_after=self._revision)
             if await self._apply(found.entries, found.revision):
@@ -291,13 +328,13 @@ class Node:
         self._revision = revision
         for slot, entry in entries.items():
             if entry is None:
-                self._entries.pop(slot, None)
+                self.entries.pop(slot, None)
             else:
-                self._entries[slot] = entry
+                self.entries[slot] = entry
         if entries:
             await self._serve()
         name = self.identity.name
-        return any(ownership.may_take(entry, self._marks.get(slot), name) for slot, entry in entries.items())
+        return any(ownership.may_take(entry, self.marks.get(slot), name) for slot, entry in self.entries.items())
 
     # The life of the process ----------------------------------------------------------------------------------------
 

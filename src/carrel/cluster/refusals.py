@@ -33,6 +33,16 @@ class SlotUnavailable(Unavailable):
         super().__init__(retry_after_seconds=30)
 
 
+class SlotMoving(Unavailable):
+    """The slot is being released: in a moment another node serves it."""
+
+    code = "slot-moving"
+    detail = "The data of this user is moving to another node; nothing was done, try again."
+
+    def __init__(self) -> None:
+        super().__init__(retry_after_seconds=1)
+
+
 class EtcdSilent(Unavailable):
     """No server of etcd answered."""
 
@@ -46,6 +56,21 @@ class EtcdCertificateUnusable(CarrelError):
     status: ClassVar[int] = 503
     code = "etcd-certificate-unusable"
     detail = "CARREL_ETCD_CA, CARREL_ETCD_CERT, CARREL_ETCD_KEY: cannot be read, or do not belong together."
+
+
+class NodeCertificateUnusable(CarrelError):
+    """The files of certificates for other nodes are not what they have to be."""
+
+    status: ClassVar[int] = 503
+    code = "node-certificate-unusable"
+    detail = "CARREL_NODE_CA, CARREL_NODE_CERT, CARREL_NODE_KEY: cannot be read, or do not belong together."
+
+
+class NodePeerUnusable(Unavailable):
+    """The node cannot listen for other nodes."""
+
+    code = "node-peer-unusable"
+    detail = "CARREL_NODE_PEER: this machine has no such address, or another process uses the port."
 
 
 class NodeHoldsOthers(Unavailable):

@@ -4,7 +4,9 @@ cluster          its id, and a proof of the service key
 members/<node>   the address under which the proxy reaches the node
 nodes/<node>     the term of the process that is the node now; goes with its lease
 terms/<node>     the term of the last process that was the node; stays
+peers/<node>     where other nodes reach it; goes with its lease
 slots/<NNNN>     whose each slot is
+moves/<NNNN>     how far the last move of a slot has come, for the operator; nothing depends on it
 """
 
 import hmac
@@ -22,6 +24,8 @@ T = TypeVar("T")
 _SLOTS: Final = "slots/"
 _MEMBERS: Final = "members/"
 _NODES: Final = "nodes/"
+_PEERS: Final = "peers/"
+_MOVES: Final = "moves/"
 
 
 class Cluster(msgspec.Struct, frozen=True, kw_only=True):
@@ -35,6 +39,15 @@ class Member(msgspec.Struct, frozen=True, kw_only=True):
     """A node, whether it runs or not. `address` is `host:port`."""
 
     address: str
+
+
+class Progress(msgspec.Struct, frozen=True, omit_defaults=True):
+    """How far a move has come. `refusal` says why it does not go on."""
+
+    move: str
+    step: str
+    copied_bytes: int = 0
+    refusal: str = ""
 
 
 class Slots(msgspec.Struct, frozen=True):
@@ -82,19 +95,48 @@ class Registry:
         found = await self.etcd.get(f"{self.root}terms/{node}")
         return (found.text or b"").decode() if found is not None else ""
 
-    async def occupy(self, node: str, lease: str, *, term_now: str, term: str) -> bool:
-        """Become the node with this term, unless another process is, or was after `term_now`; whether it is done."""
+    async def peers(self) -> dict[str, str]:
+        """Where the nodes that run reach each other; those that take no slots are not among them."""
+        found = await self.etcd.below(f"{self.root}{_PEERS}")
+        return {name: (value.text or b"").decode() for name, value in found.values.items()}
+
+    async def occupy(self, node: str, lease: str, *, term_now: str, term: str, peer: str = "") -> bool:
+        """Become the node with this term, unless another process is, or was after `term_now`; whether it is done.
+
+        `peer` is where other nodes reach it.
+        """
         holds = f"{self.root}{_NODES}{node}"
+        reached = [Put(f"{self.root}{_PEERS}{node}", peer.encode(), lease)] if peer else []
         term_key = f"{self.root}terms/{node}"
         return await self.etcd.put_if(
             [Unchanged(holds, None), Unchanged(term_key, term_now.encode() if term_now else None)],
-            [Put(holds, term.encode(), lease), Put(term_key, term.encode())],
+            [Put(holds, term.encode(), lease), Put(term_key, term.encode()), *reached],
         )
 
     async def slots(self, *, changed_after: int = 0) -> Slots:
         """The map, or what of it changed after a revision."""
         found = await self.etcd.below(f"{self.root}{_SLOTS}", changed_after=changed_after)
         return _slots(found.values, found.revision)
+
+    async def entry(self, slot: int) -> Entry | None:
+        """A slot in the map, as of now."""
+        return _decoded(await self.etcd.get(f"{self.root}{_SLOTS}{slot:04d}"), Entry)
+
+    async def tell(self, slot: int, progress: Progress) -> None:
+        """Tell the operator how far a move has come."""
+        await self.etcd.put_if([], [Put(f"{self.root}{_MOVES}{slot:04d}", msgspec.json.encode(progress))])
+
+    async def progress(self) -> dict[int, Progress]:
+        """How far the last move of each slot has come."""
+        found = (await self.etcd.below(f"{self.root}{_MOVES}")).values
+        return {int(key): msgspec.json.decode(value.text or b"", type=Progress) for key, value in found.items()}
+
+    async def replace_while(self, node: str, term: str, slot: int, change: tuple[Entry, Entry]) -> bool:
+        """Change a slot while a process is the node, unless somebody else was faster; whether it is done."""
+        key = f"{self.root}{_SLOTS}{slot:04d}"
+        held = Unchanged(f"{self.root}{_NODES}{node}", term.encode())
+        before, after = map(msgspec.json.encode, change)
+        return await self.etcd.put_if([held, Unchanged(key, before)], [Put(key, after)])
 
     async def replace(self, changes: Mapping[int, tuple[Entry, Entry]]) -> set[int]:
         """Change slots from one entry to another, unless somebody else was faster; those that were changed."""

@@ -90,6 +90,11 @@ class CreditReservations:
         self._holders.discard(uuid)
         return True
 
+    def forget(self, uuid: UserUuid) -> None:
+        """Forget a user who has left this node. What is still held is settled where the workspace is opened next."""
+        self._holders.discard(uuid)
+        self._left.discard(uuid)
+
     def watch(self, uuid: UserUuid, listener: Callable[[], None]) -> None:
         """Call `listener` whenever something was settled, until `unwatch`."""
         self._listeners.setdefault(uuid, set()).add(listener)

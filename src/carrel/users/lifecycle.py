@@ -1,7 +1,7 @@
 """Creation, membership and deletion of users: the host's decisions are durable before anybody can see them."""
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Collection
 from typing import Concatenate, ParamSpec, TypeVar
 
 from carrel.accounts import accounts as account_rows
@@ -30,11 +30,11 @@ class Users:
         self._service = service
         self._deactivated = deactivated
 
-    async def start(self) -> None:
-        """Finish the deletions that a crash interrupted."""
+    async def start(self, slots: Collection[int] | None = None) -> None:
+        """Finish the deletions that a crash interrupted, perhaps only in some slots. Nobody may use them yet."""
         for owner in await self._service.run(deletions.unfinished):
-            self._accounts.remove(owner)
-            await self._service.run(deletions.finish, owner)
+            if slots is None or int(owner.partition("/")[0]) in slots:
+                await self._finish_deletion(owner)
 
     async def write_new(
         self, uuid: UserUuid, fn: Callable[Concatenate[Connection, P], T], *args: P.args, **kwargs: P.kwargs

@@ -122,8 +122,7 @@ class WorkspacePool:
             KeyNotCached: there is no key.
             Busy: a rekey takes longer than five seconds, or all workspaces that may be open are leased.
         """
-        lent = self.try_lease(uuid)
-        if lent is not None:
+        if (lent := self.try_lease(uuid)) is not None:
             return lent
         if uuid not in self.keyring:
             raise KeyNotCached
@@ -289,11 +288,12 @@ class WorkspacePool:
         for ending in filter(None, endings):
             raise ending
 
-    async def rest(self, uuid: UserUuid) -> None:
-        """Close the user's workspace and keep the key: the next lease opens it again."""
+    async def rest(self, uuid: UserUuid, *, if_idle: bool = False) -> None:
+        """Close the user's workspace, perhaps only if it is idle, and keep the key: the next lease opens it again."""
         entry = self._entries[uuid]
         async with entry.lock:
-            await self._shut(uuid, entry)
+            if not (if_idle and entry.leases):
+                await self._shut(uuid, entry)
 
     # The parts, each under the entry's lock ---------------------------------------------------------------------------
 

@@ -1,0 +1,51 @@
+"""What the commands of a cluster share: the settings, and a connection to etcd."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import Final, NoReturn, TypeVar
+
+from carrel.cli.interface import terminal
+from carrel.cli.interface.data_folder import settings_of
+from carrel.cli.interface.refusal import refuse
+from carrel.cluster import connection
+from carrel.cluster.etcd import EtcdUnreachable
+from carrel.cluster.refusals import EtcdCertificateUnusable
+from carrel.cluster.registry import Registry
+from carrel.config import Settings
+
+T = TypeVar("T")
+
+_PATIENCE_SECONDS: Final = 10.0
+"""For one call of a command. Nothing depends on its speed, unlike on a node's."""
+
+
+def settings_with_etcd(env_file: Path | None) -> Settings:
+    """The settings, with servers of etcd."""
+    settings = settings_of(env_file)
+    if not settings.etcd:
+        refuse("CARREL_ETCD: is not set")
+    return settings
+
+
+def run(settings: Settings, work: Callable[[Registry], Awaitable[T]], *, as_json: bool) -> T:
+    """What `work` returns, with the keys of the cluster; the command ends if etcd cannot be used."""
+
+    async def connected() -> T:
+        etcd = connection.etcd_of(settings, call_seconds=_PATIENCE_SECONDS)
+        try:
+            return await work(Registry(etcd, settings.cluster))
+        finally:
+            await etcd.close()
+
+    try:
+        return asyncio.run(connected())
+    except EtcdUnreachable:
+        fail("no server that CARREL_ETCD names answers", as_json=as_json)
+    except EtcdCertificateUnusable as error:
+        fail(error.detail, as_json=as_json)
+
+
+def fail(words: str, *, as_json: bool = False) -> NoReturn:
+    """End the command with these words."""
+    terminal.end(terminal.EXIT_FAILED, words, as_json=as_json)
