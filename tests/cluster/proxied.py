@@ -11,13 +11,14 @@ from pathlib import Path
 import httpx
 
 from carrel.accounts.slots import slot_of
+from tests.support.certificates import self_signed
 from tests.support.etcd import EtcdServer
 from tests.support.service import Service, free_port
 from tests.support.steady_load import Front
 
 
 class Proxied:
-    """Named nodes and their proxy."""
+    """Named nodes and their proxy. They give each other slots, with the keys of their users."""
 
     def __init__(
         self, folder: Path, server: EtcdServer, names: tuple[str, ...], settings: dict[str, str] | None = None
@@ -25,9 +26,19 @@ class Proxied:
         self.folder, self.names = folder, names
         self.socket, self.map_file = Path(f"/tmp/carrel-{free_port()}.sock"), folder / "slots.map"
         self.port = free_port()
-        shared = {"CARREL_ETCD": server.url, "CARREL_CLUSTER": f"c{self.port}", "CARREL_LEASE_SECONDS": "10"}
-        shared |= settings or {}
-        first = Service(folder / names[0], settings={**shared, "CARREL_NODE_NAME": names[0]})
+        certificate, key = self_signed(folder)
+        shared = {
+            "CARREL_ETCD": server.url,
+            "CARREL_CLUSTER": f"c{self.port}",
+            "CARREL_LEASE_SECONDS": "10",
+            "CARREL_NODE_CA": str(certificate),
+            "CARREL_NODE_CERT": str(certificate),
+            "CARREL_NODE_KEY": str(key),
+            "CARREL_MOVE_KEYS": "on",
+            **(settings or {}),
+        }
+        own = {name: {"CARREL_NODE_NAME": name, "CARREL_NODE_PEER": f"127.0.0.1:{free_port()}"} for name in names}
+        first = Service(folder / names[0], settings=shared | own[names[0]])
         self.nodes = {names[0]: first}
         for name in names[1:]:
             self.nodes[name] = Service(
@@ -35,11 +46,12 @@ class Proxied:
                 plugin_secret=first.plugin_secret,
                 admin_secret=first.admin_secret,
                 service_key=first.service_key,
-                settings={**shared, "CARREL_NODE_NAME": name},
+                settings=shared | own[name],
             )
         self.plugin = {"X-SVC-Plugin-Secret": first.plugin_secret}
         self.admin = {"X-SVC-Admin-Secret": first.admin_secret}
         self.proxy: subprocess.Popen[bytes] | None = None
+        self.agent: subprocess.Popen[bytes] | None = None
 
     @property
     def url(self) -> str:
@@ -68,11 +80,23 @@ class Proxied:
             assert client.get(f"{self.url}/api/health", timeout=60).status_code == 200
 
     def stop(self) -> None:
-        for process in (self.proxy, *(node.process for node in self.nodes.values())):
+        for process in (self.proxy, self.agent, *(node.process for node in self.nodes.values())):
             if process is not None and process.poll() is None:
                 process.kill()
                 process.wait()
         self.socket.unlink(missing_ok=True)
+
+    def keep_map(self) -> None:
+        """Start what follows the map for the proxy."""
+        words = ("cluster", "map", "--haproxy", str(self.socket), "--map-file", str(self.map_file))
+        self.agent = self.started(*words)
+
+    def started(self, *words: str) -> "subprocess.Popen[bytes]":
+        """One of the operator's commands, which goes on."""
+        with (self.folder / f"{words[1]}.log").open("ab") as log:
+            return subprocess.Popen(
+                self.command(*words), stdout=log, stderr=log, env=self.environment(), cwd=self.folder
+            )
 
     def command(self, *words: str) -> list[str]:
         return [str(Path(sys.executable).with_name("carrel")), *words]
