@@ -5,10 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from carrel.accounts import deletions, issuance, slot_rows
+from carrel.accounts import deletions, issuance, program_keys, slot_rows
 from carrel.accounts.slots import slot_of
 from carrel.auth import handed_over
 from carrel.auth.handed_over import HandedUser
+from carrel.auth.programs.secret import ProgramKeyInvalid
 from carrel.auth.refusals import NotProvisioned, TokenRevoked
 from carrel.kit.sqlite.database import KeyRejected
 from carrel.runs.progress import sharing
@@ -33,6 +34,7 @@ async def moved(source: AuthStack, target: AuthStack) -> None:
     shutil.copytree(here, there)
     await target.service.run(slot_rows.take, SERVICE_KEY, there, SLOT)
     await target.sessions.issuer.read_slots()
+    await target.sessions.service_secret.read_slots(target.service)
 
 
 def arrived(target: AuthStack, key: bytearray, *, is_signed_out: bool = False) -> None:
@@ -126,6 +128,25 @@ async def test_sessions_that_a_restored_backup_ended_stay_ended_and_others_do_no
         await moved(target, source)
         await source.login(ADA)
         await source.ask(in_force)
+
+
+async def test_program_keys_are_good_on_every_node_that_the_slot_comes_to(tmp_path: Path, clock: FakeClock) -> None:
+    async with auth_stack(tmp_path / "a", clock) as source, auth_stack(tmp_path / "b", clock) as target:
+        await source.create(ADA)
+        first = await source.make_key(await source.session_of(await source.login(ADA)))
+        token = await source.exchange(first.program_key)
+        await moved(source, target)
+        await target.ask(await target.exchange(first.program_key))
+        await target.ask(token)
+        second = await target.make_key(await target.session_of(await target.login(ADA)))
+        await moved(target, source)
+        for key in (first, second):
+            await source.ask(await source.exchange(key.program_key))
+        # A backup of this node that is restored ends them, as it ends those of all its users.
+        await source.service.run(program_keys.forget_service_secret)
+        await source.sessions.service_secret.start(source.service)
+        with pytest.raises(ProgramKeyInvalid):
+            source.program_sign_in.parse(first.program_key)
 
 
 async def test_the_rows_of_the_slot_go_along_and_those_of_others_stay(tmp_path: Path, clock: FakeClock) -> None:

@@ -172,7 +172,11 @@ ROWS: Final[dict[str, dict[int, str]]] = {
         # The row of an unfinished rotation stands with today's schema, because no service starts with it.
         6: f"INSERT INTO receipt_key VALUES ('5a5a', {_AT})",
         7: "INSERT INTO program_secret VALUES (1, x'00')",
-        8: "INSERT INTO slot_issuance VALUES (71, 1700000000, 1600000000); INSERT INTO rotation VALUES (1)",
+        8: """
+            INSERT INTO slot_issuance VALUES (71, 1700000000, 1600000000);
+            INSERT INTO slot_program_secret VALUES (71, x'01');
+            INSERT INTO rotation VALUES (1)
+        """,
     },
 }
 

@@ -163,6 +163,12 @@ def service_secret(conn: Connection, fresh: bytes) -> bytes:
     return bytes(conn.value("SELECT secret FROM program_secret"))
 
 
+def slot_secrets(conn: Connection) -> dict[int, bytes]:
+    """The secrets of slots that came from other nodes, each in place of the service's."""
+    return dict(conn.all("SELECT slot, secret FROM slot_program_secret"))
+
+
 def forget_service_secret(conn: Connection) -> None:
     """End every program key of every user: the next start makes another secret."""
     conn.run("DELETE FROM program_secret")
+    conn.run("DELETE FROM slot_program_secret")

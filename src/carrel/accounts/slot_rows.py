@@ -32,6 +32,7 @@ def leave(conn: Connection, service_key: bytes, folder: Path, slot: int, issued:
         with transaction(target):
             _copy(conn, target, slot)
             issuance.record_slot(target, slot, issued)
+            _copy_secret(conn, target, slot)
     except BaseException:
         database.discard(target)
         raise
@@ -55,6 +56,7 @@ def take(conn: Connection, service_key: bytes, folder: Path, slot: int) -> None:
         found = issuance.of_slots(source).get(slot)
         if found is not None:
             issuance.record_slot(conn, slot, found)
+        _copy_secret(source, conn, slot)
     finally:
         database.close(source)
 
@@ -64,6 +66,7 @@ def remove(conn: Connection, slot: int) -> None:
     for table in _TABLES:
         conn.run(f"DELETE FROM {table} WHERE owner GLOB ?", _owners(slot))
     conn.run("DELETE FROM slot_issuance WHERE slot = ?", slot)
+    conn.run("DELETE FROM slot_program_secret WHERE slot = ?", slot)
 
 
 def _copy(source: Connection, target: Connection, slot: int) -> None:
@@ -75,6 +78,16 @@ def _copy(source: Connection, target: Connection, slot: int) -> None:
         chosen = f"SELECT {columns} FROM {table} WHERE owner GLOB ? ORDER BY {order}"
         for row in source.each(chosen, _owners(slot)):
             target.run(f"INSERT INTO {table} ({columns}) VALUES ({places})", *row)
+
+
+def _copy_secret(source: Connection, target: Connection, slot: int) -> None:
+    """What program keys of the slot's users are stamped with, wherever they were made."""
+    for table, where in (("slot_program_secret", f"WHERE slot = {slot}"), ("program_secret", "")):
+        secret = source.value(f"SELECT secret FROM {table} {where}")
+        if secret is not None:
+            target.run("INSERT OR REPLACE INTO slot_program_secret VALUES (?, ?)", slot, secret)
+            database.wipe(secret)
+            return
 
 
 def _owners(slot: int) -> str:

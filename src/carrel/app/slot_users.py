@@ -91,7 +91,7 @@ class SlotUsers:
         """Take the slot's rows from its folder into `service.db`."""
         folder = files.slot_folder(self._data, slot)
         await self._service.run(slot_rows.take, self._service_key, folder, slot)
-        await self._sessions.issuer.read_slots()
+        await self._read_slots()
         await self._users.start({slot})
 
     def adopt(self, slot: int, keys: list[UserKey]) -> None:
@@ -124,7 +124,11 @@ class SlotUsers:
     async def remove_rows(self, slot: int) -> None:
         """Remove the slot's rows from `service.db`: another node has them."""
         await self._service.run(slot_rows.remove, slot)
+        await self._read_slots()
+
+    async def _read_slots(self) -> None:
         await self._sessions.issuer.read_slots()
+        await self._sessions.service_secret.read_slots(self._service)
 
     def _of(self, slot: int) -> list[UserUuid]:
         return [uuid for uuid in self._sessions.pool.keyring.uuids if slot_of(uuid) == slot]

@@ -310,8 +310,8 @@ class Sessions:
         Raises:
             TokenInvalid, TokenExpired: 401.
         """
-        key = self.service_secret.token_key
-        claims = program_tokens.verify_either(token, self._credentials.plugin, key, self._clock.now())
+        keys = self.service_secret.token_keys
+        claims = program_tokens.verify_either(token, self._credentials.plugin, keys, self._clock.now())
         self.accounts.require_served(claims.uuid)
         return claims
 

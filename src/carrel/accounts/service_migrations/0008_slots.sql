@@ -4,3 +4,9 @@ CREATE TABLE slot_issuance (
     latest INTEGER NOT NULL,
     ended INTEGER NOT NULL
 ) STRICT;
+
+-- What `program_secret` is for the slots that came from other nodes, so that their users' program keys stay good.
+CREATE TABLE slot_program_secret (
+    slot INTEGER NOT NULL PRIMARY KEY,
+    secret BLOB NOT NULL
+) STRICT;

@@ -83,7 +83,7 @@ class ProgramKeys:
             fresh = ProgramSecret.fresh()
             try:
                 row = await sessions.accounts.run(uuid, self._insert, uuid, data, key, fresh)
-                text = secret.compose(uuid, row.id, fresh, sessions.service_secret.stamp_key)
+                text = secret.compose(uuid, row.id, fresh, sessions.service_secret.of(uuid).stamp_key)
             finally:
                 zero(key)
                 fresh.wipe()
@@ -103,7 +103,7 @@ class ProgramKeys:
             scopes=scopes,
             created_at=now,
             expires_at=made.expires_at,
-            series=self._sessions.service_secret.series,
+            series=self._sessions.service_secret.of(uuid).series,
             epoch=made.epoch,
             hash=secret.digest(Presented(uuid, key_id, fresh)),
             wrapped=secret.wrap(fresh, key, made),
@@ -128,18 +128,18 @@ class ProgramKeys:
             id=row.id,
             name=name,
             scopes=in_order(frozenset(row.scopes.split(","))),
-            state=self.state_of(row),
+            state=self.state_of(uuid, row),
             created_at=rfc3339(row.created_at),
             expires_at=rfc3339(row.expires_at),
             last_used_at=self._used_at(uuid, row),
             ended_at=None if row.ended_at is None else rfc3339(row.ended_at),
         )
 
-    def state_of(self, row: ProgramKeyRow) -> KeyState:
+    def state_of(self, uuid: UserUuid, row: ProgramKeyRow) -> KeyState:
         """Whether the key is good, or why not."""
         if row.ended_by is not None:
             return _ENDED[row.ended_by]
-        if row.series != self._sessions.service_secret.series:
+        if row.series != self._sessions.service_secret.of(uuid).series:
             return "restored"
         return "active" if row.expires_at > self._clock.now() else "expired"
 

@@ -11,6 +11,7 @@ import hmac
 import re
 import secrets
 import uuid as uuids
+from collections.abc import Callable
 from typing import Final, NamedTuple, NoReturn
 
 import msgspec
@@ -101,8 +102,8 @@ def compose(uuid: UserUuid, key_id: ProgramKeyId, secret: ProgramSecret, stamp_k
         wipe(digits)
 
 
-def parse(text: str, stamp_key: bytes) -> Presented:
-    """The parts of a key. The caller wipes `text` and the secret.
+def parse(text: str, stamp_key_of: Callable[[str], bytes]) -> Presented:
+    """The parts of a key. The caller wipes `text` and the secret. `stamp_key_of` is given the uuid.
 
     Raises:
         ProgramKeyInvalid: `compose` has not made it.
@@ -117,7 +118,7 @@ def parse(text: str, stamp_key: bytes) -> Presented:
     uuid = UserUuid(found[1])
     key_id = ProgramKeyId(str(uuids.UUID(text[start - _ID_DIGITS : start])))
     stamp = bytes.fromhex(text[start + _SECRET_DIGITS :])
-    if not hmac.compare_digest(_stamp(uuid, key_id, secret, stamp_key), stamp):
+    if not hmac.compare_digest(_stamp(uuid, key_id, secret, stamp_key_of(uuid)), stamp):
         secret.wipe()
         raise ProgramKeyInvalid
     return Presented(uuid, key_id, secret)

@@ -69,7 +69,7 @@ class ProgramSignIn:
             ProgramKeyInvalid: 401. No file was looked at, so the time tells nothing about any user.
         """
         self._keys.require_allowed()
-        return secret.parse(text, self._sessions.service_secret.stamp_key)
+        return secret.parse(text, lambda uuid: self._sessions.service_secret.of(uuid).stamp_key)
 
     async def exchange(self, presented: Presented) -> ProgramSessionOut:
         """A session token for the program. The secret is wiped. A client that disconnects does not stop it.
@@ -120,7 +120,7 @@ class ProgramSignIn:
             await sessions.accounts.run(uuid, program_keys.note_use, row.id)
         claims = ProgramClaims(uuid, expires_at, issued_at, row.id, frozenset(row.scopes.split(",")))
         scopes = in_order(claims.scopes)
-        token = tokens.issue(claims, scopes, sessions.service_secret.token_key)
+        token = tokens.issue(claims, scopes, sessions.service_secret.of(uuid).token_key)
         sessions.programs.note(uuid, claims)
         return ProgramSessionOut(token, max(0, expires_at - issued_at), uuid, row.id, scopes)
 
@@ -129,7 +129,7 @@ class ProgramSignIn:
             raise ProgramKeyRevoked
         if not hmac.compare_digest(secret.digest(presented), row.hash):
             raise ProgramKeyInvalid
-        state = self._keys.state_of(row)
+        state = self._keys.state_of(presented.uuid, row)
         if state == "active" and row.wrapped is not None:
             return row, row.wrapped
         # A clock that was set back does not bring an expired key back.

@@ -51,14 +51,14 @@ def issue(claims: ProgramClaims, scopes: list[Scope], key: bytes) -> str:
     return PREFIX.decode() + tokens.signed(msgspec.json.encode(payload), key)
 
 
-def verify(token: bytes, key: bytes, now: float) -> ProgramClaims:
+def verify(token: bytes, keys: tuple[bytes, ...], now: float) -> ProgramClaims:
     """The claims of `token`. The signature is checked before anything is parsed.
 
     Raises:
         TokenInvalid: `issue` could not have made exactly these bytes.
         TokenExpired: it is valid, but its time is over.
     """
-    decoded = tokens.canonical(_decoder, tokens.opened(token.removeprefix(PREFIX), (key,)))
+    decoded = tokens.canonical(_decoder, tokens.opened(token.removeprefix(PREFIX), keys))
     if decoded.exp <= now:
         raise TokenExpired
     return ProgramClaims(
@@ -66,10 +66,12 @@ def verify(token: bytes, key: bytes, now: float) -> ProgramClaims:
     )
 
 
-def verify_either(token: bytes, plugin_secrets: tuple[bytes, ...], key: bytes, now: float) -> Claims | ProgramClaims:
+def verify_either(
+    token: bytes, plugin_secrets: tuple[bytes, ...], keys: tuple[bytes, ...], now: float
+) -> Claims | ProgramClaims:
     """The claims of a token of either kind.
 
     Raises:
         TokenInvalid, TokenExpired
     """
-    return verify(token, key, now) if is_one(token) else tokens.verify(token, plugin_secrets, now)
+    return verify(token, keys, now) if is_one(token) else tokens.verify(token, plugin_secrets, now)
