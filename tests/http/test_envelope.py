@@ -16,10 +16,10 @@ from litestar.response import Stream
 
 from carrel.config import Settings
 from carrel.errors import Conflict
-from carrel.kit.http.access_log import AccessLog
 from carrel.kit.http.answer import Answer
 from carrel.kit.http.envelope import RELEASE
 from carrel.kit.http.fenced import USER
+from carrel.kit.http.watching.access_log import AccessLog
 from tests.support.asgi import client_of, running
 from tests.support.clock import FakeClock
 from tests.support.probe import probe, problem_of

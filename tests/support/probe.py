@@ -10,10 +10,10 @@ from litestar.types import ControllerRouterHandler
 
 from carrel.app.framework import framework
 from carrel.config import Settings
-from carrel.kit.http.access_log import AccessLog
 from carrel.kit.http.cors import Cors
 from carrel.kit.http.envelope import Envelope
-from carrel.kit.http.request_metrics import RequestMetrics
+from carrel.kit.http.watching.access_log import AccessLog
+from carrel.kit.http.watching.request_metrics import RequestMetrics
 from tests.support.clock import FakeClock
 
 

@@ -19,7 +19,7 @@ from carrel import __version__
 from carrel.app.health import VITALS, Vitals
 from carrel.auth import guard
 from carrel.kit.http.answer import Answer
-from carrel.kit.http.request_metrics import BOUNDS_SECONDS, RequestMetrics
+from carrel.kit.http.watching.request_metrics import BOUNDS_SECONDS, RequestMetrics
 
 METERS: Final = "carrel.meters"
 MEDIA_TYPE: Final = "text/plain; version=0.0.4; charset=utf-8"

@@ -30,11 +30,11 @@ from carrel.generation import routes as generation
 from carrel.github import routes as github
 from carrel.judges import routes as judges
 from carrel.kit.clock import Clock, SystemClock
-from carrel.kit.http.access_log import AccessLog
 from carrel.kit.http.body import LIMITS
 from carrel.kit.http.cors import Cors
 from carrel.kit.http.envelope import Envelope
-from carrel.kit.http.request_metrics import RequestMetrics
+from carrel.kit.http.watching.access_log import AccessLog
+from carrel.kit.http.watching.request_metrics import RequestMetrics
 from carrel.metering import routes as metering
 from carrel.models import routes as models
 from carrel.presets import routes as presets

@@ -6,5 +6,6 @@ Begin with `envelope`, the outermost layer around every request.
     its faults    validation · faults
     an answer     answer · fenced · etag · read_only · problem · download · event_stream · idempotency
     openapi.json  describe
-    watching      access_log · request_metrics
+
+The package `watching` has the access log and the counts of requests.
 """

@@ -22,12 +22,12 @@ from carrel.kit.clock import Clock
 from carrel.kit.concurrency.caller import Caller, served
 from carrel.kit.concurrency.loop_turns import in_turns
 from carrel.kit.http import problem
-from carrel.kit.http.access_log import AccessLog
 from carrel.kit.http.answer import CALLER, AsgiAnswer, Header
 from carrel.kit.http.cors import Cors, OriginRefused
 from carrel.kit.http.fenced import IS_DROPPED, USER, Fence, Fenced
 from carrel.kit.http.in_flight import IN_FLIGHT, PASSAGE, InFlight, Passage
-from carrel.kit.http.request_metrics import RequestMetrics
+from carrel.kit.http.watching.access_log import AccessLog
+from carrel.kit.http.watching.request_metrics import RequestMetrics
 from carrel.kit.logs import tail
 
 RELEASE: Final = "carrel.release"

@@ -1,0 +1,1 @@
+"""What is counted and logged of requests: the access log, and times by route for the operator's monitoring."""
