@@ -121,7 +121,12 @@ def _child(command: list[str], env: dict[str, str], cwd: str, log: str) -> NoRet
 
 
 def _serve() -> None:
-    for module in ("carrel.app", "carrel.cli.serve", "carrel.cli.serving.uvicorn_server", "tests.crash.dying_service"):
+    for module in (
+        "carrel.app",
+        "carrel.cli.operators.serve",
+        "carrel.cli.serving.uvicorn_server",
+        "tests.crash.dying_service",
+    ):
         import_module(module)
     gc.freeze()
     for line in sys.stdin:

@@ -8,38 +8,28 @@ import rich_click as click
 from carrel import __version__
 from carrel.cli.interface.refusal import is_of_service, without_service
 
-COMMANDS: Final = (
+_OPERATORS: Final = (
     "serve",
     "init",
     "backup",
     "verify",
-    "verify-receipt",
     "restore",
     "rotate-service-key",
     "admin",
     "cluster",
     "openapi",
-    "demo",
-    "rank",
-    "login",
-    "content",
-    "data-set",
-    "preset",
-    "run",
-    "gate",
-    "votes",
-    "models",
-    "judge",
-    "keys",
-    "rate-limits",
-    "usage",
-    "settings",
-    "github",
-    "workspace",
-    "program-key",
-    "mcp",
 )
-"""Every command. The module of the same name beside this one holds it as `command`."""
+_EVERYBODY: Final = ("verify-receipt", "demo", "rank")
+_USERS: Final = (
+    *("login", "content", "data-set", "preset", "run", "gate", "votes", "models", "judge", "keys", "rate-limits"),
+    *("usage", "settings", "github", "workspace", "program-key", "mcp"),
+)
+COMMANDS: Final = {
+    **dict.fromkeys(_OPERATORS, "carrel.cli.operators"),
+    **dict.fromkeys(_EVERYBODY, "carrel.cli"),
+    **dict.fromkeys(_USERS, "carrel.cli.users"),
+}
+"""Every command, and the package whose module of the same name holds it as `command`."""
 
 
 class Lazy(click.RichGroup):
@@ -57,7 +47,7 @@ class Lazy(click.RichGroup):
         if cmd_name not in COMMANDS:
             return None
         try:
-            command = importlib.import_module(f"carrel.cli.{cmd_name.replace('-', '_')}").command
+            command = importlib.import_module(f"{COMMANDS[cmd_name]}.{cmd_name.replace('-', '_')}").command
         except ModuleNotFoundError as error:
             if not is_of_service(error):
                 raise

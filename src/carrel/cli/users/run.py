@@ -10,7 +10,6 @@ from carrel_sdk.run_models import Run, RunState, TaskState
 from msgspec.structs import replace
 from rich.text import Text
 
-from carrel.cli import run_vote
 from carrel.cli.interface import terminal
 from carrel.cli.interface.ranking_table import checks_table, looks_table, people_panel, ranking_table, verdict_panel
 from carrel.cli.interface.reading import ROWS_HELP, groups, groups_options, rows, spending_options, variables
@@ -18,6 +17,7 @@ from carrel.cli.interface.saving import out_options, save
 from carrel.cli.interface.terminal import UserCommand, user_command
 from carrel.cli.interface.watching import end_with, pause_advice, savings
 from carrel.cli.interface.watching import watch as watch_run
+from carrel.cli.users import run_vote
 
 _STATES = click.Choice(get_args(RunState))
 _TASK_STATES = click.Choice(get_args(TaskState))

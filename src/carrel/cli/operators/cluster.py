@@ -12,12 +12,12 @@ from typing import Final
 import click
 import msgspec
 
-from carrel.cli import cluster_moves
 from carrel.cli.interface import terminal
 from carrel.cli.interface.data_folder import env_file_option, json_option
 from carrel.cli.interface.etcd import run, settings_with_etcd
 from carrel.cli.interface.refusal import refuse
 from carrel.cli.interface.terminal import Output
+from carrel.cli.operators import cluster_moves
 from carrel.cluster import haproxy, registry
 from carrel.cluster.map_agent import HaproxySilent, MapAgent
 from carrel.cluster.registry import Cluster, Member, Registry

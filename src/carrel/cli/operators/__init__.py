@@ -1,0 +1,1 @@
+"""The commands of whoever runs the service, one module for each."""
