@@ -13,7 +13,7 @@ from carrel import config
 from carrel.cli.interface.refusal import refuse
 from carrel.config import ConfigError, Settings
 
-_BUILT_APPS = (Path(__file__).parents[1] / "browser_app", Path(__file__).parents[3] / "web" / "dist")
+_BUILT_APPS = (Path(__file__).parents[2] / "browser_app", Path(__file__).parents[4] / "web" / "dist")
 """Where the built browser app is: in an installed package, or where `make app` builds it in the repository."""
 
 
