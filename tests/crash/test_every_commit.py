@@ -20,10 +20,11 @@ import pytest
 from carrel.kit.clock import SystemClock
 from carrel.kit.sqlite.database import Connection, transaction
 from carrel.providers import keys
-from carrel.providers.base import Answer, Remote, Request
+from carrel.providers.base import Answer, Request
 from carrel.providers.catalogue import KNOWN
 from carrel.providers.http_provider import HttpProvider
 from carrel.providers.keys import ProviderKeyIn
+from carrel.providers.remote import Remote
 from carrel.runs.engine import commands
 from carrel.runs.model.setup import RunId
 from carrel.vault import workspace

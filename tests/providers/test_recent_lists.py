@@ -3,8 +3,9 @@
 from typing import cast
 
 from carrel.config import Secret
-from carrel.providers.base import Access, Offer, ProviderError, Remote
+from carrel.providers.base import Access, Offer, ProviderError
 from carrel.providers.recent_lists import RecentLists
+from carrel.providers.remote import Remote
 from tests.support.clock import FakeClock
 
 MINE = Access(Secret(b"key-of-mine"), "http://localhost:11434/v1")

@@ -7,10 +7,10 @@ from typing import Any, NamedTuple
 
 from carrel.kit.clock import SystemClock
 from carrel.providers import keys
-from carrel.providers.base import Remote
 from carrel.providers.catalogue import KNOWN
 from carrel.providers.http_provider import HttpProvider
 from carrel.providers.keys import ProviderKeyIn
+from carrel.providers.remote import Remote
 from tests.support.engine import EngineHarness, engine_harness
 from tests.support.models import TestModels
 from tests.support.strict_anthropic_batches import AnthropicBatches

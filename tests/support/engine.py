@@ -15,9 +15,10 @@ from carrel.kit.processes.pool import WorkerPool
 from carrel.kit.processes.worker import Worker
 from carrel.kit.sqlite.database import Connection
 from carrel.presets.configuration import Configuration
-from carrel.providers.base import Provider, Remote
+from carrel.providers.base import Provider
 from carrel.providers.local import LocalProvider
 from carrel.providers.registry import Registry
+from carrel.providers.remote import Remote
 from carrel.runs.creation import snapshot
 from carrel.runs.engine import commands, jobs
 from carrel.runs.engine.dependencies import EngineDependencies

@@ -3,22 +3,26 @@
 import asyncio
 import hmac
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import Final, NamedTuple, Protocol
 
 import msgspec
 
 from carrel.accounts import accounts, service
+from carrel.accounts.accounts import Accounts
 from carrel.auth import handed_over
 from carrel.auth.handed_over import HandedUser
+from carrel.auth.sessions import Sessions
+from carrel.auth.sign_out import SignOut
 from carrel.config import Settings
 from carrel.errors import CarrelError
 from carrel.kit import logs
+from carrel.kit.clock import Clock
 from carrel.kit.sqlite import migrate
+from carrel.one_off.caller import Caller
+from carrel.runs.engine.engine import Engine
 from carrel.vault import files
 from carrel.vault.key_memory import KeyMemory
-
-if TYPE_CHECKING:
-    from carrel.app.services import Services
+from carrel.vault.keyring import Keyring
 
 FORMAT: Final = 1
 """Of all that one process hands to the next. It changes with `HandedUser` and with what the processes say."""
@@ -77,6 +81,18 @@ class HandOver(NamedTuple):
     users: list[HandedUser]
 
 
+class Users(Protocol):
+    """The services whose users it is about."""
+
+    accounts: Accounts
+    caller: Caller
+    clock: Clock
+    engine: Engine
+    keyring: Keyring
+    sessions: Sessions
+    sign_out: SignOut
+
+
 class HotRestart:
     """The part of the application. `taken` is what another process handed to this one, or what this one takes back."""
 
@@ -86,11 +102,11 @@ class HotRestart:
         """What the next process gets, when everything here is closed."""
         self.streams_end = asyncio.Event()
         """Set when event streams have to end; their readers come back to the next process."""
-        self._services: Services | None = None
+        self._services: Users | None = None
         self._reserved: KeyMemory | None = None
         self._settling: asyncio.Task[None] | None = None
 
-    def serve(self, services: "Services") -> None:
+    def serve(self, services: Users) -> None:
         """The services whose users it is about."""
         self._services = services
 
@@ -107,7 +123,7 @@ class HotRestart:
             self._settling = asyncio.create_task(self._settle(services, users))
             self.taken = None
 
-    async def _settle(self, services: "Services", users: list[HandedUser]) -> None:
+    async def _settle(self, services: Users, users: list[HandedUser]) -> None:
         """Let runs and deliveries go on, those of users with a run at work first."""
         for user in users:
             if user.at_work:
@@ -161,7 +177,7 @@ class HotRestart:
             self._settling.cancel()
 
 
-def _forget_strangers(services: "Services", users: list[HandedUser]) -> None:
+def _forget_strangers(services: Users, users: list[HandedUser]) -> None:
     """Of a node of several: slots may have gone to others between the two processes."""
     for user in users:
         try:

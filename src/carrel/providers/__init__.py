@@ -3,7 +3,7 @@
 Begin with `base`, what every provider does, and `registry`, which has them all. `local` holds the built-in models, and
 `protocols` what is said over the wire.
 
-    what there is   base · registry · catalogue · families · prices · keys
+    what there is   base · remote · registry · catalogue · families · prices · keys
     over HTTP       http_provider · transport · refusals · codes · recent_lists
     at half price   batches · batch_client
     where to        base_url · addresses

@@ -1,15 +1,12 @@
 """What a provider is: it takes one request for one model and returns one answer, or raises one typed error."""
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Annotated, Final, Literal, Protocol, runtime_checkable
+from typing import Annotated, Final, Literal, Protocol, runtime_checkable
 
 import msgspec
 from msgspec import Meta
 
 from carrel.config import Secret
-
-if TYPE_CHECKING:
-    from carrel.providers.batch_client import BatchClient
 
 Role = Literal["generate", "judge"]
 FinishReason = Literal["stop", "length", "refused"]
@@ -227,33 +224,5 @@ class Streaming(Protocol):
 
         Raises:
             ProviderError: no answer, or it broke off; the code says why.
-        """
-        ...
-
-
-class Remote(Provider, Protocol):
-    """A provider on another machine that is called with a key, and whose models are not known in advance."""
-
-    def named(self, name: str) -> ModelInfo | None:
-        """The model of that name, which nobody has verified; `None` if no model can have that name."""
-        ...
-
-    async def ready(self) -> None:
-        """Do now what the first call would otherwise have to wait for."""
-        ...
-
-    def batch_client(self, access: Access) -> "BatchClient | None":
-        """The provider's batches for this key; `None` if it has none.
-
-        Raises:
-            ProviderError: the provider's address is not allowed.
-        """
-        ...
-
-    async def offered(self, access: Access, *, timeout_seconds: float = 15.0) -> Offer:
-        """The models that this key may call, by one call that is free.
-
-        Raises:
-            ProviderError: no answer; the code says why.
         """
         ...

@@ -4,7 +4,8 @@ import hashlib
 from typing import NamedTuple
 
 from carrel.kit.clock import Clock
-from carrel.providers.base import Access, ProviderError, Remote
+from carrel.providers.base import Access, ProviderError
+from carrel.providers.remote import Remote
 
 _SECONDS = 30.0
 _PATIENCE_SECONDS = 2.0

@@ -2,8 +2,9 @@
 
 from collections.abc import Iterable, Iterator
 
-from carrel.providers.base import ModelInfo, Provider, Remote
+from carrel.providers.base import ModelInfo, Provider
 from carrel.providers.catalogue import KNOWN
+from carrel.providers.remote import Remote
 
 _BUILT_IN = "local"
 _free = {_BUILT_IN}
