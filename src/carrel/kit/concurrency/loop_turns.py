@@ -17,7 +17,7 @@ from typing import Any, Final, Protocol, TypeVar
 
 T = TypeVar("T")
 
-ROUND_SECONDS: Final = 0.002
+ROUND_SECONDS: Final = 0.001
 """Time on the loop of the steps of one round. A step that is longer is a round of its own."""
 LEAD_SECONDS: Final = 0.003
 """How far a user of short steps may be ahead without waiting: a wait costs a tenth of a small request."""
