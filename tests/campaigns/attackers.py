@@ -4,7 +4,7 @@ It reads a JSON list from its standard input: the port, the number of connection
 each as the text of what is sent. It attacks until the input ends, and then prints how many answers had which status.
 
 A process of its own that does no more than send and receive: the clients run on the service's cores, so what they spend
-themselves would make everybody wait, although attackers bring machines of their own. So it has a lower priority, too.
+themselves would make everybody wait, although attackers bring machines of their own.
 """
 
 import json
@@ -21,8 +21,6 @@ _RECEIVED_AT_ONCE = 1 << 20
 _HEAD_END = b"\r\n\r\n"
 _LENGTH = b"\r\ncontent-length: "
 _CLOSED = "closed"
-_LOWER = 10
-"""Priority: the service always has a core when it wants one, as it has when its clients are elsewhere."""
 
 
 class _Connection:
@@ -84,7 +82,6 @@ class _Connection:
 
 def main() -> None:
     """Attack until the standard input ends."""
-    os.nice(_LOWER)
     port, connections, requests = json.loads(sys.stdin.readline())
     answers = Counter[str]()
     into = memoryview(bytearray(_RECEIVED_AT_ONCE))

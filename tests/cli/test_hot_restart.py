@@ -129,7 +129,7 @@ def connected(service: Replaceable) -> socket.socket:
 def test_a_successor_goes_on_and_nobody_notices(replaced: Replaceable) -> None:
     assert replaced.told("READY=") == "1"
     with steady_load(replaced, "ada", "bob") as load:
-        job = Job(replaced, load.sessions["ada"], documents=5)
+        job = Job(replaced, load.sessions["ada"], documents=30)
         job.await_progress(5)
         before = replaced.pid
         with connected(replaced) as fresh, connected(replaced) as half:
@@ -280,7 +280,7 @@ def test_a_successor_that_cannot_go_on_changes_nothing_and_one_that_can_shows_th
     ask_for_successor(obedient.service)
     obedient.await_obedience()
     assert obedient.service.stop() == 0
-    assert children() == []
+    assert not any(str(obedient.service.folder) in child.command() for child in children())
     assert took_turns(obedient.service.log())
 
 

@@ -82,7 +82,7 @@ async def test_a_run_calls_real_models_and_ranks_them(ada: httpx.AsyncClient, se
     await store_key(ada, server)
     run = await ended(ada, await execute(ada, await preset(ada)))
     assert (run["state"], run["progress"]["succeeded"], run["progress"]["failed"]) == ("completed", 12, 0)
-    assert run["spend"] == {"cost": "0", "unknown_calls": 12}, "nobody knows what these models cost"
+    assert run["spend"] == {"cost": "0", "unknown_calls": 12, "reused": 0}, "nobody knows what these models cost"
     counts = server.counts()
     assert (counts.started, counts.completed) == (12, 12)
     assert {row["candidate"] for row in await ranked(ada, run["id"])} == {"openai:alpha", "openai:beta"}
@@ -140,7 +140,7 @@ async def test_a_rejected_key_is_asked_once_for_each_task_and_costs_nothing(
     assert {(task["state"], task["attempts"], task["error"]["code"]) for task in generated} == {
         ("failed", 1, "provider-key-rejected")
     }
-    assert (run["state"], run["spend"]) == ("failed", {"cost": "0", "unknown_calls": 0})
+    assert (run["state"], run["spend"]) == ("failed", {"cost": "0", "unknown_calls": 0, "reused": 0})
 
 
 async def test_what_goes_wrong_for_a_while_is_tried_again_and_counted(ada: httpx.AsyncClient, server: Running) -> None:

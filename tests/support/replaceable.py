@@ -43,6 +43,10 @@ class Adopted:
     def kill(self) -> None:
         self.send_signal(signal.SIGKILL)
 
+    def command(self) -> str:
+        """How it was started; nothing once it has ended."""
+        return Path(f"/proc/{self.pid}/cmdline").read_bytes().decode()
+
 
 def children() -> list[Adopted]:
     """Those of this process, also by adoption, whichever of its threads started them."""
@@ -62,7 +66,7 @@ def successor_of(service: Service) -> Adopted:
 
 
 def _serves(child: Adopted, folder: Path) -> bool:
-    return str(folder).encode() in Path(f"/proc/{child.pid}/cmdline").read_bytes()
+    return str(folder) in child.command()
 
 
 @contextmanager

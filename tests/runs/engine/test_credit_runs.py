@@ -127,7 +127,7 @@ async def test_a_call_that_exceeds_the_time_limit_is_paid_for_when_it_ends(
     run_id = (await execute(ada, documents=2, limits=limits)).json()["id"]
     run = await until(ada, run_id, "completed_with_errors", "failed")
     assert server.counts().in_flight == 4, "they go on: the provider bills them to their ends"
-    assert run["spend"] == {"cost": "0", "unknown_calls": 0}
+    assert run["spend"] == {"cost": "0", "unknown_calls": 0, "reused": 0}
     # Cancelling, deleting and judging again find a run that has ended.
     assert (await ada.post(f"/api/runs/{run_id}/cancel")).status_code == 409
     server.latency(0)
