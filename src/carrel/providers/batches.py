@@ -8,8 +8,15 @@ from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from datetime import datetime
 from typing import Final, Literal, NamedTuple, Protocol
 
+import msgspec
+
 from carrel.providers.base import ProviderError
 
+JSON: Final = "application/json"
+PAGES: Final = 50
+"""Of a provider's list of batches, in which we look for one of ours."""
+SKEW_SECONDS: Final = 3_600.0
+"""How far the clocks may differ by which we look for a batch."""
 MAX_REQUESTS: Final = 200
 MAX_PROMPT_BYTES: Final = 8 * 1024 * 1024
 MAX_OUTPUT_TOKENS: Final = 4_000_000
@@ -130,6 +137,25 @@ def successful(reply: HttpReply) -> bytes:
     if reply.status // 100 != 2:
         raise Refused(reply)
     return reply.body
+
+
+async def cancel(send: Send, path: str) -> None:
+    """Ask for a cancellation by this path. A batch that has ended refuses, and nothing is left to cancel then."""
+    reply = await send("POST", path, None, JSON)
+    if reply.status >= 500 or reply.status in (401, 403, 429):
+        successful(reply)
+
+
+def results(body: bytes, read: Callable[[bytes], Result]) -> list[Result]:
+    """Read a document of results, one in each line.
+
+    Raises:
+        ProviderError: it is none.
+    """
+    try:
+        return [read(line) for line in body.splitlines() if line.strip()]
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        raise malformed() from None
 
 
 def malformed() -> ProviderError:

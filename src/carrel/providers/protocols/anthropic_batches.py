@@ -6,14 +6,17 @@ its time and its number of calls, and recognised when it has ended.
 """
 
 from collections.abc import Sequence
-from typing import Final
 
 import msgspec
 
+from carrel.providers import batches
 from carrel.providers.batches import (
     CANCELLED,
     EXPIRED,
     FAILED,
+    JSON,
+    PAGES,
+    SKEW_SECONDS,
     Line,
     Result,
     Send,
@@ -27,9 +30,6 @@ from carrel.providers.batches import (
 from carrel.providers.protocols.names import versioned
 
 _PATH = "/messages/batches"
-_SKEW_SECONDS: Final = 3_600.0
-_PAGES: Final = 50
-_JSON = "application/json"
 _STATUS = {
     "invalid_request_error": 400,
     "authentication_error": 401,
@@ -114,7 +114,7 @@ class AnthropicBatches:
     async def create(self, send: Send, batch_id: str, lines: Sequence[Line]) -> str:
         """Send the batch."""
         wanted = _Create([_Call(line.id, msgspec.Raw(line.body)) for line in lines])
-        made = successful(await send("POST", _PATH, msgspec.json.encode(wanted), _JSON))
+        made = successful(await send("POST", _PATH, msgspec.json.encode(wanted), JSON))
         try:
             return _batch.decode(made).id
         except msgspec.DecodeError:
@@ -123,21 +123,21 @@ class AnthropicBatches:
     async def find(self, send: Send, sought: Sought) -> str | None:
         """Look among the batches since then, the newest first, for one with as many calls and with ids of ours."""
         after, in_doubt = "", False
-        for _ in range(_PAGES):
+        for _ in range(PAGES):
             try:
-                page = _list.decode(successful(await send("GET", f"{_PATH}?limit=100{after}", None, _JSON)))
+                page = _list.decode(successful(await send("GET", f"{_PATH}?limit=100{after}", None, JSON)))
             except msgspec.DecodeError:
                 raise malformed() from None
             for batch in page.data:
                 if batch.id in sought.known or batch.request_counts.total != len(sought.calls):
                     continue
-                if seconds_of(batch.created_at) < sought.since - _SKEW_SECONDS:
+                if seconds_of(batch.created_at) < sought.since - SKEW_SECONDS:
                     continue
                 if batch.processing_status != "ended":
                     in_doubt = True
                 elif await self._holds(send, batch, sought):
                     return batch.id
-            old = bool(page.data) and seconds_of(page.data[-1].created_at) < sought.since - _SKEW_SECONDS
+            old = bool(page.data) and seconds_of(page.data[-1].created_at) < sought.since - SKEW_SECONDS
             if not page.has_more or not page.data or old:
                 if in_doubt:
                     raise Unsure
@@ -146,13 +146,13 @@ class AnthropicBatches:
         raise malformed()
 
     async def _holds(self, send: Send, batch: _Batch, sought: Sought) -> bool:
-        found = self.results(successful(await send("GET", f"{_PATH}/{batch.id}/results", None, _JSON)))
+        found = self.results(successful(await send("GET", f"{_PATH}/{batch.id}/results", None, JSON)))
         return any(result.id in sought.calls for result in found)
 
     async def look(self, send: Send, remote_id: str) -> Status:
         """How far the batch is; one with expired or cancelled calls ends, too."""
         try:
-            batch = _batch.decode(successful(await send("GET", f"{_PATH}/{remote_id}", None, _JSON)))
+            batch = _batch.decode(successful(await send("GET", f"{_PATH}/{remote_id}", None, JSON)))
         except msgspec.DecodeError:
             raise malformed() from None
         return (
@@ -161,16 +161,11 @@ class AnthropicBatches:
 
     def results(self, body: bytes) -> list[Result]:
         """Read the document of results."""
-        try:
-            return [_read(_result.decode(line)) for line in body.splitlines() if line.strip()]
-        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-            raise malformed() from None
+        return batches.results(body, lambda line: _read(_result.decode(line)))
 
     async def cancel(self, send: Send, remote_id: str) -> None:
-        """Cancel it. One that has ended refuses, and nothing is left to cancel then."""
-        reply = await send("POST", f"{_PATH}/{remote_id}/cancel", None, _JSON)
-        if reply.status >= 500 or reply.status in (401, 403, 429):
-            successful(reply)
+        """Cancel it."""
+        await batches.cancel(send, f"{_PATH}/{remote_id}/cancel")
 
 
 def _read(line: _Result) -> Result:

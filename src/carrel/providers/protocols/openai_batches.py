@@ -8,10 +8,14 @@ from typing import Final
 
 import msgspec
 
+from carrel.providers import batches
 from carrel.providers.batches import (
     CANCELLED,
     EXPIRED,
     FAILED,
+    JSON,
+    PAGES,
+    SKEW_SECONDS,
     Line,
     Result,
     Send,
@@ -23,10 +27,6 @@ from carrel.providers.batches import (
 
 _ENDPOINT = "/v1/chat/completions"
 _NAMED: Final = "carrel_batch"
-_SKEW_SECONDS: Final = 3_600.0
-"""How far the clocks may differ by which we look for a batch."""
-_PAGES: Final = 50
-_JSON = "application/json"
 _CODES = {"batch_expired": EXPIRED, "batch_cancelled": CANCELLED}
 _FULL = "token_limit_exceeded"
 
@@ -105,7 +105,7 @@ class OpenAiBatches:
         try:
             file = _file.decode(successful(await send("POST", "/files", body, kind)))
             wanted = _Create(file.id, _ENDPOINT, "24h", {_NAMED: batch_id})
-            made = successful(await send("POST", "/batches", msgspec.json.encode(wanted), _JSON))
+            made = successful(await send("POST", "/batches", msgspec.json.encode(wanted), JSON))
             return _batch.decode(made).id
         except msgspec.DecodeError:
             raise malformed() from None
@@ -113,15 +113,15 @@ class OpenAiBatches:
     async def find(self, send: Send, sought: Sought) -> str | None:
         """Look for the id of ours in the metadata of the batches since then, the newest first."""
         after = ""
-        for _ in range(_PAGES):
+        for _ in range(PAGES):
             try:
-                page = _list.decode(successful(await send("GET", f"/batches?limit=100{after}", None, _JSON)))
+                page = _list.decode(successful(await send("GET", f"/batches?limit=100{after}", None, JSON)))
             except msgspec.DecodeError:
                 raise malformed() from None
             for batch in page.data:
                 if (batch.metadata or {}).get(_NAMED) == sought.id:
                     return batch.id
-            if not page.has_more or not page.data or page.data[-1].created_at < sought.since - _SKEW_SECONDS:
+            if not page.has_more or not page.data or page.data[-1].created_at < sought.since - SKEW_SECONDS:
                 return None
             after = f"&after={page.data[-1].id}"
         raise malformed()
@@ -129,7 +129,7 @@ class OpenAiBatches:
     async def look(self, send: Send, remote_id: str) -> Status:
         """How far the batch is; an expired or cancelled one has results, too."""
         try:
-            batch = _batch.decode(successful(await send("GET", f"/batches/{remote_id}", None, _JSON)))
+            batch = _batch.decode(successful(await send("GET", f"/batches/{remote_id}", None, JSON)))
         except msgspec.DecodeError:
             raise malformed() from None
         if batch.status == "failed":
@@ -142,16 +142,11 @@ class OpenAiBatches:
 
     def results(self, body: bytes) -> list[Result]:
         """Read a file of results or of errors."""
-        try:
-            return [_read(_result.decode(line)) for line in body.splitlines() if line.strip()]
-        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-            raise malformed() from None
+        return batches.results(body, lambda line: _read(_result.decode(line)))
 
     async def cancel(self, send: Send, remote_id: str) -> None:
-        """Cancel it. One that has ended refuses, and nothing is left to cancel then."""
-        reply = await send("POST", f"/batches/{remote_id}/cancel", None, _JSON)
-        if reply.status >= 500 or reply.status in (401, 403, 429):
-            successful(reply)
+        """Cancel it."""
+        await batches.cancel(send, f"/batches/{remote_id}/cancel")
 
 
 def _read(result: _Result) -> Result:
