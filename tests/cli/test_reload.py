@@ -23,6 +23,7 @@ from tests.support.certificates import self_signed
 from tests.support.host import key_of
 from tests.support.service import Service, free_port
 from tests.support.soak import Figure
+from tests.support.steady_load import at_work
 
 RELOADS = 6
 USERS = ("ada", "bob", "cyd")
@@ -159,15 +160,8 @@ class Load:
 def under_load(service: Configured) -> Iterator[Load]:
     with httpx.Client(base_url=service.url, timeout=60) as client:
         load = Load(service, {uuid: sign_in(client, FIRST, uuid) for uuid in USERS}, [FIRST])
-    threads = [threading.Thread(target=load.work, args=(uuid,)) for uuid in USERS]
-    for thread in threads:
-        thread.start()
-    try:
+    with at_work(load.work, USERS, load.over):
         yield load
-    finally:
-        load.over.set()
-        for thread in threads:
-            thread.join()
 
 
 def rotate(service: Configured, reloads: int) -> Load:

@@ -3,7 +3,7 @@
 import threading
 import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -117,15 +117,22 @@ def sign_in(service: Asked, uuid: str) -> dict[str, str]:
 
 
 @contextmanager
-def steady_load(service: Asked, *users: str) -> Iterator[SteadyLoad]:
-    """The users sign in once, and ask during the block."""
-    load = SteadyLoad(service, {uuid: sign_in(service, uuid) for uuid in users})
-    threads = [threading.Thread(target=load.work, args=(uuid,)) for uuid in users]
+def at_work(work: Callable[[str], None], users: Iterable[str], over: threading.Event) -> Iterator[None]:
+    """Each user's work goes on in a thread during the block; `over` ends it."""
+    threads = [threading.Thread(target=work, args=(uuid,)) for uuid in users]
     for thread in threads:
         thread.start()
     try:
-        yield load
+        yield
     finally:
-        load.over.set()
+        over.set()
         for thread in threads:
             thread.join()
+
+
+@contextmanager
+def steady_load(service: Asked, *users: str) -> Iterator[SteadyLoad]:
+    """The users sign in once, and ask during the block."""
+    load = SteadyLoad(service, {uuid: sign_in(service, uuid) for uuid in users})
+    with at_work(load.work, users, load.over):
+        yield load
