@@ -32,12 +32,17 @@ _SPARE_KEYS: Final = 16_384
 """Room for users who sign in between the reservation of the memory and the end: half a megabyte."""
 
 
+def schemas() -> tuple[int, ...]:
+    """The numbers of the last migrations that this program knows: of a workspace, an account and `service.db`."""
+    return tuple(map(migrate.latest, (files.MIGRATIONS, accounts.MIGRATIONS, service.MIGRATIONS)))
+
+
 class Terms(msgspec.Struct, frozen=True):
     """What has to be the same in both processes, so that either of them can go on with the keys and the data."""
 
     format: int
     schemas: tuple[int, ...]
-    """Those of a workspace, an account and `service.db`."""
+    """As `schemas` tells them."""
     service_key: str
     """A keyed hash, which proves that the key is the same and tells nothing else."""
     data: tuple[int, int]
@@ -51,7 +56,7 @@ class Terms(msgspec.Struct, frozen=True):
         folder = settings.data_dir.stat()
         return cls(
             FORMAT,
-            tuple(migrate.latest(package) for package in (files.MIGRATIONS, accounts.MIGRATIONS, service.MIGRATIONS)),
+            schemas(),
             hmac.digest(settings.service_key.reveal(), b"carrel:hot-restart", "sha256").hex(),
             (folder.st_dev, folder.st_ino),
             settings.cipher,
@@ -159,7 +164,9 @@ class HotRestart:
         """Write the keys into the reserved memory. Nothing works any more, but every database is still open."""
         if self._services is not None and self._reserved is not None:
             services = self._services
-            users = handed_over.leave(services.sessions, services.clock, services.engine.stopped_users)
+            users = handed_over.leave(
+                services.sessions, services.clock, services.keyring.uuids, services.engine.stopped_users
+            )
             del users[self._reserved.room :]
             self._reserved.fill(services.keyring, [user.uuid for user in users])
             self.left = HandOver(self._reserved, users)

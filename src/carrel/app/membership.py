@@ -3,9 +3,9 @@
 import asyncio
 import os
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Final
+from typing import Final, Protocol
 
-from carrel.app.slot_users import SlotUsers
+from carrel.app.slot_users import SlotServices, SlotUsers
 from carrel.cluster import peers
 from carrel.cluster.arrivals import Arrivals
 from carrel.cluster.connection import etcd_of
@@ -17,13 +17,17 @@ from carrel.cluster.ownership import Mark
 from carrel.cluster.peers import Peers, PeerServer
 from carrel.cluster.registry import Registry
 from carrel.config import Settings
+from carrel.runs.scheduling.scheduler import FairScheduler
 from carrel.vault.keyring import Keyring
-
-if TYPE_CHECKING:
-    from carrel.app.services import Services
 
 SUPERSEDED: Final = 3
 """The exit code of a process whose place another one has taken."""
+
+
+class NodeServices(SlotServices, Protocol):
+    """The services of a node."""
+
+    scheduler: FairScheduler
 
 
 class Membership:
@@ -39,7 +43,7 @@ class Membership:
         self._server: PeerServer | None = None
         self._moves: list[asyncio.Task[None]] = []
 
-    async def join(self, services: "Services") -> None:
+    async def join(self, services: NodeServices) -> None:
         """Become the node, and take its slots. Users of slots that it loses later are signed out.
 
         Raises:

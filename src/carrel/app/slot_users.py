@@ -3,22 +3,23 @@
 import asyncio
 from collections.abc import Awaitable, Callable, Iterable
 from contextlib import suppress
-from typing import TYPE_CHECKING, Final
+from typing import Final, Protocol
 
-from carrel.accounts import accounts as account_rows
-from carrel.accounts import service as service_rows
 from carrel.accounts import slot_rows
+from carrel.accounts.service import ServiceDatabase
 from carrel.accounts.slots import slot_of
+from carrel.app import hot_restart
 from carrel.auth import handed_over
+from carrel.auth.sessions import Sessions
+from carrel.auth.sign_out import SignOut
 from carrel.cluster import files
 from carrel.cluster.peers import Schemas, UserKey
+from carrel.config import Settings
+from carrel.credits.reservations import CreditReservations
 from carrel.errors import CarrelError
-from carrel.kit.sqlite.migrate import latest
-from carrel.vault import files as workspace_files
+from carrel.kit.clock import Clock
+from carrel.users.lifecycle import Users
 from carrel.vault.keyring import UserUuid, zero
-
-if TYPE_CHECKING:
-    from carrel.app.services import Services
 
 AT_ONCE: Final = 4
 """Workspaces that are closed side by side: more would keep the other users waiting for the disk."""
@@ -26,10 +27,22 @@ PATIENCE_SECONDS: Final = 1.0
 """How long the requests of a user may take to end. Whoever takes longer is told to come again, and nothing was done."""
 
 
+class SlotServices(Protocol):
+    """The services that know the users of slots."""
+
+    clock: Clock
+    reservations: CreditReservations
+    service: ServiceDatabase
+    sessions: Sessions
+    settings: Settings
+    sign_out: SignOut
+    users: Users
+
+
 class SlotUsers:
     """Owned by the event loop."""
 
-    def __init__(self, services: "Services") -> None:
+    def __init__(self, services: SlotServices) -> None:
         self._data = services.settings.data_dir
         self._service_key = services.settings.service_key.reveal()
         self._clock = services.clock
@@ -43,8 +56,7 @@ class SlotUsers:
 
     def schemas(self) -> Schemas:
         """What this program can read."""
-        packages = (workspace_files.MIGRATIONS, account_rows.MIGRATIONS, service_rows.MIGRATIONS)
-        return Schemas(*map(latest, packages))
+        return Schemas(*hot_restart.schemas())
 
     async def rest(self, slot: int) -> None:
         """Close the workspaces that nobody is using; the next request opens them again."""
@@ -80,8 +92,8 @@ class SlotUsers:
     def keys(self, slot: int) -> list[UserKey]:
         """Copies of the keys of the slot's users."""
         found = []
-        for user in handed_over.leave(self._sessions, self._clock, self._working):
-            key = self._sessions.pool.keyring.copy(user.uuid) if slot_of(user.uuid) == slot else None
+        for user in handed_over.leave(self._sessions, self._clock, self._of(slot), self._working):
+            key = self._sessions.pool.keyring.copy(user.uuid)
             if key is not None:
                 found.append(UserKey(user, bytes(key)))
                 zero(key)

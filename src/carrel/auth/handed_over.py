@@ -4,7 +4,7 @@ It is the next process of this service, or the node to which the users' slot mov
 """
 
 import math
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from contextlib import suppress
 
 import msgspec
@@ -28,12 +28,10 @@ class HandedUser(msgspec.Struct, frozen=True, array_like=True):
     """The workspace was open, so a run or a delivery may have to go on without any request."""
 
 
-def leave(sessions: Sessions, clock: Clock, first: Collection[UserUuid]) -> list[HandedUser]:
-    """Every user with a key, those in `first` at the beginning."""
-    keyring, now = sessions.pool.keyring, clock.monotonic()
+def leave(sessions: Sessions, clock: Clock, users: Iterable[UserUuid], first: Collection[UserUuid]) -> list[HandedUser]:
+    """What is known of `users`, who have keys; those in `first` at the beginning."""
+    now = clock.monotonic()
     opened = frozenset(sessions.pool.opened)
-    users = [uuid for uuid in keyring.uuids if uuid in first]
-    users += [uuid for uuid in keyring.uuids if uuid not in first]
     return [
         HandedUser(
             uuid,
@@ -42,7 +40,7 @@ def leave(sessions: Sessions, clock: Clock, first: Collection[UserUuid]) -> list
             math.ceil(sessions.programs.seconds_left(uuid)),
             uuid in first or uuid in opened,
         )
-        for uuid in users
+        for uuid in sorted(users, key=lambda uuid: uuid not in first)
     ]
 
 
