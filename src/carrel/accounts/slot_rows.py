@@ -4,12 +4,14 @@ They travel in a file of their own beside the users' folders: a `service.db` of 
 its own.
 """
 
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Final
 
 from carrel.accounts import issuance
 from carrel.accounts.issuance import Issued
 from carrel.accounts.roster import NAMING_FOLDERS
+from carrel.accounts.service import MIGRATIONS
 from carrel.accounts.slots import file_key
 from carrel.kit.sqlite import database
 from carrel.kit.sqlite.database import Connection, transaction
@@ -17,7 +19,6 @@ from carrel.kit.sqlite.migrate import migrate
 
 FILE: Final = "service.db"
 """The name of the file in the folder of the slot."""
-MIGRATIONS: Final = "carrel.accounts.service_migrations"
 _TABLES: Final = (*NAMING_FOLDERS, "deletion")
 
 
@@ -27,15 +28,14 @@ def leave(conn: Connection, service_key: bytes, folder: Path, slot: int, issued:
     for leftover in folder.glob(f"{new.name}*"):
         leftover.unlink()
     target = database.create(new, _key(service_key, slot), clock=conn.clock, new_id=conn.new_id)
-    try:
+    with ExitStack() as undo:
+        undo.callback(database.discard, target)
         migrate(target, MIGRATIONS)
         with transaction(target):
             _copy(conn, target, slot)
             issuance.record_slot(target, slot, issued)
             _copy_secret(conn, target, slot)
-    except BaseException:
-        database.discard(target)
-        raise
+        undo.pop_all()
     database.complete(target)
     database.replace(folder / FILE, new)
 

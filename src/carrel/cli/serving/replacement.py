@@ -1,6 +1,7 @@
 """Whether and how this process may be replaced."""
 
 from collections.abc import Callable, Mapping
+from contextlib import ExitStack
 
 from carrel.app.hot_restart import HotRestart, Terms
 from carrel.cli.serving.successor import HotRestartRefused, Successor
@@ -31,18 +32,16 @@ class Replacement:
             self._hot_restart.reserve()
         except KeyMemoryRefused:
             raise HotRestartRefused("no memory for keys could be locked; raise RLIMIT_MEMLOCK") from None
-        successor = None
         try:
-            successor = await Successor.start(self._environ, self._terms())
-            logs.info("successor-started")
-            await self._hot_restart.finish_work()
-        except BaseException as error:
-            self._hot_restart.abandon()
-            if successor is not None:
-                successor.kill()
-            if isinstance(error, OSError):
-                raise HotRestartRefused("the data folder cannot be used") from None
-            raise
+            with ExitStack() as undo:
+                undo.callback(self._hot_restart.abandon)
+                successor = await Successor.start(self._environ, self._terms())
+                undo.callback(successor.kill)
+                logs.info("successor-started")
+                await self._hot_restart.finish_work()
+                undo.pop_all()
+        except OSError:
+            raise HotRestartRefused("the data folder cannot be used") from None
         return successor
 
     def end_streams(self) -> None:

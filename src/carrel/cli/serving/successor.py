@@ -14,6 +14,7 @@ import socket
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
 from typing import Final
 
 import msgspec
@@ -50,11 +51,10 @@ class Successor:
         if os.getpid() == 1:
             raise HotRestartRefused("this is the first process of a container, which ends with it")
         successor = cls(*_started(environ))
-        try:
+        with ExitStack() as undo:
+            undo.callback(successor.kill)
             await successor._check(ours)
-        except BaseException:
-            successor.kill()
-            raise
+            undo.pop_all()
         return successor
 
     async def _check(self, ours: Terms) -> None:
