@@ -1,6 +1,5 @@
 """Every user's `account.db`: opened for one transaction, closed after it."""
 
-import asyncio
 import shutil
 import threading
 from collections.abc import Callable, Iterator
@@ -16,6 +15,7 @@ from carrel.errors import CarrelError, Conflict, Forbidden, NotFound, Unavailabl
 from carrel.kit.clock import Clock
 from carrel.kit.concurrency.cancellation import run_to_completion
 from carrel.kit.concurrency.keyed_lock import KeyedLock
+from carrel.kit.concurrency.threads import in_thread
 from carrel.kit.concurrency.turns import Turns
 from carrel.kit.ids import NewId
 from carrel.kit.sqlite import database
@@ -286,8 +286,9 @@ class Accounts:
         return file_key(self._service_key, "account", uuid)
 
     async def _in_thread(self, uuid: str, fn: Callable[[], T]) -> T:
-        # If a client goes away, the transaction still completes.
-        return await run_to_completion(self._in_turn(uuid, fn))
+        # If a client goes away, the transaction still completes; without a wait for others, nothing else is needed.
+        turn = self._in_turn(uuid, fn)
+        return await (run_to_completion(turn) if uuid in self._locks else turn)
 
     async def _in_turn(self, uuid: str, fn: Callable[[], T]) -> T:
         # However much one user requests at once, it takes only one thread from the others.
@@ -295,7 +296,7 @@ class Accounts:
             if self._closed:
                 raise Unavailable
             self.require_served(uuid)
-            return await asyncio.get_running_loop().run_in_executor(self._executor, fn)
+            return await in_thread(self._executor, fn)
 
     def close(self) -> None:
         """Wait for the transactions under way; start no more."""

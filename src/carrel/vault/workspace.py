@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager, nullcontext
 from dataclasses import dataclass
+from functools import partial
 from types import TracebackType
 from typing import Any, Concatenate, Generic, NamedTuple, ParamSpec, TypeVar
 
@@ -20,6 +21,7 @@ import apsw
 
 from carrel.errors import Unavailable
 from carrel.kit.concurrency import caller
+from carrel.kit.concurrency.threads import in_thread, tell_when_done
 from carrel.kit.concurrency.turns import Turn, Turns
 from carrel.kit.sqlite import database
 from carrel.kit.sqlite.database import Connection, ReadTooLong, transaction, translated
@@ -74,13 +76,24 @@ class _Write:
     waiter: asyncio.Future[Any]
     outcome: _Outcome[Any]
 
+    def tell(self) -> None:
+        """Tell the caller, unless it is gone."""
+        if self.waiter.done():
+            return
+        if self.outcome.error is None:
+            self.waiter.set_result(self.outcome.value)
+        else:
+            self.waiter.set_exception(self.outcome.error)
+            # Retrieve the exception; otherwise asyncio would report it, because the caller may be cancelled just now.
+            self.waiter.exception()
+
 
 class _Scan:
     """A scan on its way to a thread or in one; `scanner` is its connection while it has one."""
 
     def __init__(self, *, is_limited: bool) -> None:
         self.job: Future[Any]
-        self.work: asyncio.Future[Any]
+        self.ended: asyncio.Future[None]
         self.is_limited = is_limited
         self._scanner: Connection | None = None
         self._turn: Turn | None = None
@@ -166,6 +179,8 @@ class Workspace:
         self._draining: asyncio.Task[None] | None = None
         self._idle_scanners: deque[Connection] = deque()
         self._scans: set[_Scan] = set()
+        self._scanned: asyncio.Future[None] | None = None
+        """While the workspace closes: the last scan has ended."""
         self._scan_slots = asyncio.Semaphore(_SCANS)
         self._closed = False
 
@@ -204,28 +219,30 @@ class Workspace:
             undo.callback(self._scan_slots.release)
             self._require_open()
             scan = _Scan(is_limited=client is not None)
+            scan.ended = asyncio.get_running_loop().create_future()
             scan.job = self._executors.scans.submit(self._scan, scan, lambda conn: fn(conn, *args, **kwargs))
-            scan.work = asyncio.wrap_future(scan.job)
-            scan.work.add_done_callback(lambda work: self._forget(scan, work))
+            tell_when_done(scan.job, lambda: self._forget(scan))
             self._scans.add(scan)
             undo.pop_all()
         try:
             with nullcontext() if client is None else client.stopping(scan.stop):
-                return await asyncio.shield(scan.work)
+                await scan.ended
         except asyncio.CancelledError:
-            if scan.job.cancelled():
-                # `stop` or `close` cancelled it before it got a thread.
-                raise WorkspaceClosed from None
             scan.stop()
             raise
+        if scan.job.cancelled():
+            # `stop` or `close` cancelled it before it got a thread.
+            raise WorkspaceClosed
+        result: T = scan.job.result()
+        return result
 
-    def _forget(self, scan: _Scan, work: asyncio.Future[Any]) -> None:
+    def _forget(self, scan: _Scan) -> None:
         self._scans.discard(scan)
         self._scan_slots.release()
-        if not work.cancelled():
-            # Retrieve the exception; otherwise asyncio would report it as never retrieved, because the caller may be
-            # gone.
-            work.exception()
+        if not scan.ended.done():
+            scan.ended.set_result(None)
+        if not self._scans and self._scanned is not None:
+            self._scanned.set_result(None)
 
     def _scan(self, scan: _Scan, run: Callable[[Connection], T]) -> T:
         with translated():
@@ -274,24 +291,18 @@ class Workspace:
         self._queue.append(_Write(lambda conn: fn(conn, *args, **kwargs), waiter, _Outcome()))
         if self._draining is None:
             self._draining = asyncio.create_task(self._drain())
-        return await asyncio.shield(waiter)
+        return await waiter
 
     async def _drain(self) -> None:
-        loop = asyncio.get_running_loop()
         try:
             while self._queue:
                 # What arrived meanwhile shares this commit. Without it, four writers at once took a quarter more of
                 # the processor.
                 await asyncio.sleep(0)
                 batch = [self._queue.popleft() for _ in range(min(_BATCH, len(self._queue)))]
-                await loop.run_in_executor(self._executors.writes, self._commit, batch)
+                await in_thread(self._executors.writes, partial(self._commit, batch))
                 for number, write in enumerate(batch, start=1):
-                    if write.outcome.error is None:
-                        write.waiter.set_result(write.outcome.value)
-                    else:
-                        write.waiter.set_exception(write.outcome.error)
-                        # Retrieve the exception; otherwise asyncio would report it, because the caller may be gone.
-                        write.waiter.exception()
+                    write.tell()
                     if number % _TOLD_AT_ONCE == 0:
                         # Each caller now continues on the event loop, and other work gets its turn in between.
                         await asyncio.sleep(0)
@@ -344,16 +355,17 @@ class Workspace:
         await self._stop_scans()
         if self._draining is not None:
             await asyncio.wait([self._draining])
-        await asyncio.get_running_loop().run_in_executor(self._executors.writes, self._close_connections)
+        await in_thread(self._executors.writes, self._close_connections)
 
     async def _stop_scans(self) -> None:
+        self._scanned = asyncio.get_running_loop().create_future()
         for scan in self._scans:
             scan.job.cancel()
         while self._scans:
             for scan in self._scans:
                 scan.interrupt()
             # Interrupt again: a scan may have got its connection only now, or may run several statements.
-            await asyncio.wait([scan.work for scan in self._scans], timeout=_INTERRUPT_SECONDS)
+            await asyncio.wait([self._scanned], timeout=_INTERRUPT_SECONDS)
 
     def _close_connections(self) -> None:
         while self._idle_scanners:

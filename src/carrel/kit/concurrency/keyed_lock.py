@@ -25,6 +25,9 @@ class KeyedLock(Generic[K]):
     def __len__(self) -> int:
         return len(self._locks)
 
+    def __contains__(self, key: K) -> bool:
+        return key in self._locks
+
     @property
     def held(self) -> list[K]:
         """The keys whose locks somebody holds or waits for."""
