@@ -113,5 +113,6 @@ class NodeDiskForeign(Unavailable):
 
     code = "node-disk-foreign"
     detail = (
-        "The data folder is not the one that this node used last; bring back its disk, or see the operator's guide."
+        "The data folder is not the one that this node used last; bring back its disk, or restore a copy and say so"
+        " with carrel cluster adopt."
     )

@@ -20,9 +20,9 @@ _PATIENCE_SECONDS: Final = 10.0
 """For one call of a command. Nothing depends on its speed, unlike on a node's."""
 
 
-def settings_with_etcd(env_file: Path | None) -> Settings:
+def settings_with_etcd(env_file: Path | None, data_dir: str | None = None) -> Settings:
     """The settings, with servers of etcd."""
-    settings = settings_of(env_file)
+    settings = settings_of(env_file, data_dir)
     if not settings.etcd:
         refuse("CARREL_ETCD: is not set")
     return settings

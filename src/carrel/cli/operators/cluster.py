@@ -17,7 +17,7 @@ from carrel.cli.interface.data_folder import env_file_option, json_option
 from carrel.cli.interface.etcd import run, settings_with_etcd
 from carrel.cli.interface.refusal import refuse
 from carrel.cli.interface.terminal import Output
-from carrel.cli.operators import cluster_moves
+from carrel.cli.operators import cluster_adopt, cluster_moves
 from carrel.cluster import haproxy, registry
 from carrel.cluster.map_agent import HaproxySilent, MapAgent
 from carrel.cluster.registry import Cluster, Member, Registry
@@ -157,5 +157,11 @@ def keep_map(socket: Path | None, map_file: Path, once: bool, env_file: Path | N
         return
 
 
-for moving in (cluster_moves.move, cluster_moves.drain, cluster_moves.rebalance, cluster_moves.abort):
-    command.add_command(moving)
+for further in (
+    cluster_moves.move,
+    cluster_moves.drain,
+    cluster_moves.rebalance,
+    cluster_moves.abort,
+    cluster_adopt.adopt,
+):
+    command.add_command(further)
