@@ -1,5 +1,6 @@
-"""A real etcd with one server, on loopback."""
+"""A real etcd on loopback, with one server or with three."""
 
+import json
 import shutil
 import subprocess
 import tempfile
@@ -7,7 +8,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from urllib.request import urlopen
+from urllib.request import Request, urlopen
 
 from tests.support.service import START_SECONDS, free_port
 
@@ -17,9 +18,12 @@ PROGRAM = "etcd"
 class EtcdServer:
     """One server. Stop it and start it again as often as wanted; what it keeps stays."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, name: str = "e") -> None:
         self.folder = folder
-        self.port, self._peers = free_port(), free_port()
+        self.name = name
+        self.port = free_port()
+        self.peer = f"http://127.0.0.1:{free_port()}"
+        self.members = [self]
         self.process: subprocess.Popen[bytes] | None = None
 
     @property
@@ -27,14 +31,22 @@ class EtcdServer:
         return f"http://127.0.0.1:{self.port}"
 
     def start(self) -> None:
-        peers = f"http://127.0.0.1:{self._peers}"
-        command = [PROGRAM, "--name", "e", "--data-dir", str(self.folder / "data"), "--log-level", "error"]
+        self.launch()
+        self.wait()
+
+    def launch(self) -> None:
+        """Start it. One of several answers only when most of them run."""
+        command = [PROGRAM, "--name", self.name, "--data-dir", str(self.folder / "data"), "--log-level", "error"]
         command += ["--listen-client-urls", self.url, "--advertise-client-urls", self.url]
-        command += ["--listen-peer-urls", peers, "--initial-advertise-peer-urls", peers, "--logger", "zap"]
+        command += ["--listen-peer-urls", self.peer, "--initial-advertise-peer-urls", self.peer, "--logger", "zap"]
         # Many tests share two cores: a leader that gets no turn for a while is not a lost one.
-        command += ["--initial-cluster", f"e={peers}", "--heartbeat-interval", "100", "--election-timeout", "1000"]
+        command += ["--heartbeat-interval", "100", "--election-timeout", "1000"]
+        command += ["--initial-cluster", ",".join(f"{one.name}={one.peer}" for one in self.members)]
         with (self.folder / "etcd.log").open("ab") as log:
             self.process = subprocess.Popen(command, stdout=log, stderr=log, stdin=subprocess.DEVNULL)
+
+    def wait(self) -> None:
+        """Return when it answers."""
         deadline = time.monotonic() + START_SECONDS
         while time.monotonic() < deadline:
             with suppress(OSError), urlopen(f"{self.url}/health", timeout=5) as answer:
@@ -49,6 +61,42 @@ class EtcdServer:
             self.process.kill()
             self.process.wait()
             self.process = None
+
+
+class ThreeServers:
+    """One etcd of three servers: it goes on without one of them, and not without two."""
+
+    def __init__(self, folder: Path) -> None:
+        self.servers = [EtcdServer(folder / name, name) for name in ("x", "y", "z")]
+        for server in self.servers:
+            server.folder.mkdir()
+            server.members = self.servers
+
+    @property
+    def urls(self) -> str:
+        return ",".join(server.url for server in self.servers)
+
+    def start(self) -> None:
+        """Start those that do not run."""
+        for server in self.servers:
+            if server.process is None:
+                server.launch()
+        for server in self.servers:
+            server.wait()
+
+    def stop(self) -> None:
+        for server in self.servers:
+            server.stop()
+
+    def leader(self) -> EtcdServer:
+        """The server that leads now."""
+        for server in self.servers:
+            request = Request(f"{server.url}/v3/maintenance/status", data=b"{}", method="POST")
+            with urlopen(request, timeout=30) as answer:
+                status = json.load(answer)
+            if status["leader"] == status["header"]["member_id"]:
+                return server
+        raise AssertionError("none of them leads")
 
 
 @contextmanager
