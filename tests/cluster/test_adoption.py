@@ -122,12 +122,20 @@ async def test_a_node_goes_on_with_an_older_copy_once_its_operator_says_so(node:
     await refused(service, FOREIGN)
 
 
-async def test_a_backup_has_no_marks_and_gets_new_ones(node: OneNode, tmp_path: Path) -> None:
+@pytest.mark.parametrize("live", [False, True])
+async def test_a_backup_has_no_marks_and_gets_new_ones(node: OneNode, tmp_path: Path, *, live: bool) -> None:
     service = await started(node.service)
     write(service, "kept")
-    service.stop()
     file, folder = tmp_path / "backup.tar", tmp_path / "restored"
-    assert (await node.type("backup", str(file), "--data-dir", str(service.data_dir))).exit_code == 0
+    if live:
+        admin = {"X-SVC-Admin-Secret": service.admin_secret}
+        answer = httpx.post(f"{service.url}/api/admin/backup", headers=admin, timeout=MINUTE)
+        assert answer.status_code == 200, answer.text
+        file.write_bytes(answer.content)
+        service.stop()
+    else:
+        service.stop()
+        assert (await node.type("backup", str(file), "--data-dir", str(service.data_dir))).exit_code == 0
     assert (await node.type("restore", str(file), "--data-dir", str(folder / "data"))).exit_code == 0
     restored = node.over(folder)
     await refused(restored, FOREIGN)

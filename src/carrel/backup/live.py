@@ -185,9 +185,9 @@ def _packed(packing: Packing, copies: list[_Copy]) -> Iterator[bytes]:
 
 
 def _folders(data: Path) -> list[str]:
-    """The users' folders, in order. Folders of users who are being deleted have other names."""
-    below = (path.relative_to(data).as_posix() for path in data.glob("slots/[0-9]*/*") if "." not in path.name)
-    return sorted(below)
+    """The users' folders, in order. Folders of users who are being deleted have other names, and marks are files."""
+    below = (path for path in data.glob("slots/[0-9]*/*") if "." not in path.name and path.is_dir())
+    return sorted(path.relative_to(data).as_posix() for path in below)
 
 
 def _mark(path: Path) -> tuple[int, int, int] | None:

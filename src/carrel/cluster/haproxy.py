@@ -44,7 +44,8 @@ def configuration(
 # Made by carrel cluster haproxy. Make it again when the nodes change; the map of slots changes by itself.
 global
     maxconn 4000
-    tune.bufsize 32768
+    # A node refuses heads of more than 64 kB itself, in the words of all errors.
+    tune.bufsize 98304
     stats socket {socket} mode 600 level admin expose-fd listeners
     hard-stop-after 60s
 
