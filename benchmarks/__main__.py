@@ -14,7 +14,7 @@ from pathlib import Path
 from rich.console import Console
 from rich.table import Table
 
-from benchmarks import catalogue, fairness, job, kills, lists, many, rows, size, writes
+from benchmarks import catalogue, fairness, job, kills, lists, many, nodes, rows, size, writes
 from benchmarks.rows import Figure
 
 ROWS: dict[str, Callable[[Path], list[Figure]]] = {
@@ -30,6 +30,7 @@ ROWS: dict[str, Callable[[Path], list[Figure]]] = {
     "10": kills.kills,
     "11": job.results,
     "12": rows.start,
+    "13": nodes.nodes,
     "models": catalogue.models,
 }
 RESULTS = Path(__file__).with_name("results.json")

@@ -4,7 +4,7 @@ import asyncio
 import json
 import time
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 import uvloop
 
@@ -26,6 +26,15 @@ class Request(NamedTuple):
         if self.body or self.method == "POST":
             head += ["Content-Type: application/json", f"Content-Length: {len(self.body)}"]
         return "\r\n".join(head).encode() + b"\r\n\r\n" + self.body
+
+
+class Served(Protocol):
+    """A server under load."""
+
+    @property
+    def port(self) -> int: ...
+    @property
+    def pid(self) -> int: ...
 
 
 class Measured(NamedTuple):
@@ -102,6 +111,17 @@ def always(request: Request) -> Callable[[int], Request]:
 def run(port: int, pid: int, request: Callable[[int], Request], *, requests: int, connections: int) -> Measured:
     """Send `requests` requests over `connections` connections; `request(i)` makes the one of connection i."""
     return uvloop.run(_run(port, pid, request, requests, connections))
+
+
+def side_by_side(loads: list[tuple[Served, Request]], *, requests: int, connections: int) -> list[Measured]:
+    """The same number of requests to each server, all at the same time."""
+
+    async def run() -> list[Measured]:
+        return await asyncio.gather(
+            *(_run(one.port, one.pid, always(request), requests, connections) for one, request in loads)
+        )
+
+    return uvloop.run(run())
 
 
 def each(port: int, pid: int, requests: list[Request]) -> Measured:

@@ -172,9 +172,9 @@ def reads(folder: Path, rounds: int = 3) -> list[Figure]:
     ]
 
 
-def own_read(server: Server) -> Request:
+def own_read(server: Server, uuid: str = "reader") -> Request:
     """The read of a content of 1 kB, which is made first."""
-    token = sign_in(server, "reader")
+    token = sign_in(server, uuid)
     created = load.call(server.port, content_request(token), 201)
     return _read(str(created["id"]), token)
 
