@@ -40,6 +40,7 @@ class Running:
     ends: int = 0
     resumed: int = 0
     lost: list[frozenset[int]] = field(default_factory=list)
+    running: list[int] = field(default_factory=list)
 
     def is_open(self) -> bool:
         return self.fence.is_open
@@ -71,7 +72,13 @@ def node(registry: Registry, data: Path, name: str = "a", service_key: bytes = S
 
     data.mkdir(exist_ok=True)
     identity = Identity(name, data, service_key, LEASE_SECONDS)
-    made = Node(identity, registry, fence, on_superseded=ended, on_lost=lost, on_resumed=resumed, now=boot)
+
+    def runs(count: int) -> None:
+        running.running.append(count)
+
+    made = Node(
+        identity, registry, fence, on_superseded=ended, on_lost=lost, on_resumed=resumed, on_running=runs, now=boot
+    )
     running = Running(data, made, fence, boot)
     return running
 

@@ -215,3 +215,15 @@ async def test_without_etcd_a_node_goes_on_until_its_fence_closes(etcd: Etcd, pr
     registry.etcd = answering
     await a.node.renew()
     assert a.is_open()
+
+
+async def test_a_node_hears_how_many_run(etcd: Etcd, prefix: str, tmp_path: Path) -> None:
+    registry = await made_cluster(etcd, prefix)
+    a = await node(registry, tmp_path / "a").joined()
+    await a.node.count_nodes()
+    b = await node(registry, tmp_path / "b", "b").joined()
+    await a.node.count_nodes()
+    await a.node.count_nodes()
+    await b.node.leave()
+    await a.node.count_nodes()
+    assert a.running == [2, 1]

@@ -79,6 +79,7 @@ class Membership:
             on_map=changed,
             on_taking=taking,
             on_taken=users.go_on,
+            on_running=services.scheduler.share,
         )
         with_keys = settings.move_keys == "on"
         departures = Departures(self._node, registry, users, gives_keys=with_keys)

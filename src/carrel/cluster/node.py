@@ -55,7 +55,8 @@ class Node:
 
     `on_superseded` ends the process; `on_lost` closes what is open of users of slots. `on_resumed` is called when the
     fence opens, `on_map` when the map or a mark has changed. `on_taking` is given slots with their marks before the
-    node takes them, and returns those that it can take; `on_taken` hears which it serves from then on.
+    node takes them, and returns those that it can take; `on_taken` hears which it serves from then on. `on_running`
+    hears how many nodes run, whenever it is another number.
     """
 
     def __init__(
@@ -70,6 +71,7 @@ class Node:
         on_map: Callable[[], None] = lambda: None,
         on_taking: Callable[[Mapping[int, Mark]], Awaitable[frozenset[int]]] | None = None,
         on_taken: Callable[[frozenset[int]], Awaitable[None]] | None = None,
+        on_running: Callable[[int], None] = lambda _: None,
         now: Callable[[], float] = lease.boottime,
         new_id: Callable[[], str] = lambda: secrets.token_hex(8),
     ) -> None:
@@ -83,6 +85,8 @@ class Node:
         self._on_map = on_map
         self._on_taking = on_taking
         self._on_taken = on_taken
+        self._on_running = on_running
+        self._running = 1
         self._now = now
         self._new_id = new_id
         self._lease = ""
@@ -201,6 +205,17 @@ class Node:
         self.fence.deadline = 0.0
         self._suspend("the lease has ended")
         await self._resume()
+
+    async def count_nodes(self) -> None:
+        """See how many nodes run now.
+
+        Raises:
+            EtcdUnreachable
+        """
+        running = max(1, len(await self._registry.present()))
+        if running != self._running:
+            self._running = running
+            self._on_running(running)
 
     async def _resume(self) -> None:
         name = self.identity.name
@@ -352,6 +367,7 @@ class Node:
         while True:
             try:
                 await self.renew()
+                await self.count_nodes()
                 await asyncio.sleep(pause if self.fence.is_open else _RETRY_SECONDS)
             except EtcdUnreachable:
                 if not self.fence.is_open:

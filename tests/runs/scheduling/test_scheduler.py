@@ -137,3 +137,23 @@ def test_nothing_is_granted_while_no_call_may_be_made() -> None:
     allowed.clear()
     paused.release("ada", "p")
     assert granted == ["ada", "ada"]
+
+
+def test_processes_that_share_the_calls_grant_their_part_of_them() -> None:
+    at = Waiting(10, p=6)
+    at.want("ada", 20, provider="q")
+    assert len(at.log) == 10
+    at.scheduler.share(3)
+    for _ in range(8):
+        at.finish("q")
+    # Seven of them had been granted before there were others.
+    assert len(at.log) == 11
+    at.want("ada", 0, provider="q")
+    at.want("bob", 20)
+    assert at.scheduler.taken == 3
+    at.scheduler.share(100)
+    at.finish("q")
+    assert at.scheduler.taken == 2
+    at.scheduler.share(1)
+    assert Counter(grant.provider for grant in at.log)["p"] == 6
+    assert at.scheduler.taken <= 10

@@ -85,6 +85,8 @@ class _ProviderQueue(_Ring[str, _User]):
 class FairScheduler:
     """`total` bounds the calls of the process, `limits` those to single providers, `limiter` those of single users.
 
+    Several processes can `share` the total.
+
     While `may_call` is False, nothing is granted; `resume` is called when it is True again.
     """
 
@@ -100,7 +102,7 @@ class FairScheduler:
         self._may_call = may_call
         self.taken = 0
         self.limiter = limiter
-        self._total = total
+        self._all = self._total = total
         self._limits = dict(limits)
         self._later = later
         self._queues: dict[str, _ProviderQueue] = {}
@@ -123,6 +125,13 @@ class FairScheduler:
         self.limiter.release(user, provider, used=used)
         self.look_again(user, provider)
 
+    def share(self, processes: int) -> None:
+        """So many processes share the calls from now on. What was granted goes on, whatever this one's part is."""
+        self._total = max(1, self._all // processes)
+        for queue in self._queues.values():
+            queue.limit = self._limit(queue.provider)
+        self._grant()
+
     def resume(self) -> None:
         """Grant what has waited, because calls may be made again."""
         self._grant()
@@ -135,13 +144,15 @@ class FairScheduler:
         self._grant()
 
     def _enter(self, ticket: Ticket) -> None:
-        limit = min(self._total, self._limits.get(ticket.provider, self._total))
-        queue = self._queues.setdefault(ticket.provider, _ProviderQueue(ticket.provider, limit))
+        queue = self._queues.setdefault(ticket.provider, _ProviderQueue(ticket.provider, self._limit(ticket.provider)))
         user = queue.members.get(ticket.user) or queue.aside.get(ticket.user)
         if user is None:
             user = queue.members[ticket.user] = _User()
             self._to_the_end(queue, ticket.user, user)
         user.members.setdefault(ticket.run, _Run()).tickets[ticket] = None
+
+    def _limit(self, provider: str) -> int:
+        return min(self._total, self._limits.get(provider, self._total))
 
     def _leave(self, ticket: Ticket) -> None:
         queue = self._queues[ticket.provider]
