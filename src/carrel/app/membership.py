@@ -5,6 +5,7 @@ import os
 from collections.abc import Mapping
 from typing import Final, Protocol
 
+from carrel.app.shared_keys import SharedKeys
 from carrel.app.slot_users import SlotServices, SlotUsers
 from carrel.cluster import peers
 from carrel.cluster.arrivals import Arrivals
@@ -17,7 +18,9 @@ from carrel.cluster.ownership import Mark
 from carrel.cluster.peers import Peers, PeerServer
 from carrel.cluster.registry import Registry
 from carrel.config import Settings
+from carrel.kit.concurrency.cancellation import cancel
 from carrel.runs.scheduling.scheduler import FairScheduler
+from carrel.system_keys.held import SystemKeys
 from carrel.vault.keyring import Keyring
 
 SUPERSEDED: Final = 3
@@ -28,6 +31,7 @@ class NodeServices(SlotServices, Protocol):
     """The services of a node."""
 
     scheduler: FairScheduler
+    system_keys: SystemKeys
 
 
 class Membership:
@@ -42,6 +46,7 @@ class Membership:
         self._peers: Peers | None = None
         self._server: PeerServer | None = None
         self._moves: list[asyncio.Task[None]] = []
+        self._following: list[asyncio.Task[None]] = []
 
     async def join(self, services: NodeServices) -> None:
         """Become the node, and take its slots. Users of slots that it loses later are signed out.
@@ -89,6 +94,10 @@ class Membership:
         arrivals = Arrivals(self._node, registry, self._peers, users, takes_keys=with_keys)
         self._node.start()
         await self._node.take_slots()
+        shared = SharedKeys(registry, self._node.cluster, service_key, services.service, services.system_keys.load)
+        await shared.start()
+        services.system_keys.shared = shared
+        self._following = [asyncio.create_task(shared.follow())]
         if settings.node_peer is not None:
             self._server = PeerServer(departures, token, lambda: self.fence.is_open)
             await self._server.start(settings.node_peer, tls[0] if tls else None)
@@ -113,6 +122,7 @@ class Membership:
 
     async def leave(self) -> None:
         """Give the lease back. Every database is closed."""
+        await cancel(self._following)
         if self._node is not None:
             await self._node.leave()
         if self._etcd is not None:

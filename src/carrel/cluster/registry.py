@@ -7,6 +7,7 @@ terms/<node>     the term of the last process that was the node; stays
 peers/<node>     where other nodes reach it; goes with its lease
 slots/<NNNN>     whose each slot is
 moves/<NNNN>     how far the last move of a slot has come, for the operator; nothing depends on it
+system-keys      the operator's keys of model providers, sealed; nodes without the service key cannot read them
 """
 
 import hmac
@@ -26,6 +27,7 @@ _MEMBERS: Final = "members/"
 _NODES: Final = "nodes/"
 _PEERS: Final = "peers/"
 _MOVES: Final = "moves/"
+_SYSTEM_KEYS: Final = "system-keys"
 
 
 class Cluster(msgspec.Struct, frozen=True, kw_only=True):
@@ -130,6 +132,24 @@ class Registry:
         """How far the last move of each slot has come."""
         found = (await self.etcd.below(f"{self.root}{_MOVES}")).values
         return {int(key): msgspec.json.decode(value.text or b"", type=Progress) for key, value in found.items()}
+
+    async def system_keys(self) -> bytes | None:
+        """The sealed system keys; `None` if nobody has given any."""
+        found = await self.etcd.get(f"{self.root}{_SYSTEM_KEYS}")
+        return None if found is None else found.text
+
+    async def replace_system_keys(self, before: bytes | None, after: bytes) -> bool:
+        """Change the sealed system keys, unless somebody else was faster; whether it is done."""
+        key = f"{self.root}{_SYSTEM_KEYS}"
+        return await self.etcd.put_if([Unchanged(key, before)], [Put(key, after)])
+
+    async def system_key_changes(self, silent_seconds: float) -> AsyncIterator[None]:
+        """Now, and after each change. Ends with `EtcdUnreachable`, also when nothing came for so long."""
+        key = f"{self.root}{_SYSTEM_KEYS}"
+        revision = (await self.etcd.below(key)).revision
+        yield
+        async for _ in self.etcd.watch(key, revision, silent_seconds):
+            yield
 
     async def replace_while(self, node: str, term: str, slot: int, change: tuple[Entry, Entry]) -> bool:
         """Change a slot while a process is the node, unless somebody else was faster; whether it is done."""

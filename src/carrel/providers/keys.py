@@ -15,7 +15,7 @@ from carrel.kit.http.etag import IfMatch
 from carrel.kit.http.schema import Hidden, In
 from carrel.kit.sqlite.database import Connection
 from carrel.kit.sqlite.paging import Page, Paging, fetch
-from carrel.kit.sqlite.rows import Select
+from carrel.kit.sqlite.rows import Select, columns_of, insert
 from carrel.providers import base_url
 from carrel.providers.base import Access
 from carrel.providers.catalogue import KNOWN
@@ -153,8 +153,47 @@ def delete(conn: Connection, provider: str, if_match: IfMatch) -> None:
     conn.run("DELETE FROM provider_key WHERE provider = ?", provider)
 
 
+class Stored(msgspec.Struct, frozen=True, array_like=True):
+    """A row as it is stored."""
+
+    seq: int
+    provider: str
+    secret: str
+    base_url: str | None
+    version: int
+    created_at: str
+    updated_at: str
+    last_test_ok: int | None
+    last_test_at: str | None
+
+
+class Table(msgspec.Struct, frozen=True):
+    """All keys, and the number of the last one that was ever stored."""
+
+    rows: list[Stored]
+    last: int
+
+
+def table(conn: Connection) -> Table:
+    """Everything that is stored."""
+    last = conn.value("SELECT seq FROM sqlite_sequence WHERE name = 'provider_key'")
+    return Table(_stored.all(conn, "FROM provider_key ORDER BY seq"), last or 0)
+
+
+def replace_table(conn: Connection, table: Table) -> None:
+    """Store exactly this, as another node did."""
+    conn.run("DELETE FROM provider_key")
+    for row in table.rows:
+        insert(conn, "provider_key", columns_of(row))
+    conn.run("DELETE FROM sqlite_sequence WHERE name = 'provider_key'")
+    conn.run("INSERT INTO sqlite_sequence (name, seq) VALUES ('provider_key', ?)", table.last)
+
+
 def _shown(row: _Row) -> ProviderKey:
     # Four characters would be too much of a short key.
     hint = row.secret[-_HINT_CHARACTERS:] if len(row.secret) >= _SHORTEST_HINTED else ""
     last_test = LastKeyTest(bool(row.last_test_ok), row.last_test_at) if row.last_test_at is not None else None
     return ProviderKey(row.provider, hint, row.base_url, row.created_at, row.updated_at, last_test)
+
+
+_stored = Select(Stored)

@@ -20,13 +20,11 @@ from carrel.system_keys.held import SystemKeys
 @post("", opt=raises(ProviderHostNotAllowed) | versioned())
 async def store_system_key(
     data: JSONBody[ProviderKeyIn],
-    service: NamedDependency[ServiceDatabase],
     settings: NamedDependency[Settings],
     system_keys: NamedDependency[SystemKeys],
 ) -> Answer[ProviderKey]:
     """Store a key, replacing an earlier one of the same provider."""
-    key, version = await service.run(keys.put, data, settings.provider_hosts)
-    await system_keys.load()
+    key, version = await system_keys.change(keys.put, data, settings.provider_hosts)
     return Answer(key, etag=etag(version))
 
 
@@ -47,14 +45,10 @@ async def read_system_key(provider: FromPath[str], service: NamedDependency[Serv
 
 @delete("/{provider:str}")
 async def delete_system_key(
-    provider: FromPath[str],
-    service: NamedDependency[ServiceDatabase],
-    if_match: NamedDependency[IfMatch],
-    system_keys: NamedDependency[SystemKeys],
+    provider: FromPath[str], if_match: NamedDependency[IfMatch], system_keys: NamedDependency[SystemKeys]
 ) -> None:
     """Remove a key."""
-    await service.run(keys.delete, provider, if_match)
-    await system_keys.load()
+    await system_keys.change(keys.delete, provider, if_match)
 
 
 router = Router(
