@@ -19,6 +19,7 @@ from carrel_sdk import Admin, CarrelApiError, CarrelUnreachable, Host, Workspace
 from click.testing import CliRunner
 
 from carrel.backup import archive, live
+from carrel.backup.archive import Part
 from carrel.backup.live import BackupInProgress, LiveBackup
 from carrel.cli.main import main
 from carrel.errors import CarrelError, DiskFull, Unavailable
@@ -264,3 +265,41 @@ async def test_a_failing_disk_is_told_as_one_and_leaves_nothing_open(
         await whole(backups)
     monkeypatch.undo()
     assert await whole(backups)
+
+
+class Served:
+    """What a node serves, as tests set it."""
+
+    def __init__(self, *slots: int) -> None:
+        self.copies = dict.fromkeys(slots, "first")
+
+    def part(self) -> Part:
+        return Part(cluster="c", node="a", schemas=(1, 1, 1), slots=dict(self.copies))
+
+    def copy(self, slot: int) -> str | None:
+        return self.copies.get(slot)
+
+
+async def test_a_node_copies_only_the_slots_that_it_serves(tmp_path: Path) -> None:
+    # The copy of slot 1 was released: it is on the disk until the other node has taken it.
+    a_workspace(tmp_path)
+    backup = await whole(bare(tmp_path, share=Served(2)))
+    assert held(backup).keys() == {"service.db"}
+    part = archive.check(io.BytesIO(backup), bytes(32), lambda _: None).part
+    assert isinstance(part, Part)
+    assert part.slots == {2: "first"}
+
+
+@pytest.mark.parametrize("back_as", [None, "second"])
+async def test_a_slot_that_leaves_during_a_backup_is_not_claimed_by_it(tmp_path: Path, back_as: str | None) -> None:
+    a_workspace(tmp_path)
+    served = Served(1, 2)
+    pieces = bare(tmp_path, share=served).pieces()
+    first = await anext(pieces)
+    served.copies.pop(1)
+    if back_as is not None:
+        served.copies[1] = back_as
+    backup = first + b"".join([piece async for piece in pieces])
+    part = archive.check(io.BytesIO(backup), bytes(32), lambda _: None).part
+    assert isinstance(part, Part)
+    assert part.slots == {2: "first"}

@@ -5,8 +5,10 @@ import os
 from collections.abc import Mapping
 from typing import Final, Protocol
 
+from carrel.app import hot_restart
 from carrel.app.shared_keys import SharedKeys
 from carrel.app.slot_users import SlotServices, SlotUsers
+from carrel.backup.archive import Part
 from carrel.cluster import peers
 from carrel.cluster.arrivals import Arrivals
 from carrel.cluster.connection import etcd_of
@@ -18,6 +20,7 @@ from carrel.cluster.ownership import Mark
 from carrel.cluster.peers import Peers, PeerServer
 from carrel.cluster.registry import Registry
 from carrel.config import Settings
+from carrel.errors import Unavailable
 from carrel.kit.concurrency.cancellation import cancel
 from carrel.runs.scheduling.scheduler import FairScheduler
 from carrel.system_keys.held import SystemKeys
@@ -103,6 +106,21 @@ class Membership:
             await self._server.start(settings.node_peer, tls[0] if tls else None)
             self._moves = [asyncio.create_task(departures.run()), asyncio.create_task(arrivals.run())]
             arrivals.changed()
+
+    def part(self) -> Part:
+        """The slots that the node serves now, for a backup."""
+        if self._node is None:
+            raise Unavailable
+        marks = self._node.marks
+        slots = {slot: marks[slot].copy for slot in sorted(self.fence.serving)}
+        name, cluster = self._node.identity.name, self._node.cluster
+        return Part(cluster=cluster, node=name, schemas=hot_restart.schemas(), slots=slots)
+
+    def copy(self, slot: int) -> str | None:
+        """The name of the copy that the node serves now; `None` if it does not serve the slot."""
+        if self._node is None or slot not in self.fence.serving:
+            return None
+        return self._node.marks[slot].copy
 
     def _end(self) -> None:
         # Nothing may be written any more, so nothing is closed in good order.

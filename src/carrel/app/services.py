@@ -166,7 +166,9 @@ class Services:
         self.users = Users(self.sessions, self.service, self._deactivated)
         self.gatekeeper = Gatekeeper(self.sessions, credentials, settings.free_plan == "full")
         self.signer = Signer(service_key)
-        self.live_backup = LiveBackup(settings.data_dir, service_key, self.accounts, self.pool, self.service, clock)
+        self.live_backup = LiveBackup(
+            settings.data_dir, service_key, self.accounts, self.pool, self.service, clock, self.membership
+        )
         self.hot_restart = hot_restart or HotRestart()
         self.hot_restart.serve(self)
         self._idle: asyncio.Task[None] | None = None

@@ -53,13 +53,27 @@ class _Entry(msgspec.Struct, frozen=True):
     sha256: str
 
 
+class Part(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What a node of a cluster says of its backup.
+
+    `slots` are those that it served from the beginning to the end, each with the name of its copy: a slot that leaves
+    meanwhile is not among them. `schemas` are the numbers of the last migrations that its program knows.
+    """
+
+    cluster: str
+    node: str
+    schemas: tuple[int, ...]
+    slots: dict[int, str]
+
+
 class Manifest(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """The list of the files in a backup."""
+    """The list of the files in a backup. Only a node's has a `part`."""
 
     made_at: str
     files: dict[str, _Entry]
     format: str = FORMAT
     version: int = VERSION
+    part: Part | msgspec.UnsetType = msgspec.UNSET
 
     @property
     def databases(self) -> int:
@@ -98,9 +112,9 @@ class Packing:
         yield bytes(-size % tarfile.BLOCKSIZE)
         self._files[name] = _Entry(size, digest.hexdigest())
 
-    def end(self, service_key: bytes, clock: Clock) -> Iterator[bytes]:
+    def end(self, service_key: bytes, clock: Clock, part: Part | None = None) -> Iterator[bytes]:
         """The manifest and its seal, which end the backup."""
-        body = msgspec.json.encode(Manifest(rfc3339(clock.now()), self._files))
+        body = msgspec.json.encode(Manifest(rfc3339(clock.now()), self._files, part=part or msgspec.UNSET))
         for name, text in ((_MANIFEST, body), (_MAC, _mac(service_key, body))):
             yield _head(name, len(text)) + text + bytes(-len(text) % tarfile.BLOCKSIZE)
         yield bytes(2 * tarfile.BLOCKSIZE)

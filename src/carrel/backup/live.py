@@ -13,11 +13,13 @@ import time
 from collections.abc import AsyncGenerator, Iterator
 from contextlib import ExitStack, aclosing, suppress
 from pathlib import Path
-from typing import IO, Final, NamedTuple
+from typing import IO, Final, NamedTuple, Protocol
+
+import msgspec
 
 from carrel.accounts.accounts import Accounts
 from carrel.accounts.service import ServiceDatabase
-from carrel.backup.archive import SERVICE, Packing
+from carrel.backup.archive import SERVICE, Packing, Part
 from carrel.backup.refusals import BackupRefused
 from carrel.errors import Conflict, Unavailable
 from carrel.kit.clock import Clock
@@ -49,8 +51,21 @@ class _Copy(NamedTuple):
     size: int
 
 
+class Share(Protocol):
+    """What a node of a cluster serves of all users."""
+
+    def part(self) -> Part:
+        """The slots that it serves now."""
+
+    def copy(self, slot: int) -> str | None:
+        """The name of the copy that it serves now; `None` if it does not serve the slot."""
+
+
 class LiveBackup:
-    """Makes backups, one at a time. A backup is encrypted like the files themselves."""
+    """Makes backups, one at a time. A backup is encrypted like the files themselves.
+
+    A node copies only what it serves: a slot that it has released, or that is arriving, has its owner elsewhere.
+    """
 
     def __init__(
         self,
@@ -60,6 +75,7 @@ class LiveBackup:
         pool: WorkspacePool,
         service: ServiceDatabase,
         clock: Clock,
+        share: Share | None = None,
     ) -> None:
         self._data = data
         self._service_key = service_key
@@ -67,6 +83,7 @@ class LiveBackup:
         self._pool = pool
         self._service = service
         self._clock = clock
+        self._share = share
         self._under_way = False
         self._folders: dict[str, UserUuid] = {}
 
@@ -83,7 +100,11 @@ class LiveBackup:
         self._under_way = True
         try:
             packing = Packing()
+            part = None if self._share is None else self._share.part()
             for folder in await asyncio.to_thread(_folders, self._data):
+                if part is not None and not self._serves(part, _slot(folder)):
+                    part.slots.pop(_slot(folder), None)
+                    continue
                 async with aclosing(_sent(packing, await self._user(folder))) as sent:
                     async for piece in sent:
                         yield piece
@@ -91,10 +112,18 @@ class LiveBackup:
             async with aclosing(_sent(packing, members)) as sent:
                 async for piece in sent:
                     yield piece
-            yield b"".join(packing.end(self._service_key, self._clock))
+            if part is not None:
+                served = {slot: copy for slot, copy in part.slots.items() if self._serves(part, slot)}
+                part = msgspec.structs.replace(part, slots=served)
+            yield b"".join(packing.end(self._service_key, self._clock, part))
         finally:
             self._under_way = False
             self._folders.clear()
+
+    def _serves(self, part: Part, slot: int) -> bool:
+        """Whether the node still serves the copy of the slot that it served when the backup began."""
+        copy = part.slots.get(slot)
+        return self._share is not None and copy is not None and self._share.copy(slot) == copy
 
     async def _user(self, folder: str) -> list[_Copy]:
         """A user's files; none if the user is being created or was deleted."""
@@ -188,6 +217,10 @@ def _folders(data: Path) -> list[str]:
     """The users' folders, in order. Folders of users who are being deleted have other names, and marks are files."""
     below = (path for path in data.glob("slots/[0-9]*/*") if "." not in path.name and path.is_dir())
     return sorted(path.relative_to(data).as_posix() for path in below)
+
+
+def _slot(folder: str) -> int:
+    return int(folder.split("/")[1])
 
 
 def _mark(path: Path) -> tuple[int, int, int] | None:
