@@ -282,12 +282,15 @@ class Served:
 
 async def test_a_node_copies_only_the_slots_that_it_serves(tmp_path: Path) -> None:
     # The copy of slot 1 was released: it is on the disk until the other node has taken it.
-    a_workspace(tmp_path)
+    folder = a_workspace(tmp_path)
+    (folder.parent / "OWNER").write_text("{}")
     backup = await whole(bare(tmp_path, share=Served(2)))
     assert held(backup).keys() == {"service.db"}
     part = archive.check(io.BytesIO(backup), bytes(32), lambda _: None).part
     assert isinstance(part, Part)
     assert part.slots == {2: "first"}
+    both = await whole(bare(tmp_path, share=Served(1, 2)))
+    assert held(both).keys() == {"service.db", "account.db", "workspace.db"}
 
 
 @pytest.mark.parametrize("back_as", [None, "second"])
