@@ -32,7 +32,7 @@ def leave(conn: Connection, service_key: bytes, folder: Path, slot: int, issued:
         undo.callback(database.discard, target)
         migrate(target, MIGRATIONS)
         with transaction(target):
-            _copy(conn, target, slot)
+            copy(conn, target, slot)
             issuance.record_slot(target, slot, issued)
             _copy_secret(conn, target, slot)
         undo.pop_all()
@@ -52,7 +52,7 @@ def take(conn: Connection, service_key: bytes, folder: Path, slot: int) -> None:
     try:
         migrate(source, MIGRATIONS)
         remove(conn, slot)
-        _copy(source, conn, slot)
+        copy(source, conn, slot)
         found = issuance.of_slots(source).get(slot)
         if found is not None:
             issuance.record_slot(conn, slot, found)
@@ -69,7 +69,8 @@ def remove(conn: Connection, slot: int) -> None:
     conn.run("DELETE FROM slot_program_secret WHERE slot = ?", slot)
 
 
-def _copy(source: Connection, target: Connection, slot: int) -> None:
+def copy(source: Connection, target: Connection, slot: int) -> None:
+    """Copy the slot's rows about its users to another `service.db`, which has none of them."""
     for table in _TABLES:
         # Numbers of rows are the database's own; their order stays.
         names = [name for name in source.column(f"SELECT name FROM pragma_table_info('{table}')") if name != "seq"]
