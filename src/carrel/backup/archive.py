@@ -155,15 +155,30 @@ def check(backup: IO[bytes], service_key: bytes, on_progress: OnProgress) -> Man
     return _read(backup, service_key, on_progress, lambda _member: None)
 
 
-def unpack(backup: IO[bytes], service_key: bytes, folder: Path, on_progress: OnProgress) -> Manifest:
-    """Write the files of a backup below `folder`, a new folder that the caller removes if this fails.
+def seal_of(manifest: Manifest, service_key: bytes) -> str:
+    """What no other backup has: its seal."""
+    return _mac(service_key, msgspec.json.encode(manifest)).decode()
+
+
+def unpack(
+    backup: IO[bytes],
+    service_key: bytes,
+    folder: Path,
+    on_progress: OnProgress,
+    wanted: Callable[[str], bool] = lambda _: True,
+) -> Manifest:
+    """Write those files of a backup that are wanted below `folder`, a new folder that the caller removes if this fails.
 
     Raises:
         NotABackup, BackupTruncated, BackupDamaged, UnknownFormat, WrongServiceKey: what was written must not be used.
         OSError: something cannot be written.
     """
 
-    manifest = _read(backup, service_key, on_progress, lambda member: _write(folder, member))
+    def take(member: Member) -> None:
+        if wanted(member.name):
+            _write(folder, member)
+
+    manifest = _read(backup, service_key, on_progress, take)
     for below in [folder, *(path for path in folder.rglob("*") if path.is_dir())]:
         database.sync_folder(below)
     return manifest

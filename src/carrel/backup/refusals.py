@@ -45,3 +45,33 @@ class NothingToBackUp(BackupRefused):
 
     def __init__(self) -> None:
         super().__init__("there is no data of a service in this folder")
+
+
+class ClusterBackupUnfinished(BackupRefused):
+    """A folder without the manifest that is written when every slot is there."""
+
+    def __init__(self) -> None:
+        super().__init__("this is not a finished backup of a cluster: carrel admin backup --all-nodes goes on with it")
+
+
+class ClusterBackupDamaged(BackupRefused):
+    """The manifest of the cluster's backup was changed, or belongs to another service key."""
+
+    def __init__(self) -> None:
+        super().__init__("cluster.json has changed, or CARREL_SERVICE_KEY is not the key of this cluster")
+
+
+class PartForeign(BackupRefused):
+    """A file in the folder is not the one that its name or the manifest says."""
+
+    def __init__(self, file: str) -> None:
+        super().__init__(f"{file} is not the part of this backup that its name says")
+
+
+class SchemasDiffer(BackupRefused):
+    """Nodes run versions that store data in different ways."""
+
+    def __init__(self, one: str, other: str) -> None:
+        super().__init__(
+            f"{one} and {other} come from versions with different schemas: upgrade all nodes, and begin in a new folder"
+        )

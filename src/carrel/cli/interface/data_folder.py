@@ -14,6 +14,7 @@ from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeR
 
 from carrel import config
 from carrel.backup.archive import Manifest
+from carrel.backup.cluster_backup import ClusterManifest
 from carrel.backup.members import OnProgress
 from carrel.backup.refusals import BackupRefused
 from carrel.cli.interface import terminal
@@ -70,7 +71,9 @@ def progress(words: str, total: int, *, as_json: bool) -> Iterator[OnProgress]:
         yield lambda count: bar.advance(row, count)
 
 
-def print_summary(manifest: Manifest, path: Path, words: Callable[[str], str], *, as_json: bool) -> None:
+def print_summary(
+    manifest: Manifest | ClusterManifest, path: Path, words: Callable[[str], str], *, as_json: bool
+) -> None:
     """Print the outcome, for people or programs."""
     if as_json:
         terminal.print_json(

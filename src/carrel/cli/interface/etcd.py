@@ -23,9 +23,14 @@ _PATIENCE_SECONDS: Final = 10.0
 def settings_with_etcd(env_file: Path | None, data_dir: str | None = None) -> Settings:
     """The settings, with servers of etcd."""
     settings = settings_of(env_file, data_dir)
+    require_etcd(settings)
+    return settings
+
+
+def require_etcd(settings: Settings) -> None:
+    """End the program if the settings name no server of etcd."""
     if not settings.etcd:
         refuse("CARREL_ETCD: is not set")
-    return settings
 
 
 def run(settings: Settings, work: Callable[[Registry], Awaitable[T]], *, as_json: bool) -> T:

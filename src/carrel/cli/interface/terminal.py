@@ -176,7 +176,7 @@ def address_of(url: str | None) -> str:
 
 def fail(error: CarrelError, *, as_json: bool) -> NoReturn:
     """End the program with the exit code of `error`, and print its text to stderr."""
-    code = next((code for kind, code in _KINDS if isinstance(error, kind)), EXIT_FAILED)
+    code = exit_code_of(error)
     if not isinstance(error, CarrelApiError):
         end(code, str(error), as_json=as_json)
     if as_json:
@@ -187,6 +187,11 @@ def fail(error: CarrelError, *, as_json: bool) -> NoReturn:
     lines = [f"carrel: {error.detail} ({error.code})", *(f"  {fault.path}: {fault.message}" for fault in error.errors)]
     print(printable("\n".join(lines)), file=sys.stderr)
     sys.exit(code)
+
+
+def exit_code_of(error: CarrelError) -> int:
+    """The exit code that tells programs what kind of error it was."""
+    return next((code for kind, code in _KINDS if isinstance(error, kind)), EXIT_FAILED)
 
 
 def end(code: int, words: str, *, as_json: bool) -> NoReturn:

@@ -4,7 +4,7 @@ import functools
 import os
 import sys
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Concatenate, ParamSpec
 
@@ -17,6 +17,7 @@ from carrel.cli.interface.data_folder import env_file_option, json_option, setti
 from carrel.cli.interface.saving import saving
 from carrel.cli.interface.secret_input import read_secret
 from carrel.cli.interface.terminal import DEFAULT_URL, Output
+from carrel.config import Settings
 
 P = ParamSpec("P")
 
@@ -26,6 +27,10 @@ class AdminCommand(Output):
     """The operator's client, and where a command shows its answers."""
 
     admin: Admin
+    secret: str = field(repr=False)
+    env_file: Path | None = None
+    settings: Settings | None = None
+    """Loaded already, if the secret was not in the environment: they can be loaded only once."""
 
 
 def admin_command(fn: Callable[Concatenate[AdminCommand, P], None]) -> Callable[P, None]:
@@ -40,9 +45,10 @@ def admin_command(fn: Callable[Concatenate[AdminCommand, P], None]) -> Callable[
         given, env_file = kwargs.pop("url"), kwargs.pop("env_file")
         address = str(given or os.environ.get("CARREL_URL") or DEFAULT_URL)
         try:
-            secret = _secret(Path(str(env_file)) if env_file else None, as_json=as_json)
+            file = Path(str(env_file)) if env_file else None
+            secret, settings = _secret(file, as_json=as_json)
             with Admin(address.rstrip("/").removesuffix("/api"), secret) as admin:
-                fn(AdminCommand(as_json, terminal.wide_console(), admin), *args, **kwargs)
+                fn(AdminCommand(as_json, terminal.wide_console(), admin, secret, file, settings), *args, **kwargs)
         except CarrelError as error:
             terminal.fail(error, as_json=as_json)
         except ValueError as error:
@@ -169,12 +175,25 @@ def metrics(cli: AdminCommand) -> None:
 
 @command.command("backup")
 @click.argument("file", type=click.Path(path_type=Path, allow_dash=True))
+@click.option("--all-nodes", is_flag=True, help="Of every node of a cluster: FILE is then a folder. Needs CARREL_ETCD.")
+@click.option("--node-ca", type=click.Path(path_type=Path), help="Who signed the nodes' certificates, PEM: use HTTPS.")
+@click.option("--allow-http", is_flag=True, help="With --all-nodes: plain HTTP to nodes on other machines.")
 @admin_command
-def backup(cli: AdminCommand, file: Path) -> None:
+def backup(cli: AdminCommand, file: Path, all_nodes: bool, node_ca: Path | None, allow_http: bool) -> None:
     """Copy everything that a running service keeps into one FILE, which must not exist yet; `-` is stdout.
 
-    The file is encrypted like the originals. `carrel verify` checks whether it is complete.
+    The file is encrypted like the originals. `carrel verify` checks whether it is complete. With `--all-nodes`, an
+    interrupted command goes on when it is given again.
     """
+    if all_nodes:
+        # Imported here: without a cluster nothing of it is loaded.
+        from carrel.cli.operators import cluster_backup
+
+        settings = cli.settings or settings_of(cli.env_file)
+        cluster_backup.back_up(file, settings, cli.secret, node_ca, allow_http=allow_http, as_json=cli.as_json)
+        return
+    if node_ca is not None or allow_http:
+        terminal.end(terminal.EXIT_USAGE, "--node-ca and --allow-http: only with --all-nodes", as_json=cli.as_json)
     with saving(cli, file, force=False) as out:
         cli.admin.backup(out)
 
@@ -191,12 +210,13 @@ def delete_user(cli: AdminCommand, uuid: str, yes: bool) -> None:
         terminal.end(terminal.EXIT_NOT_FOUND, "there is no such user", as_json=cli.as_json)
 
 
-def _secret(env_file: Path | None, *, as_json: bool) -> str:
+def _secret(env_file: Path | None, *, as_json: bool) -> tuple[str, Settings | None]:
     """The admin secret, from the environment if it is set there: then no file with the other secrets is needed."""
     given = None if env_file is not None else os.environ.get("CARREL_ADMIN_SECRET")
     if given:
-        return given
-    secret = settings_of(env_file).admin_secret
+        return given, None
+    settings = settings_of(env_file)
+    secret = settings.admin_secret
     if secret is None:
         terminal.end(terminal.EXIT_USAGE, "CARREL_ADMIN_SECRET: is not set", as_json=as_json)
-    return secret.reveal().decode("ascii")
+    return secret.reveal().decode("ascii"), settings

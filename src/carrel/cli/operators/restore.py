@@ -8,7 +8,10 @@ from typing import Final
 
 import rich_click as click
 
-from carrel.backup import archive
+from carrel.backup import archive, cluster_backup
+from carrel.backup.archive import Manifest
+from carrel.backup.cluster_backup import ClusterManifest
+from carrel.cli.interface import terminal
 from carrel.cli.interface.data_folder import (
     data_dir_option,
     env_file_option,
@@ -19,6 +22,7 @@ from carrel.cli.interface.data_folder import (
     settings_of,
 )
 from carrel.cli.interface.refusal import refuse
+from carrel.config import Settings
 from carrel.kit.clock import SystemClock
 from carrel.kit.ids import uuid7_factory
 from carrel.kit.sqlite import database
@@ -31,26 +35,64 @@ _NO_DATA: Final = frozenset({LOCK, _FRESH, "lost+found"})
 
 @click.command("restore")
 @click.argument("file", type=click.Path(path_type=Path))
+@click.option("--node", help="Of a backup of all nodes, only the slots that the map gives to this node.")
 @data_dir_option
 @env_file_option
 @json_option
-def command(file: Path, data_dir: str | None, env_file: Path | None, as_json: bool) -> None:
+def command(file: Path, node: str | None, data_dir: str | None, env_file: Path | None, as_json: bool) -> None:
     """Restore a backup into a new or empty data folder. Existing files are never replaced.
 
     The configuration must hold the service key of the backup. The whole backup is checked first. Every session from
     before ends.
+
+    FILE is a folder if the backup is of all nodes of a cluster. With `--node` it is restored for one node of a cluster,
+    which may have more or fewer nodes; without, for a service without a cluster. `--node` needs CARREL_ETCD.
     """
+    if node is not None and file.exists() and not file.is_dir():
+        refuse("--node: only with a backup of all nodes, which is a folder")
     settings = settings_of(env_file, data_dir)
     data, key = settings.data_dir.absolute(), settings.service_key.reveal()
     if data.exists() and (not data.is_dir() or any(path.name not in _NO_DATA for path in data.iterdir())):
         refuse(f"{settings.data_dir} is not empty; move it away first")
+    slots = cluster_backup.EVERY_SLOT if node is None else _slots(node, settings, as_json=as_json)
     clock = SystemClock()
-    with one_line(file, as_json=as_json), file.open("rb") as opened, _locked(data), _fresh_in(data) as fresh:
-        with progress("restoring", file.stat().st_size, as_json=as_json) as on_progress:
-            manifest = archive.unpack(opened, key, fresh, on_progress)
+    with one_line(file, as_json=as_json), _locked(data), _fresh_in(data) as fresh:
+        manifest = _unpacked(file, key, fresh, slots, as_json=as_json)
         archive.end_sessions(fresh, key, clock, uuid7_factory(clock))
         _take_place(fresh, data)
     print_summary(manifest, file, lambda held: f"{settings.data_dir} holds {held}", as_json=as_json)
+
+
+def _unpacked(
+    file: Path, key: bytes, fresh: Path, slots: frozenset[int], *, as_json: bool
+) -> Manifest | ClusterManifest:
+    if not file.is_dir():
+        with file.open("rb") as opened, progress("restoring", file.stat().st_size, as_json=as_json) as on_progress:
+            return archive.unpack(opened, key, fresh, on_progress)
+    clock = SystemClock()
+    with progress("restoring", cluster_backup.size_of(file), as_json=as_json) as on_progress:
+        return cluster_backup.unpack(
+            file, key, fresh, slots, clock=clock, new_id=uuid7_factory(clock), on_progress=on_progress
+        )
+
+
+def _slots(node: str, settings: Settings, *, as_json: bool) -> frozenset[int]:
+    """The slots that the map gives to the node, none of which moves."""
+    # Imported here: without a cluster nothing of it is loaded.
+    from carrel.cli.interface.etcd import require_etcd, run
+    from carrel.cluster import shares
+
+    require_etcd(settings)
+    with one_line(settings.data_dir, as_json=as_json):
+        slots, is_moving = run(
+            settings,
+            lambda found: shares.slots_of(found, node, settings.service_key.reveal()),
+            as_json=as_json,
+        )
+    if is_moving:
+        words = f"slots are moving from {node} or to it; carrel cluster abort stops them"
+        terminal.end(terminal.EXIT_CONFLICT, words, as_json=as_json)
+    return slots
 
 
 @contextmanager
