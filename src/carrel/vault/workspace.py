@@ -78,11 +78,9 @@ class _Write:
 
     def tell(self) -> None:
         """Tell the caller, unless it is gone."""
-        if self.waiter.done():
-            return
-        if self.outcome.error is None:
+        if self.outcome.error is None and not self.waiter.done():
             self.waiter.set_result(self.outcome.value)
-        else:
+        elif not self.waiter.done():
             self.waiter.set_exception(self.outcome.error)
             # Retrieve the exception; otherwise asyncio would report it, because the caller may be cancelled just now.
             self.waiter.exception()
