@@ -90,12 +90,20 @@ async def executed(ada: httpx.AsyncClient, preset: str) -> str:
     return run
 
 
-async def test_a_run_with_checks_alone_cannot_get_judges_later(ada: httpx.AsyncClient) -> None:
+async def test_a_run_with_checks_alone_gets_judges_later(ada: httpx.AsyncClient) -> None:
     made = await preset_with(ada, [{"kind": "json"}])
     run = await executed(ada, made.json()["id"])
-    refused = await ada.post(f"{run}/reevaluate", json={"judges": [{"model": "local:reader"}]})
-    assert refused.status_code == 400
-    assert refused.json()["errors"][0]["path"] == "judges"
+    refused = await ada.post(f"{run}/reevaluate", json={})
+    assert (refused.status_code, refused.json()["errors"][0]["path"]) == (400, "judges")
+    begun = await ada.post(f"{run}/reevaluate", json={"judges": [{"model": "local:reader"}]})
+    assert begun.status_code == 202, begun.text
+    async with asyncio.timeout(60):
+        while (found := (await ada.get(run)).json())["state"] == "running":
+            await asyncio.sleep(0.02)
+    assert found["state"] == "completed"
+    ranking = (await ada.get(f"{run}/ranking")).json()
+    assert (ranking["ranking"]["basis"], ranking["ranking"]["counts"]["planned"]) == ("comparisons", 3)
+    assert len(ranking["checks"]["rows"]) == 2
 
 
 async def test_a_preset_with_a_check_that_makes_no_sense_is_refused(ada: httpx.AsyncClient) -> None:
@@ -111,10 +119,10 @@ async def test_a_preset_with_a_check_that_makes_no_sense_is_refused(ada: httpx.A
         assert refused.json()["errors"][0]["path"].startswith(path), refused.text
 
 
-async def test_a_preset_needs_judges_or_checks(ada: httpx.AsyncClient) -> None:
+async def test_a_preset_without_models_needs_judges_or_checks(ada: httpx.AsyncClient) -> None:
     refused = await preset_with(ada, [])
     assert [error["message"] for error in refused.json()["errors"]] == [
-        "is required where there is neither a comparison nor a check"
+        "is required where no candidate has a model, and nothing is compared or checked"
     ]
 
 

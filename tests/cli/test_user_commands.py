@@ -160,6 +160,28 @@ def test_a_refusal_for_programs_is_json_on_stderr(signed_in: Terminal) -> None:
     assert refused.stdout == ""
 
 
+def test_options_make_presets_that_only_generate_or_only_score(signed_in: Terminal, tmp_path: Path) -> None:
+    document = add(signed_in, tmp_path, "1.md", "A first sentence. A second one. A third one.")
+    criteria = add(signed_in, tmp_path, "c.yaml", CRITERIA, "--type", "criteria")
+    prompt = add(signed_in, tmp_path, "p.md", "Summarise.", "--type", "generation_instructions")
+    create = (
+        *("preset", "create", "--name", "One", "--input", document),
+        *("--instructions", prompt, "--candidate", "local:lead"),
+    )
+    answers = only(signed_in(*create, "--json"))
+    assert (answers.get("scoring"), answers.get("comparison")) == (None, None)
+    assert "nobody will be called best" in signed_in("preset", "estimate", str(answers["id"])).stdout
+    judged = ("--judge", "local:reader", "--criteria", criteria)
+    scored = only(signed_in(*create, *judged, "--scores-only", "--json"))
+    assert scored["scoring"] is not None
+    assert scored.get("comparison") is None
+    for words in (("--criteria", criteria), ("--scores-only", "--judge", "local:reader"), ("--finalists", "2")):
+        assert signed_in(*create, *words).exit_code == 2
+    executed = signed_in("preset", "execute", str(answers["id"]), "--watch")
+    assert executed.exit_code == 0, executed.output
+    assert "the run only made answers" in executed.output
+
+
 def test_a_preset_is_made_from_options_and_again_from_what_show_prints(signed_in: Terminal, tmp_path: Path) -> None:
     for number in (1, 2):
         add(signed_in, tmp_path, f"{number}.md", f"Text {number}.", "--tag", "set")

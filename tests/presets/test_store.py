@@ -227,7 +227,10 @@ Change = Callable[[dict[str, Any]], object]
     [
         (lambda fields: fields["inputs"].append(fields["inputs"][0]), "inputs"),
         (lambda fields: fields.update(references={"other": "x"}), "references"),
-        (lambda fields: (fields.pop("scoring"), fields.pop("comparison")), "scoring"),
+        (
+            lambda fields: fields.update(scoring=None, comparison=None, output={"destination": "library"}),
+            "output.answers",
+        ),
         (lambda fields: candidate(fields).update(model="local:lexrank"), "generation.candidates[1].label"),
         (lambda fields: candidate(fields).update(label=" local:lexrank "), "generation.candidates[1].label"),
         (lambda fields: candidate(fields).update(existing={"other": "x"}), "generation.candidates[0].existing"),

@@ -193,8 +193,9 @@ class WithoutJudge(msgspec.Struct, frozen=True, kw_only=True):
 class Figures(msgspec.Struct, frozen=True, kw_only=True):
     """All candidates, the leading ones first. `best` is None unless each of its leads is more than chance explains.
 
-    `basis` is `scores` when nothing was compared: then leaders and contrasts are by scores. `look` is None for a run
-    that looks once, at its end. `grouping` is there if documents belong together, or may do so.
+    `basis` is `scores` when nothing was compared: then leaders and contrasts are by scores. It is `checks` or `answers`
+    when no judge took part: then nobody leads. `look` is None for a run that looks once, at its end. `grouping` is
+    there if documents belong together, or may do so.
     """
 
     rows: list[Row]

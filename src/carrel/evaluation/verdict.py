@@ -20,6 +20,8 @@ VOTED = "about documents like these, for these judges; a person has voted blind 
 CHECKED = "about documents like these, for these judges, a person among them"
 BY_CHECKS = "about documents like these, and about nothing but what the checks ask"
 UNJUDGED = "No judge scored or compared the answers, so nobody can be called best: the run only made checks."
+NO_JUDGEMENT = "no judgement of the answers"
+ANSWERS_ONLY = "Nothing was compared or scored, so nobody can be called best: the run only made answers."
 BY_SCORES = "Nothing was compared; by scores alone:"
 
 
@@ -51,6 +53,8 @@ def state(ranking: Ranking, human: HumanCheck | None = None) -> Statement:
     """Put a ranking into words; the same ranking gives the same words."""
     if ranking.basis == "checks":
         return Statement(outcome="nothing", sentence=UNJUDGED, scope=BY_CHECKS, notes=(), grey=True)
+    if ranking.basis == "answers":
+        return Statement(outcome="nothing", sentence=ANSWERS_ONLY, scope=NO_JUDGEMENT, notes=(), grey=True)
     outcome = _outcome(ranking)
     notes = (*_notes(outcome, ranking), *_of_votes(ranking, human), *_malformed(ranking), *_of_looks(ranking))
     return Statement(

@@ -162,10 +162,10 @@ class Configuration(In, frozen=True, kw_only=True):
     Its inputs are either documents, `inputs`, or `rows` of a data set. `references` holds, for some of the inputs, a
     text that good answers agree with; `groups` says which documents belong together. With null, only those with nearly
     the same text do. Columns of a data set say both for its rows.
-    Judges score or compare the answers, or `checks` are made, which need no judge. With `economy`, calls go in batches
-    at half the price, which a provider answers within a day; it goes with models of OpenAI and Anthropic, and with
-    built-in ones. With `reuse`, answers and verdicts are those of earlier runs wherever the same was asked of the same
-    model with the same parameters.
+    Judges score or compare the answers, or `checks` are made, which need no judge. Without any of them, a run only
+    makes answers, which judges can judge later. With `economy`, calls go in batches at half the price, which a provider
+    answers within a day; it goes with models of OpenAI and Anthropic, and with built-in ones. With `reuse`, answers and
+    verdicts are those of earlier runs wherever the same was asked of the same model with the same parameters.
     """
 
     inputs: Annotated[list[ContentId], Meta(max_length=MAX_INPUTS)] = msgspec.field(default_factory=list)

@@ -55,8 +55,7 @@ def faults(configuration: Configuration, documents: int) -> Iterator[FieldError]
         yield FieldError("groups.of", "goes with map only")
     if groups is not None and groups.by != "tag" and groups.prefix:
         yield FieldError("groups.prefix", "goes with tag only")
-    if configuration.scoring is None and configuration.comparison is None and not configuration.checks:
-        yield FieldError("scoring", "is required where there is neither a comparison nor a check")
+    yield from _purpose_faults(configuration)
     yield from definition.faults(configuration.checks)
     yield from _candidate_faults(configuration)
     yield from _comparison_faults(configuration)
@@ -97,6 +96,17 @@ def scores(configuration: Configuration, documents: int) -> int:
     """How many scores a run over so many inputs plans."""
     scoring = configuration.scoring
     return 0 if scoring is None else answers(configuration, documents) * len(scoring.judges) * scoring.repeats
+
+
+def _purpose_faults(configuration: Configuration) -> Iterator[FieldError]:
+    """Faults of a configuration without judges: it makes answers or checks them, and nobody says which are best."""
+    if configuration.scoring is not None or configuration.comparison is not None:
+        return
+    makes = any(candidate.model is not None for candidate in configuration.generation.candidates)
+    if not makes and not configuration.checks:
+        yield FieldError("scoring", "is required where no candidate has a model, and nothing is compared or checked")
+    if configuration.output.destination != "none" and configuration.output.answers == "best":
+        yield FieldError("output.answers", "must be all: without judges, no candidate is best")
 
 
 def _row_faults(configuration: Configuration) -> Iterator[FieldError]:

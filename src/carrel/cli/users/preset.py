@@ -25,10 +25,17 @@ def command() -> None:
 @click.option("--input", "inputs", multiple=True, metavar="ID", help="A document that candidates work on.")
 @click.option("--tagged", metavar="TAG", help="All input documents with this tag.")
 @click.option("--candidate", "candidates", multiple=True, metavar="MODEL", help="A model that takes part.")
-@click.option("--judge", "judges", multiple=True, metavar="MODEL", help="A model that scores and compares.")
+@click.option(
+    "--judge",
+    "judges",
+    multiple=True,
+    metavar="MODEL",
+    help="A model that judges; without one, a run only makes answers.",
+)
 @click.option("--instructions", metavar="ID", help="The prompt.")
 @click.option("--criteria", metavar="ID", help="The criteria for scores; without them, answers are only compared.")
 @click.option("--finalists", type=int, help="How many candidates are compared.")
+@click.option("--scores-only", is_flag=True, help="Judges score each answer by the criteria, and compare nothing.")
 @user_command
 def create(
     cli: UserCommand,
@@ -41,6 +48,7 @@ def create(
     instructions: str | None,
     criteria: str | None,
     finalists: int | None,
+    scores_only: bool,
 ) -> None:
     """Make a preset from a file, or a simple one from options."""
     if file is not None:
@@ -51,8 +59,13 @@ def create(
     if tagged is not None:
         found = cli.workspace.contents.find(type="input_document", tag=tagged)
         documents += [item.id for item in found if item.id not in inputs]
-    if not (name and documents and candidates and judges):
-        words = "give --file, or --name, --input or --tagged, --candidate and --judge"
+    if not (name and documents and candidates):
+        words = "give --file, or --name, --input or --tagged, and --candidate"
+        terminal.end(terminal.EXIT_USAGE, words, as_json=cli.as_json)
+    if not judges and (criteria or finalists is not None or scores_only):
+        terminal.end(terminal.EXIT_USAGE, "--criteria, --finalists and --scores-only need --judge", as_json=cli.as_json)
+    if scores_only and (criteria is None or finalists is not None):
+        words = "--scores-only needs --criteria, and does not go with --finalists"
         terminal.end(terminal.EXIT_USAGE, words, as_json=cli.as_json)
     heard = [Judge(model=model) for model in judges]
     made = cli.workspace.presets.create(
@@ -62,7 +75,7 @@ def create(
             instructions=instructions,
             generation=Generation(candidates=[Candidate(model=model) for model in candidates]),
             scoring=None if criteria is None else Scoring(judges=heard, criteria=criteria),
-            comparison=Comparison(judges=heard, finalists=finalists),
+            comparison=Comparison(judges=heard, finalists=finalists) if heard and not scores_only else None,
         )
     )
     cli.show(made, f"{made.id}  {made.name}")

@@ -326,7 +326,7 @@ def reevaluate(
     instructions: str | None,
     watched: bool,
 ) -> None:
-    """Judge the same answers again, in a new round. Earlier rounds stay readable."""
+    """Judge the same answers again, in a new round, or for the first time. Earlier rounds stay readable."""
     heard = [Judge(model=model) for model in judges] or None
     run = cli.workspace.runs.reevaluate(run_id, judges=heard, criteria=criteria, instructions=instructions)
     _began(cli, run, watched=watched)

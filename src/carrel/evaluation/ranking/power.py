@@ -84,6 +84,9 @@ _SURE_EARLY: dict[int, tuple[float, ...]] = {
 }
 
 
+UNJUDGED = "No judge scores or compares the answers, so nobody will be called best. Judges can judge them later."
+
+
 class Power(msgspec.Struct, frozen=True, kw_only=True):
     """What the planned documents can decide: the lead is found with a chance from `chance` to `chance_high`.
 
@@ -107,10 +110,20 @@ def power(
 
     `early` is for a run that may stop early. Several judges who all say the same tell no more than one does, and judges
     who decide anew as much as one on (1 + judges)/2 times as many documents. Documents that belong together tell as
-    much as `independent` ones.
+    much as `independent` ones. Without any judge nothing is decided.
     """
+    if judges == 0:
+        return Power(
+            documents=documents,
+            candidates=candidates,
+            chance=0.0,
+            chance_high=0.0,
+            documents_enough=None,
+            documents_enough_low=None,
+            sentence=UNJUDGED,
+        )
     units = documents if independent is None else min(independent, documents)
-    more = (1 + max(1, judges)) / 2
+    more = (1 + judges) / 2
 
     def chances(number: int) -> list[float]:
         told = units * number // documents if documents else 0

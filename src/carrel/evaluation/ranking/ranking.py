@@ -98,15 +98,15 @@ class Ranking(msgspec.Struct, frozen=True, kw_only=True):
     """Everything a report or an answer shows; the same evidence gives the same bytes.
 
     `basis` is `scores` when nothing was compared but something was scored: then leaders, contrasts, bounds and groups
-    are about scores. It is `checks` when the run has no judge, and then nobody leads. `leaders` have the greatest win
-    share, several if they are level. `groups` has more than one entry when candidates never met, directly or through
-    others: then nobody leads. `exploratory`: weights were moved after seeing results. `look` is `None` where a run
-    looks once, at its end; else it is the one that this was found at, or that is next, and intervals and contrasts are
-    as strict as that look is. `grouping` is there if documents belong together, or may do so: then all intervals are
-    those of groups of documents. `found_chance` is the chance that judges who agree as these did would have found a
-    true lead of 69 % on all documents of the run; in four of five runs it lies between `found_chance_low` and
-    `found_chance_high`. `None` where nothing was compared, where there are too few documents, where some belong
-    together, and where verdicts of only two candidates are missing.
+    are about scores. It is `checks` when the run has no judge, and `answers` when it has no check either; then nobody
+    leads. `leaders` have the greatest win share, several if they are level. `groups` has more than one entry when
+    candidates never met, directly or through others: then nobody leads. `exploratory`: weights were moved after seeing
+    results. `look` is `None` where a run looks once, at its end; else it is the one that this was found at, or that is
+    next, and intervals and contrasts are as strict as that look is. `grouping` is there if documents belong together,
+    or may do so: then all intervals are those of groups of documents. `found_chance` is the chance that judges who
+    agree as these did would have found a true lead of 69 % on all documents of the run; in four of five runs it lies
+    between `found_chance_low` and `found_chance_high`. `None` where nothing was compared, where there are too few
+    documents, where some belong together, and where verdicts of only two candidates are missing.
     """
 
     rows: tuple[Row, ...]
@@ -123,7 +123,7 @@ class Ranking(msgspec.Struct, frozen=True, kw_only=True):
     longer_text: LongerText
     checked_by_human: bool
     exploratory: bool
-    basis: Literal["comparisons", "scores", "checks"] = "comparisons"
+    basis: Literal["comparisons", "scores", "checks", "answers"] = "comparisons"
     length_adjusted: LengthAdjusted | None = None
     look: Look | None = None
     distrust: tuple[Distrust, ...] = ()

@@ -116,9 +116,9 @@ def estimate(conn: Connection, data: RunIn, registry: Registry, settings: Settin
 
 
 def _comparing(configuration: Configuration) -> int:
-    """How many judges compare, or score where nothing is compared."""
+    """How many judges compare, or score where nothing is compared; 0 where nobody does either."""
     judging = configuration.comparison or configuration.scoring
-    return 1 if judging is None else len(judging.judges)
+    return 0 if judging is None else len(judging.judges)
 
 
 def _independent(conn: Connection, configuration: Configuration) -> int | None:

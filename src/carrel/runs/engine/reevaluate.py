@@ -33,6 +33,9 @@ def reevaluate(
 ) -> Run:
     """Plan the round and let the run continue with it.
 
+    Where the run was made without judges, they compare the answers of two or more candidates, and score all answers
+    once there are criteria.
+
     Raises:
         NotFound: there is no such run.
         RunStateConflict: it has not ended.
@@ -77,19 +80,24 @@ def _planned(
         planned = replace(planned, **{kind: number})
     if data.judges is not None:
         scoring, comparison = configuration.scoring, configuration.comparison
-        if scoring is None and comparison is None:
-            raise BadInput.at("judges", "have nothing to do in a run that neither scores nor compares")
+        scores, compares = scoring is not None, comparison is not None
+        if not scores and not compares:
+            scores, compares = bool(planned.criteria), len(configuration.generation.candidates) > 1
+        if not scores and not compares:
+            raise BadInput.at("criteria", "are required: a single candidate can only be scored")
         named: list[tuple[str, str, Role]] = [(path, model, "judge") for path, model in _judge_models(data.judges)]
         check.refuse(BadInput, check.role_faults(named, registry))
         planned = replace(
             planned,
             judges=rounds.bench(
-                data.judges if scoring is not None else (),
-                data.judges if comparison is not None else (),
+                data.judges if scores else (),
+                data.judges if compares else (),
                 scoring.repeats if scoring is not None else 1,
                 registry,
             ),
         )
+    if not planned.judges:
+        raise BadInput.at("judges", "are required: the run has none yet")
     judges = [(f"judges[{index}]", judge.model) for index, judge in enumerate(planned.judges)]
     check.refuse(CriterionNotSupported, check.criteria_faults(judges, planned.criteria))
     return planned

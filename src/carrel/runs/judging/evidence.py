@@ -74,6 +74,7 @@ def rest(conn: Connection, setup: Setup) -> Evidence:
         judge_families={judge.name: judge.family for judge in judges if not replays(judge.model)},
         same=documents.same,
         groups=documents.groups,
+        checked=setup.checks > 0,
     )
 
 

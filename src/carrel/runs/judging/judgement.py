@@ -29,7 +29,7 @@ class Evidence(msgspec.Struct, frozen=True):
     judges have other weights than in an earlier round whose results the user could see. `look` is for a round that may
     stop early. `families` are those of the candidates, `judge_families` those of judges that are models.
     `same` names the first document with the same text and reference for each later one, and `groups` says which
-    documents belong together.
+    documents belong together. `checked`: the run makes checks, which need no judge.
     """
 
     candidates: tuple[str, ...]
@@ -45,6 +45,7 @@ class Evidence(msgspec.Struct, frozen=True):
     judge_families: dict[str, str | None] = {}
     same: dict[str, str] = {}
     groups: Groups = Groups()
+    checked: bool = False
 
 
 class Answered(msgspec.Struct, frozen=True):
@@ -198,7 +199,7 @@ def _weighed(evidence: Evidence, found: Ranking, weights: Mapping[str, float], *
         evidence.groups.joined,
     )
     if not (evidence.comparison_weights or evidence.scoring_weights or with_human or evidence.verdicts):
-        return structs.replace(found, basis="checks")
+        return structs.replace(found, basis="checks" if evidence.checked else "answers")
     if trusted is found:
         # A ranking by scores, or one that was weighed before, has no other reasons.
         trusted = structs.replace(found, distrust=())

@@ -71,6 +71,7 @@ def _rest(played: Sequence[Played], named: Mapping[str, str]) -> Evidence:
             named[one.candidates[label]]: family for one in played for label, family in one.evidence.families.items()
         },
         groups=_groups(played),
+        checked=any(one.evidence.checked for one in played),
     )
 
 

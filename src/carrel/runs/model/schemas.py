@@ -52,7 +52,8 @@ class RunIn(ExecuteIn, frozen=True):
 class ReevaluateIn(In, frozen=True):
     """Another round over the same answers. A field that is left out stays as it was in the round before.
 
-    `judges` score and compare; `criteria` and `instructions` name contents.
+    `judges` score and compare; `criteria` and `instructions` name contents. If the run was made without judges, they
+    compare the answers of two or more candidates, and with `criteria` they also score every answer.
     """
 
     judges: Judges | None = None

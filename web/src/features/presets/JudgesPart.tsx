@@ -5,6 +5,7 @@ import { Check, TextField } from "../../components/Field";
 import { ModelSelect } from "../../components/ModelSelect";
 import { judgesFor } from "../../lib/judgeChoice";
 import { ContentSelect } from "./ContentSelect";
+import { isUnjudged } from "./draft";
 
 /** With fewer documents no run stops early. */
 const EARLY_FROM = 13;
@@ -31,6 +32,12 @@ export function JudgesPart({ draft, change, at, models }: Props) {
               {fault}
             </p>
           ),
+      )}
+      {isUnjudged(draft) && !checks?.length && (
+        <p className="small dim">
+          Without judges, a run only makes the answers: nothing is compared, and nobody is called best. Judges can judge
+          them later.
+        </p>
       )}
       {checks && checks.length > 0 && (
         <p className="small dim">

@@ -53,3 +53,28 @@ test("a preset with checks alone can be saved, because it needs no judge", () =>
   expect([...faultsOf(draftOf(ELSEWHERE), known).keys()]).toEqual([]);
   expect([...faultsOf({ ...draftOf(ELSEWHERE), checks: [] }, known).keys()]).toEqual(["scoring"]);
 });
+
+test("a preset without judges and checks can be saved if a model answers, and the form says what it does", async () => {
+  const known = { models: [], documents: undefined };
+  const draft: PresetIn = {
+    ...draftOf(ELSEWHERE),
+    checks: [],
+    instructions: "i1",
+    generation: { candidates: [{ label: "lead", model: "local:lead" }] },
+  };
+  expect([...faultsOf(draft, known).keys()].filter((path) => !path.includes("model"))).toEqual([]);
+  const sent: PresetIn = { ...draft, output: { destination: "library" } };
+  expect(faultsOf(sent, known).get("output.answers")).toMatch(/no candidate is best/);
+  await renderPage(
+    <PresetForm
+      draft={draft}
+      onChange={vi.fn()}
+      faults={new Map()}
+      models={[]}
+      documents={[]}
+      connections={[]}
+      error={undefined}
+    />,
+  );
+  expect(screen.getByText(/a run only makes the answers: nothing is compared/)).toBeTruthy();
+});

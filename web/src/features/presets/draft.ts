@@ -86,6 +86,11 @@ export interface Known {
   connections?: readonly Connection[] | undefined;
 }
 
+/** Whether no judge scores or compares the answers. */
+export function isUnjudged({ scoring, comparison }: Pick<PresetIn, "scoring" | "comparison">): boolean {
+  return !scoring && !comparison;
+}
+
 /** What the service would refuse, by the path of the field. The service checks again when the preset is saved. */
 export function faultsOf(draft: PresetIn, known: Known): Faults {
   const faults = new Map<string, string>();
@@ -102,8 +107,12 @@ export function faultsOf(draft: PresetIn, known: Known): Faults {
   else if (draft.comparison && candidates.length < 2)
     faults.set("generation.candidates", "A comparison needs two candidates at least.");
   candidates.forEach((candidate, number) => candidateFaults(faults, candidate, number, draft, known));
-  if (!draft.scoring && !draft.comparison && !draft.checks?.length)
-    faults.set("scoring", "Let judges score, compare, or both.");
+  if (isUnjudged(draft)) {
+    if (!draft.checks?.length && !candidates.some(({ model }) => model))
+      faults.set("scoring", "Let judges score, compare, or both: there is nothing to generate.");
+    if (draft.output && draft.output.destination !== "none" && (draft.output.answers ?? "best") === "best")
+      faults.set("output.answers", "Without judges no candidate is best: choose all answers.");
+  }
   if (draft.scoring && !draft.scoring.criteria) faults.set("scoring.criteria", "Choose or write the criteria.");
   judgeFaults(faults, "scoring.judges", draft.scoring?.judges, known);
   judgeFaults(faults, "comparison.judges", draft.comparison?.judges, known);

@@ -29,6 +29,7 @@ function Form({ run, controls, onClose }: Omit<Props, "isOpen">) {
   const api = useApi();
   const models = useQuery(modelsQuery(api));
   const criteria = useQuery(contentChoiceQuery(api, "criteria"));
+  const unjudged = !run.configuration.scoring && !run.configuration.comparison;
   const before = (run.configuration.scoring ?? run.configuration.comparison)?.judges ?? [];
   const [judges, setJudges] = useState<readonly string[]>(before.map((judge) => judge.model));
   const [criteriaId, setCriteriaId] = useState("");
@@ -58,9 +59,14 @@ function Form({ run, controls, onClose }: Omit<Props, "isOpen">) {
           />
         ))}
       </fieldset>
-      {run.configuration.scoring && (
+      {unjudged && (
+        <p className="small dim">
+          This run was made without judges: these compare its answers, and with criteria they also score them.
+        </p>
+      )}
+      {(run.configuration.scoring || unjudged) && (
         <SelectField label="Criteria" value={criteriaId} onChange={(event) => setCriteriaId(event.target.value)}>
-          <option value="">As before</option>
+          <option value="">{unjudged ? "None, or as before" : "As before"}</option>
           {criteria.data?.map((content) => (
             <option key={content.id} value={content.id}>
               {content.name}

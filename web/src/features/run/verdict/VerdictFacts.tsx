@@ -116,7 +116,9 @@ export function NoVerdictYet({ run, report }: { run: Run; report: Report }) {
         {what}: {many(run.progress.total, "task", "tasks")} in all.{" "}
         {run.state === "pending"
           ? "Nothing is spent until you start it."
-          : "The ranking appears here with the first judgements, and stays up to date while more come in."}
+          : judges.length
+            ? "The ranking appears here with the first judgements, and stays up to date while more come in."
+            : "No judge takes part: nothing will be compared."}
       </p>
     </section>
   );
