@@ -36,7 +36,7 @@ web/node_modules/.installed: web/package.json web/package-lock.json
 	@cd web && npm ci --silent --no-audit --no-fund
 	@touch $@
 
-web/dist/carrel.js: web/node_modules/.installed openapi.json web/vite.config.ts web/index.html $(shell find web/src web/scripts -type f ! -name schema.d.ts 2>/dev/null)
+web/dist/carrel.js: web/node_modules/.installed openapi.json web/vite.config.ts web/index.html $(shell find web/src web/scripts sdk/typescript/src -type f ! -name schema.ts 2>/dev/null)
 	@cd web && npm run -s build
 	@touch $@
 

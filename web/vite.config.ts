@@ -1,3 +1,4 @@
+import { fileURLToPath } from "node:url";
 import react from "@vitejs/plugin-react";
 import { defineConfig } from "vitest/config";
 
@@ -5,6 +6,8 @@ import { defineConfig } from "vitest/config";
 export default defineConfig({
   plugins: [react()],
   base: "./",
+  // The client is built with the app, from its sources, so that nothing has to be built or installed before.
+  resolve: { alias: { "carrel-sdk": fileURLToPath(new URL("../sdk/typescript/src/index.ts", import.meta.url)) } },
   build: {
     target: ["chrome123", "firefox125", "safari17.5"],
     cssTarget: ["chrome123", "firefox125", "safari17.5"],

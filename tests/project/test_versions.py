@@ -24,6 +24,7 @@ def test_every_place_that_names_the_version_names_the_same() -> None:
         "sdk/pyproject.toml": sdk["project"]["version"],
         "web/package.json": json.loads(text("web/package.json"))["version"],
         "web/package-lock.json": json.loads(text("web/package-lock.json"))["version"],
+        "sdk/typescript/package.json": json.loads(text("sdk/typescript/package.json"))["version"],
         "openapi.json": json.loads(text("openapi.json"))["info"]["version"],
         "deploy/compose.yaml": re.findall(r"image: carrel-service:(\S+)", text("deploy/compose.yaml"))[0],
     }

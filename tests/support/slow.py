@@ -25,6 +25,7 @@ PLACES = (
     "tests/cli/test_without_service.py",
     "tests/kit/processes/",
     "tests/sdk/test_host.py",
+    "tests/sdk/test_typescript.py",
     "tests/providers/local/test_provider.py",
     "tests/providers/test_prices.py::test_prices_are_not_read_at_the_start",
     "tests/providers/protocols/test_openai_chat.py::test_the_http_client_is_not_imported_before_the_first_call",

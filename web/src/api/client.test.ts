@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import { Api, data } from "./client";
-import { ApiError, ConnectionLost } from "./errors";
+import { ApiError, ConnectionLost, data } from "carrel-sdk";
+import { Api } from "./client";
 import { Session } from "./session";
 
 const HOST = { baseUrl: "http://service.test/", tokenUrl: "http://host.test/token", unlockUrl: "/unlock" };

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { EventParser } from "./events";
+import { EventParser } from "carrel-sdk";
 
 const STREAM = 'id: 7\nevent: task-succeeded\ndata: {"a":1}\n\n: ping\n\nevent: progress\ndata: {"b":2}\n\n';
 

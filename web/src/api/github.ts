@@ -2,8 +2,8 @@
 import { queryOptions, useMutation, useQueryClient } from "@tanstack/react-query";
 import { useApi } from "../app/context";
 import { toast } from "../components/Toasts";
-import { type Api, data, ifMatch } from "./client";
-import { ApiError } from "./errors";
+import { ApiError, data, ifMatch } from "carrel-sdk";
+import type { Api } from "./client";
 import { queryKeys } from "./queryKeys";
 import type { Connection, ConnectionChange, ConnectionIn, ConnectionTest, ExportIn } from "./types";
 

@@ -1,6 +1,7 @@
 /** Queries that more than one feature uses. */
 import { queryOptions } from "@tanstack/react-query";
-import { type Api, data } from "./client";
+import { data } from "carrel-sdk";
+import type { Api } from "./client";
 import { queryKeys } from "./queryKeys";
 import type { ContentSummary, ContentType } from "./types";
 

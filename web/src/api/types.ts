@@ -1,5 +1,5 @@
 /** The shapes of the API by the names that the app uses. */
-import type { components } from "./schema";
+import type { components } from "carrel-sdk";
 
 type Schemas = components["schemas"];
 

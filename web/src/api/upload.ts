@@ -1,5 +1,5 @@
 /** A request whose body is large: sent by XMLHttpRequest, for only that tells how much of it is on its way. */
-import { ConnectionLost } from "./errors";
+import { ConnectionLost } from "carrel-sdk";
 
 export interface Upload {
   path: string;

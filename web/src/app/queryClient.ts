@@ -1,6 +1,6 @@
 /** The query cache. It stays in memory and is never stored. */
 import { QueryClient } from "@tanstack/react-query";
-import { ApiError, ConnectionLost } from "../api/errors";
+import { ApiError, ConnectionLost } from "carrel-sdk";
 
 const TRIES = 3;
 

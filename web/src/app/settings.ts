@@ -1,6 +1,7 @@
 /** The user's settings, which decide about theme, numbers and times of every page. */
 import { queryOptions, useQuery } from "@tanstack/react-query";
-import { type Api, tagged } from "../api/client";
+import { tagged } from "carrel-sdk";
+import type { Api } from "../api/client";
 import { queryKeys } from "../api/queryKeys";
 import { useApi } from "./context";
 

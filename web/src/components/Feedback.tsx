@@ -1,6 +1,6 @@
 import { CircleAlert, CircleCheck, Info, LoaderCircle, TriangleAlert } from "lucide-react";
 import type { ReactNode } from "react";
-import { ApiError, ConnectionLost } from "../api/errors";
+import { ApiError, ConnectionLost } from "carrel-sdk";
 import { useApi } from "../app/context";
 import { pathInWords } from "../lib/pathWords";
 import { Button } from "./Button";

@@ -1,6 +1,6 @@
 import { X } from "lucide-react";
 import { useSyncExternalStore } from "react";
-import { ApiError } from "../api/errors";
+import { ApiError } from "carrel-sdk";
 import { IconButton } from "./Button";
 
 interface Toast {

@@ -1,5 +1,5 @@
 import { type SubmitEvent, useState } from "react";
-import { faultsAt } from "../../api/errors";
+import { faultsAt } from "carrel-sdk";
 import { GITHUB, useConnections, wordsForTest } from "../../api/github";
 import { Button } from "../Button";
 import { ErrorNote, Note } from "../Feedback";

@@ -1,5 +1,5 @@
 import { adviceFor, codeOf } from "../../api/github";
-import { ApiError } from "../../api/errors";
+import { ApiError } from "carrel-sdk";
 import { useFormats } from "../../app/context";
 import { ErrorNote, Note } from "../Feedback";
 

@@ -1,6 +1,6 @@
 import { useQuery } from "@tanstack/react-query";
 import { type ReactNode, type SubmitEvent, useState } from "react";
-import { faultsAt } from "../../api/errors";
+import { faultsAt } from "carrel-sdk";
 import { commitUrl, connectionsQuery, useSend } from "../../api/github";
 import type { Connection, ExportedTo, ExportIn, Output } from "../../api/types";
 import { useApi, useFormats } from "../../app/context";

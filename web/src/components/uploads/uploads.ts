@@ -1,8 +1,8 @@
 /** Uploads: what each file becomes, how much of it was sent, and why a file failed. */
 import { useQueryClient } from "@tanstack/react-query";
 import { useRef, useState } from "react";
-import { type Api, data } from "../../api/client";
-import { ApiError, isAbort } from "../../api/errors";
+import { ApiError, data, isAbort } from "carrel-sdk";
+import type { Api } from "../../api/client";
 import { meQuery } from "../../api/queries";
 import { queryKeys } from "../../api/queryKeys";
 import type { ContentType, Document } from "../../api/types";

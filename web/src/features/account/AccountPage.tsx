@@ -2,7 +2,7 @@ import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
 import { lazy, Suspense } from "react";
 import { TabPanel } from "react-aria-components";
-import { data } from "../../api/client";
+import { data } from "carrel-sdk";
 import { meQuery } from "../../api/queries";
 import { queryKeys } from "../../api/queryKeys";
 import type { LedgerEntry, Me } from "../../api/types";

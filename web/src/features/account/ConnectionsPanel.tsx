@@ -1,6 +1,6 @@
 import { useQuery } from "@tanstack/react-query";
 import { type SubmitEvent, useState } from "react";
-import { faultsAt, isOutdated } from "../../api/errors";
+import { faultsAt, isOutdated } from "carrel-sdk";
 import { connectionsQuery, GITHUB, useConnections, wordsForTest } from "../../api/github";
 import type { Connection } from "../../api/types";
 import { useApi, useFormats } from "../../app/context";

@@ -2,7 +2,7 @@ import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { Download, Upload } from "lucide-react";
 import { useRef, useState } from "react";
 import { FileTrigger } from "react-aria-components";
-import { ConnectionLost, isAbort } from "../../api/errors";
+import { ConnectionLost, isAbort } from "carrel-sdk";
 import { meQuery } from "../../api/queries";
 import type { Imported } from "../../api/types";
 import { useApi, useFormats } from "../../app/context";

@@ -1,7 +1,6 @@
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { type SubmitEvent, useState } from "react";
-import { data } from "../../api/client";
-import { faultsAt } from "../../api/errors";
+import { data, faultsAt } from "carrel-sdk";
 import { queryKeys } from "../../api/queryKeys";
 import type { NewProgramKey, ProgramKey, ProgramScope } from "../../api/types";
 import { useApi, useFormats } from "../../app/context";

@@ -1,6 +1,6 @@
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
-import { data } from "../../api/client";
+import { data } from "carrel-sdk";
 import { queryKeys } from "../../api/queryKeys";
 import type { OpenSession } from "../../api/types";
 import { useApi, useFormats } from "../../app/context";

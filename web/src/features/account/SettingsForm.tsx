@@ -1,7 +1,6 @@
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
-import { ifMatch, type Tagged, tagged } from "../../api/client";
-import { faultsAt } from "../../api/errors";
+import { faultsAt, ifMatch, type Tagged, tagged } from "carrel-sdk";
 import { modelsQuery } from "../../api/queries";
 import { queryKeys } from "../../api/queryKeys";
 import type { Model, UserSettings } from "../../api/types";

@@ -1,6 +1,6 @@
 import { useQuery } from "@tanstack/react-query";
 import { lazy, Suspense, useState } from "react";
-import { data } from "../../api/client";
+import { data } from "carrel-sdk";
 import { queryKeys } from "../../api/queryKeys";
 import { useApi, useFormats } from "../../app/context";
 import { useSettings } from "../../app/settings";

@@ -1,7 +1,7 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { FolderGit2, Trash2 } from "lucide-react";
 import { useState } from "react";
-import { data } from "../../api/client";
+import { data } from "carrel-sdk";
 import { MOST_SENT } from "../../api/github";
 import { queryKeys } from "../../api/queryKeys";
 import type { ContentSummary } from "../../api/types";

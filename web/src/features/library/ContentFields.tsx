@@ -1,4 +1,4 @@
-import { ApiError, faultsAt } from "../../api/errors";
+import { ApiError, faultsAt } from "carrel-sdk";
 import type { Content, ContentIn } from "../../api/types";
 import { SelectField, TextField } from "../../components/Field";
 import { TagsField } from "../../components/TagsField";

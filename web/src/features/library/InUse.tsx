@@ -1,7 +1,6 @@
 import { useQueries } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
-import { data } from "../../api/client";
-import { ApiError } from "../../api/errors";
+import { ApiError, data } from "carrel-sdk";
 import { queryKeys } from "../../api/queryKeys";
 import { useApi } from "../../app/context";
 import { ErrorNote } from "../../components/Feedback";

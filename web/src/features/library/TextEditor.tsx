@@ -1,5 +1,5 @@
 import { lazy, type RefObject, Suspense, useRef } from "react";
-import { ApiError } from "../../api/errors";
+import { ApiError } from "carrel-sdk";
 import type { ContentType } from "../../api/types";
 import { Button } from "../../components/Button";
 import { Note, Skeleton } from "../../components/Feedback";

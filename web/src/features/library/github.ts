@@ -1,5 +1,6 @@
 import { queryOptions, useMutation, useQueryClient } from "@tanstack/react-query";
-import { type Api, data } from "../../api/client";
+import { data } from "carrel-sdk";
+import type { Api } from "../../api/client";
 import { queryKeys } from "../../api/queryKeys";
 import type { ContentType, ImportOutcome } from "../../api/types";
 import { useApi } from "../../app/context";

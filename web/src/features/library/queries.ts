@@ -1,5 +1,6 @@
 import { infiniteQueryOptions, queryOptions, useMutation, useQueryClient } from "@tanstack/react-query";
-import { type Api, data, ifMatch, tagged } from "../../api/client";
+import { data, ifMatch, tagged } from "carrel-sdk";
+import type { Api } from "../../api/client";
 import { queryKeys } from "../../api/queryKeys";
 import type { ContentIn, ContentType, Document } from "../../api/types";
 import { useApi } from "../../app/context";

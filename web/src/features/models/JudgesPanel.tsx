@@ -1,6 +1,6 @@
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { type ReactNode, useState } from "react";
-import { data } from "../../api/client";
+import { data } from "carrel-sdk";
 import { modelsQuery } from "../../api/queries";
 import { queryKeys } from "../../api/queryKeys";
 import type { JudgeCheck, JudgePassport } from "../../api/types";

@@ -1,7 +1,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { type SubmitEvent, useState } from "react";
-import { faultsAt } from "../../api/errors";
+import { faultsAt } from "carrel-sdk";
 import type { ProviderKey } from "../../api/types";
 import { keysQuery } from "../../api/queries";
 import { useApi, useFormats } from "../../app/context";

@@ -1,7 +1,7 @@
 import { queryOptions, useMutation, useQueryClient } from "@tanstack/react-query";
-import { type Api, data } from "../../api/client";
+import { type components, data } from "carrel-sdk";
+import type { Api } from "../../api/client";
 import { queryKeys } from "../../api/queryKeys";
-import type { components } from "../../api/schema";
 import { useApi } from "../../app/context";
 import { toast } from "../../components/Toasts";
 

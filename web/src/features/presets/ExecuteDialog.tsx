@@ -2,7 +2,7 @@ import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { Play } from "lucide-react";
 import { useState } from "react";
-import { ApiError } from "../../api/errors";
+import { ApiError } from "carrel-sdk";
 import { useApi } from "../../app/context";
 import { Button } from "../../components/Button";
 import { Dialog } from "../../components/Dialog";

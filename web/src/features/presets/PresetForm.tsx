@@ -1,5 +1,5 @@
 import { Plus } from "lucide-react";
-import { faultsAt } from "../../api/errors";
+import { faultsAt } from "carrel-sdk";
 import type { Candidate, Connection, ContentSummary, Model, PresetIn } from "../../api/types";
 import { Button } from "../../components/Button";
 import { Note } from "../../components/Feedback";

@@ -1,6 +1,6 @@
 import { Plus } from "lucide-react";
 import { useState } from "react";
-import { ApiError, faultsAt } from "../../api/errors";
+import { ApiError, faultsAt } from "carrel-sdk";
 import { Button } from "../../components/Button";
 import { Dialog } from "../../components/Dialog";
 import { ErrorNote } from "../../components/Feedback";

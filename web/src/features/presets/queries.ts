@@ -5,7 +5,8 @@ import {
   useMutation,
   useQueryClient,
 } from "@tanstack/react-query";
-import { type Api, data, ifMatch, tagged } from "../../api/client";
+import { data, ifMatch, tagged } from "carrel-sdk";
+import type { Api } from "../../api/client";
 import { queryKeys } from "../../api/queryKeys";
 import type { Configuration, ContentIn, DryRun, PresetIn, Run } from "../../api/types";
 import { useApi } from "../../app/context";

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { ApiError, faultsAt } from "../../api/errors";
+import { ApiError, faultsAt } from "carrel-sdk";
 import { configurationOf, ofForm } from "./useRehearsal";
 
 test("what a preset is called is no part of what a run is made from", () => {

@@ -1,7 +1,7 @@
 /** The estimate of a preset while it is edited: the service is asked a moment after the last key. */
 import { useQuery } from "@tanstack/react-query";
 import { useMemo } from "react";
-import { ApiError } from "../../api/errors";
+import { ApiError } from "carrel-sdk";
 import type { Configuration, DryRun, PresetIn } from "../../api/types";
 import { useApi } from "../../app/context";
 import { useSettled } from "../../lib/useSettled";

@@ -2,7 +2,7 @@ import { useQuery } from "@tanstack/react-query";
 import { Send } from "lucide-react";
 import { useState } from "react";
 import { adviceFor } from "../../api/github";
-import { data } from "../../api/client";
+import { data } from "carrel-sdk";
 import { queryKeys } from "../../api/queryKeys";
 import type { Entry, Run } from "../../api/types";
 import { useApi, useFormats } from "../../app/context";

@@ -2,7 +2,7 @@ import { useQuery } from "@tanstack/react-query";
 import { getRouteApi, Link } from "@tanstack/react-router";
 import { lazy, Suspense } from "react";
 import { TabPanel } from "react-aria-components";
-import { ApiError } from "../../api/errors";
+import { ApiError } from "carrel-sdk";
 import type { Run } from "../../api/types";
 import { useApi, useFormats } from "../../app/context";
 import { Empty, Skeleton } from "../../components/Feedback";

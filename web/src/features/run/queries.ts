@@ -1,8 +1,9 @@
 /** The queries of the run page. */
 import { infiniteQueryOptions, keepPreviousData, queryOptions } from "@tanstack/react-query";
-import { type Api, data } from "../../api/client";
+import { data } from "carrel-sdk";
+import type { Api } from "../../api/client";
 import { queryKeys } from "../../api/queryKeys";
-import type { Entry, Kind, Report, Task } from "../../api/types";
+import type { Entry, Kind, Task } from "../../api/types";
 import { hasEnded } from "../../lib/states";
 
 const PAGE = 200;
@@ -29,7 +30,7 @@ export function reportQuery(api: Api, runId: string, against: string | undefined
           params: { path: { run_id: runId }, query: { format: "json", ...(against ? { against } : {}) } },
           signal,
         }),
-      ) as Promise<Report>,
+      ),
     placeholderData: keepPreviousData,
     refetchInterval: (query) => (query.state.data?.state === "running" ? LIVE_REPORT_MS : false),
   });

@@ -1,5 +1,5 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
-import { data } from "../../api/client";
+import { data } from "carrel-sdk";
 import { queryKeys } from "../../api/queryKeys";
 import type { Judge, Run, RunChange } from "../../api/types";
 import { useApi } from "../../app/context";

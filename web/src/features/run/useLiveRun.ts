@@ -1,6 +1,7 @@
 import { useQueryClient } from "@tanstack/react-query";
 import { useEffect, useState, useSyncExternalStore } from "react";
-import { follow, type ServerEvent } from "../../api/events";
+import type { ServerEvent } from "carrel-sdk";
+import { follow } from "../../api/events";
 import { queryKeys } from "../../api/queryKeys";
 import type { Entry, Run, RunSummary } from "../../api/types";
 import { useApi } from "../../app/context";

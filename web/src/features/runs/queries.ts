@@ -1,6 +1,7 @@
 /** Lists of runs, and what is done with many at once. */
 import { infiniteQueryOptions, queryOptions, useMutation, useQueryClient } from "@tanstack/react-query";
-import { type Api, data } from "../../api/client";
+import { data } from "carrel-sdk";
+import type { Api } from "../../api/client";
 import { queryKeys } from "../../api/queryKeys";
 import type { RunState } from "../../api/types";
 import { useApi } from "../../app/context";

@@ -2,7 +2,7 @@ import { useQuery } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { Play } from "lucide-react";
 import { useEffect, useMemo, useState } from "react";
-import { faultsAt } from "../../../api/errors";
+import { faultsAt } from "carrel-sdk";
 import { connectionsQuery } from "../../../api/github";
 import { contentChoiceQuery } from "../../../api/queries";
 import { useModels } from "../../../api/useModels";

@@ -1,7 +1,7 @@
 /** What the buttons of a new comparison do: take the sample, and start. */
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useRef } from "react";
-import { data } from "../../../api/client";
+import { data } from "carrel-sdk";
 import { queryKeys } from "../../../api/queryKeys";
 import type { Model, PresetIn, Run } from "../../../api/types";
 import { useApi } from "../../../app/context";

@@ -1,7 +1,8 @@
 /** Keeps the prompts of a comparison in the library while they are written, and fetches them after a reload. */
 import { useQueryClient } from "@tanstack/react-query";
 import { useEffect } from "react";
-import { type Api, data } from "../../../api/client";
+import { data } from "carrel-sdk";
+import type { Api } from "../../../api/client";
 import { queryKeys } from "../../../api/queryKeys";
 import { useApi } from "../../../app/context";
 import { variablesFor } from "../../../lib/placeholders";

@@ -1,5 +1,5 @@
 import { useState } from "react";
-import { faultsAt } from "../../../api/errors";
+import { faultsAt } from "carrel-sdk";
 import type { Run } from "../../../api/types";
 import { Button } from "../../../components/Button";
 import { Dialog } from "../../../components/Dialog";

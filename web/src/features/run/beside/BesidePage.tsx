@@ -1,7 +1,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { getRouteApi, Link } from "@tanstack/react-router";
 import { ArrowLeftRight } from "lucide-react";
-import { ApiError } from "../../../api/errors";
+import { ApiError } from "carrel-sdk";
 import type { Against, Report, Run } from "../../../api/types";
 import { useApi, useFormats } from "../../../app/context";
 import { Empty, Note, Skeleton } from "../../../components/Feedback";

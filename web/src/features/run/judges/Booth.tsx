@@ -1,7 +1,6 @@
 import { keepPreviousData, useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { lazy, Suspense, useEffect, useRef, useState } from "react";
-import { data } from "../../../api/client";
-import { ApiError } from "../../../api/errors";
+import { ApiError, data } from "carrel-sdk";
 import { queryKeys } from "../../../api/queryKeys";
 import type { Run } from "../../../api/types";
 import { useApi, useFormats } from "../../../app/context";

@@ -1,8 +1,7 @@
 import { useMutation, useQuery } from "@tanstack/react-query";
 import { Download, FileArchive, FolderGit2, Stamp } from "lucide-react";
 import { useState } from "react";
-import { data } from "../../../api/client";
-import { ApiError } from "../../../api/errors";
+import { ApiError, data } from "carrel-sdk";
 import { queryKeys } from "../../../api/queryKeys";
 import type { Run } from "../../../api/types";
 import { useApi } from "../../../app/context";

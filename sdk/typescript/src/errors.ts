@@ -1,5 +1,5 @@
 /** What can go wrong with a request, in the service's one shape. */
-import type { components } from "./schema";
+import type { components } from "./schema.js";
 
 export type Problem = components["schemas"]["Problem"];
 export type Fault = components["schemas"]["Fault"];
@@ -25,12 +25,21 @@ export class ApiError extends Error {
   }
 }
 
-/** Nothing came back: the service or the way to it is down. */
+/** Nothing came back: the service or the way to it is down, or it took too long. `cause` is what the network said. */
 export class ConnectionLost extends Error {
   override readonly name = "ConnectionLost";
 
-  constructor() {
-    super("The service cannot be reached.");
+  constructor(cause?: unknown) {
+    super("The service cannot be reached.", { cause });
+  }
+}
+
+/** A run has not ended in the time that `runs.wait` was given. The run goes on. */
+export class WaitTimeout extends Error {
+  override readonly name = "WaitTimeout";
+
+  constructor(readonly runId: string) {
+    super("The run has neither ended nor paused in time.");
   }
 }
 
@@ -40,7 +49,7 @@ export async function errorOf(response: Response): Promise<ApiError> {
   return new ApiError(
     response.status,
     problem?.code ?? "unreadable-answer",
-    problem?.detail ?? "The service gave an answer that this page does not understand.",
+    problem?.detail ?? "The service gave an answer that is not one of Carrel's.",
     problem?.errors ?? [],
     problem?.request_id ?? response.headers.get("X-Request-ID") ?? undefined,
     wait > 0 ? wait : undefined,
