@@ -78,11 +78,13 @@ class _Write:
 
     def tell(self) -> None:
         """Tell the caller, unless it is gone."""
-        if self.outcome.error is None and not self.waiter.done():
+        if self.waiter.done():
+            return
+        if self.outcome.error is None:
             self.waiter.set_result(self.outcome.value)
-        elif not self.waiter.done():
+        else:
             self.waiter.set_exception(self.outcome.error)
-            # Retrieve the exception; otherwise asyncio would report it, because the caller may be cancelled just now.
+            # Retrieve the exception; otherwise asyncio would report it if the caller is cancelled just now.
             self.waiter.exception()
 
 
@@ -177,8 +179,7 @@ class Workspace:
         self._draining: asyncio.Task[None] | None = None
         self._idle_scanners: deque[Connection] = deque()
         self._scans: set[_Scan] = set()
-        self._scanned: asyncio.Future[None] | None = None
-        """While the workspace closes: the last scan has ended."""
+        self._scanned: asyncio.Future[None] | None = None  # That the last scan has ended, while the workspace closes.
         self._scan_slots = asyncio.Semaphore(_SCANS)
         self._closed = False
 
