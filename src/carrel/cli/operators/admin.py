@@ -3,13 +3,17 @@
 import functools
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import partial
+from operator import itemgetter
 from pathlib import Path
-from typing import Concatenate, ParamSpec
+from typing import Concatenate, ParamSpec, TypeVar, cast
 
+import msgspec
 import rich_click as click
-from carrel_sdk import CarrelError
+from carrel_sdk import CarrelError, NotFound
 from carrel_sdk.admin import Admin
 
 from carrel.cli.interface import terminal
@@ -20,6 +24,7 @@ from carrel.cli.interface.terminal import DEFAULT_URL, Output
 from carrel.config import Settings
 
 P = ParamSpec("P")
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -56,6 +61,58 @@ def admin_command(fn: Callable[Concatenate[AdminCommand, P], None]) -> Callable[
             terminal.end(terminal.EXIT_USAGE, str(error), as_json=as_json)
 
     return command
+
+
+Admins = Mapping[str, Admin]
+"""The nodes by their names; the service that the command names has none."""
+
+
+def of_all_nodes(
+    fn: Callable[Concatenate[AdminCommand, Admins, P], None],
+) -> Callable[Concatenate[AdminCommand, P], None]:
+    """Give a command the service that it names, or with `--all-nodes` each node of a cluster."""
+
+    @click.option("--all-nodes", is_flag=True, help="Of every node of a cluster. Needs CARREL_ETCD.")
+    @click.option("--node-ca", type=click.Path(path_type=Path), help="Who signed the nodes' certificates: use HTTPS.")
+    @click.option("--allow-http", is_flag=True, help="With --all-nodes: plain HTTP to nodes on other machines.")
+    @functools.wraps(fn)
+    def command(cli: AdminCommand, /, *args: P.args, **kwargs: P.kwargs) -> None:
+        node_ca = cast("Path | None", kwargs.pop("node_ca"))
+        allow_http = bool(kwargs.pop("allow_http"))
+        if kwargs.pop("all_nodes"):
+            # Imported here: without a cluster nothing of it is loaded.
+            from carrel.cli.interface import each_node
+
+            settings = cli.settings or settings_of(cli.env_file)
+            with each_node.admins(settings, cli.secret, node_ca, allow_http=allow_http, as_json=cli.as_json) as admins:
+                fn(cli, admins, *args, **kwargs)
+        else:
+            require_all_nodes(cli, node_ca, allow_http=allow_http)
+            fn(cli, {"": cli.admin}, *args, **kwargs)
+
+    return command
+
+
+def require_all_nodes(cli: AdminCommand, node_ca: Path | None, *, allow_http: bool) -> None:
+    """End the program if something was said about nodes that are not asked."""
+    if node_ca is not None or allow_http:
+        terminal.end(terminal.EXIT_USAGE, "--node-ca and --allow-http: only with --all-nodes", as_json=cli.as_json)
+
+
+def show_each(cli: AdminCommand, found: Iterable[tuple[str, T]], columns: dict[str, Callable[[T], str]]) -> None:
+    """What nodes answered, a row each; the first column names the node, if there are several."""
+    rows = list(found)
+    if cli.as_json:
+        for name, value in rows:
+            terminal.print_json({"node": name} | msgspec.to_builtins(value) if name else value)
+        return
+    named: dict[str, Callable[[tuple[str, T]], str]] = {"node": itemgetter(0)} if any(name for name, _ in rows) else {}
+    cells = {title: partial(_cell, cell) for title, cell in columns.items()}
+    cli.show_rows(rows, {**named, **cells})
+
+
+def _cell(cell: Callable[[T], str], row: tuple[str, T]) -> str:
+    return cell(row[1])
 
 
 @click.group("admin", context_settings={"help_option_names": ["-h", "--help"]})
@@ -111,10 +168,13 @@ def logs() -> None:
 
 @logs.command("list")
 @admin_command
-def list_logs(cli: AdminCommand) -> None:
+@of_all_nodes
+def list_logs(cli: AdminCommand, admins: Admins) -> None:
     """List the shared logs, newest first."""
-    cli.show_rows(
-        cli.admin.shared_logs.each(),
+    found = [(name, log) for name, admin in admins.items() for log in admin.shared_logs.each()]
+    show_each(
+        cli,
+        sorted(found, key=lambda one: one[1].created_at, reverse=True),
         {
             "id": lambda log: log.share_id,
             "shared": lambda log: log.created_at[:19].replace("T", " "),
@@ -127,10 +187,18 @@ def list_logs(cli: AdminCommand) -> None:
 @logs.command("show")
 @click.argument("share_id")
 @admin_command
-def show_log(cli: AdminCommand, share_id: str) -> None:
+@of_all_nodes
+def show_log(cli: AdminCommand, admins: Admins, share_id: str) -> None:
     """Print one log, oldest row first."""
+    *others, last = admins.values()
+    for admin in others:
+        with suppress(NotFound):
+            log = admin.shared_logs.get(share_id)
+            break
+    else:
+        log = last.shared_logs.get(share_id)
     cli.show_rows(
-        cli.admin.shared_logs.get(share_id).entries,
+        log.entries,
         {
             "at": lambda entry: entry.at,
             "level": lambda entry: entry.level,
@@ -159,8 +227,20 @@ def write_offs(cli: AdminCommand, since: str | None, until: str | None, uuid: st
 
 @command.command("safe-to-restart")
 @admin_command
-def safe_to_restart(cli: AdminCommand) -> None:
+@of_all_nodes
+def safe_to_restart(cli: AdminCommand, admins: Admins) -> None:
     """Tell whether a restart would interrupt a run, and how many users would have to sign in again."""
+    if "" not in admins:
+        show_each(
+            cli,
+            ((name, admin.safe_to_restart()) for name, admin in admins.items()),
+            {
+                "safe": lambda state: "yes" if state.safe else "no",
+                "active runs": lambda state: f"{state.active_runs:,}",
+                "keys in memory": lambda state: f"{state.cached_keys:,}",
+            },
+        )
+        return
     state = cli.admin.safe_to_restart()
     safe = "safe" if state.safe else "not safe"
     cli.show(state, f"{safe}: {state.active_runs:,} active runs, {state.cached_keys:,} keys in memory")
@@ -192,8 +272,7 @@ def backup(cli: AdminCommand, file: Path, all_nodes: bool, node_ca: Path | None,
         settings = cli.settings or settings_of(cli.env_file)
         cluster_backup.back_up(file, settings, cli.secret, node_ca, allow_http=allow_http, as_json=cli.as_json)
         return
-    if node_ca is not None or allow_http:
-        terminal.end(terminal.EXIT_USAGE, "--node-ca and --allow-http: only with --all-nodes", as_json=cli.as_json)
+    require_all_nodes(cli, node_ca, allow_http=allow_http)
     with saving(cli, file, force=False) as out:
         cli.admin.backup(out)
 

@@ -4,19 +4,16 @@ Exit codes: 0 done; 1 a file or a node cannot be used; 2 wrong usage; 5 slots ke
 """
 
 import os
-import ssl
 from pathlib import Path
 from typing import Final
 
-import click
-import httpx
 from carrel_sdk import CarrelError
-from carrel_sdk.admin import Admin
 
 from carrel.backup import archive, cluster_backup
 from carrel.backup.archive import Manifest, Part
 from carrel.cli.interface import terminal
 from carrel.cli.interface.data_folder import one_line, print_summary
+from carrel.cli.interface.each_node import admin_of, trusting
 from carrel.cli.interface.etcd import require_etcd, run
 from carrel.cli.interface.refusal import refuse
 from carrel.cluster import shares
@@ -39,7 +36,7 @@ class Collection:
         self._settings = settings
         self._key = settings.service_key.reveal()
         self._secret = secret
-        self._tls = _trusting(node_ca) if node_ca is not None else None
+        self._tls = trusting(node_ca) if node_ca is not None else None
         self._allow_http = allow_http
         self._parts: dict[str, Manifest] = {}
 
@@ -70,13 +67,11 @@ class Collection:
 
     def _fetch(self, now: Shares, name: str) -> None:
         fresh = self._folder / f".{name}.tar"
-        address = f"{'http' if self._tls is None else 'https'}://{now.members[name].address}"
-        transport = None if self._tls is None else httpx.HTTPTransport(verify=self._tls)
         try:
             descriptor = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
             with (
                 os.fdopen(descriptor, "wb") as file,
-                Admin(address, self._secret, allow_http=self._allow_http, http=transport) as admin,
+                admin_of(now.members[name], self._secret, self._tls, allow_http=self._allow_http) as admin,
             ):
                 admin.backup(file)
                 file.flush()
@@ -110,10 +105,3 @@ def back_up(
     with one_line(folder, as_json=as_json):
         folder.mkdir(mode=0o700, exist_ok=True)
         Collection(folder, settings, secret, node_ca, allow_http=allow_http).complete(as_json=as_json)
-
-
-def _trusting(node_ca: Path) -> ssl.SSLContext:
-    try:
-        return ssl.create_default_context(cafile=node_ca)
-    except OSError:
-        raise click.BadParameter(f"{node_ca} cannot be read, or holds no certificate") from None
