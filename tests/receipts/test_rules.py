@@ -2,7 +2,7 @@
 
 from carrel.receipts import rules
 
-DIGEST = "3265b53161a2e4a6c23537d9dfc806473b018979ffb5a1a2cdb39294682b17ee"
+DIGEST = "b6cd7202dd6e0b1b2e0effa5942e033877a074816df498d1032f0fef5fd1eb91"
 
 
 def test_the_rules_of_rankings_and_words_are_those_that_this_version_says_it_has() -> None:

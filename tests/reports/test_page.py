@@ -193,7 +193,7 @@ def test_too_many_verdicts_are_not_listed() -> None:
 
 def test_a_run_without_judges_or_scores_is_a_page_too() -> None:
     made = report_input("", judges=(), scored=False, finished=False, state="pending")
-    assert "No judge scored or compared the answers" in text_of(made)
+    assert "Nothing was compared or scored" in text_of(made)
     assert "has no judges" in text_of(made)
 
 

@@ -15,11 +15,14 @@ T = TypeVar("T")
 def tell_when_done(job: "Future[Any]", tell: Callable[[], None]) -> None:
     """Call `tell` on the event loop, from which this is called, once the work has ended or was cancelled."""
     loop = asyncio.get_running_loop()
+    waiting = [tell]
 
     def ended(_job: "Future[Any]") -> None:
+        # The work keeps what it calls, and must not keep whoever keeps the work: a result would stay in memory.
+        told = waiting.pop()
         # Nobody waits any more on a loop that is closed.
         if not loop.is_closed():
-            loop.call_soon_threadsafe(tell)
+            loop.call_soon_threadsafe(told)
 
     job.add_done_callback(ended)
 
