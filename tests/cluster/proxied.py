@@ -74,8 +74,14 @@ class Proxied:
         path = {"PATH": f"{os.environ['PATH']}:/usr/sbin"}
         checked = subprocess.run(["haproxy", "-c", "-f", configuration], capture_output=True, text=True, env=path)
         assert checked.returncode == 0, checked.stdout + checked.stderr
-        with (self.folder / "haproxy.log").open("wb") as log:
-            self.proxy = subprocess.Popen(["haproxy", "-db", "-f", configuration], stdout=log, stderr=log, env=path)
+        self.start_proxy()
+
+    def start_proxy(self) -> None:
+        """Start HAProxy with the map that is in the file, and return when it answers."""
+        path = {"PATH": f"{os.environ['PATH']}:/usr/sbin"}
+        command = ["haproxy", "-db", "-f", str(self.folder / "haproxy.cfg")]
+        with (self.folder / "haproxy.log").open("ab") as log:
+            self.proxy = subprocess.Popen(command, stdout=log, stderr=log, env=path)
         with httpx.Client(transport=httpx.HTTPTransport(retries=10)) as client:
             assert client.get(f"{self.url}/api/health", timeout=60).status_code == 200
 

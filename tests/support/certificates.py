@@ -11,8 +11,8 @@ from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption,
 from cryptography.x509.oid import NameOID
 
 
-def self_signed(folder: Path, serial: int = 1, *, with_rsa: bool = False) -> tuple[Path, Path]:
-    """A certificate for 127.0.0.1 and its key, in place of those that are there."""
+def self_signed(folder: Path, serial: int = 1, *, with_rsa: bool = False, days: float = 1) -> tuple[Path, Path]:
+    """A certificate for 127.0.0.1 and its key, in place of those that are there; with 0 `days` it has ended."""
     key = rsa.generate_private_key(65537, 2048) if with_rsa else ec.generate_private_key(ec.SECP256R1())
     name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "127.0.0.1")])
     now = datetime.now(UTC)
@@ -23,7 +23,7 @@ def self_signed(folder: Path, serial: int = 1, *, with_rsa: bool = False) -> tup
         .public_key(key.public_key())
         .serial_number(serial)
         .not_valid_before(now - timedelta(days=1))
-        .not_valid_after(now + timedelta(days=1))
+        .not_valid_after(now + timedelta(days=days))
         .add_extension(x509.SubjectAlternativeName([x509.IPAddress(ip_address("127.0.0.1"))]), critical=False)
         .sign(key, hashes.SHA256())
     )
