@@ -13,7 +13,7 @@ ELSEWHERE = {"verdicts"}
 """Campaigns whose figures another guide tells."""
 
 
-MOST_WITHOUT_A_FIGURE = 2
+MOST_WITHOUT_A_FIGURE = 1
 """Lower it with each figure that comes."""
 
 
