@@ -43,6 +43,57 @@ async def test_an_account_is_made_and_read(accounts: Accounts) -> None:
     assert (accounts.folder("alice") / "account.db").stat().st_mode & 0o777 == 0o600
 
 
+async def test_what_was_read_is_recalled_until_the_account_changes(accounts: Accounts) -> None:
+    read = 0
+
+    def membership(conn: Connection) -> str:
+        nonlocal read
+        read += 1
+        return account_rows.get(conn).membership
+
+    async def recalled() -> tuple[str, int]:
+        return await accounts.recall("alice", membership), read
+
+    await make(accounts, "alice")
+    await make(accounts, "bob")
+    assert [await recalled(), await recalled()] == [("free", 1), ("free", 1)]
+    await accounts.run("bob", account_rows.set_membership, "paid")
+    assert await recalled() == ("free", 1)
+    await accounts.run("alice", account_rows.set_membership, "paid")
+    assert await recalled() == ("paid", 2)
+    accounts.run_here("alice", lambda conn: account_rows.set_membership(conn, "free"))
+    assert await recalled() == ("free", 3)
+    with accounts.still():
+        pass
+    assert await recalled() == ("free", 4)
+    accounts.remove(accounts.owner("alice"))
+    with pytest.raises(UserUnknown):
+        await recalled()
+    await make(accounts, "alice")
+    assert await recalled() == ("free", 5)
+
+
+async def test_of_no_more_accounts_than_the_limit_is_anything_recalled(
+    accounts: Accounts, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(account_rows, "RECALLED", 1)
+    read: list[str] = []
+
+    def uuid_of(conn: Connection) -> str:
+        read.append(account_rows.get(conn).uuid)
+        return read[-1]
+
+    for uuid in ("alice", "bob"):
+        await make(accounts, uuid)
+    assert [await accounts.recall(uuid, uuid_of) for uuid in ("alice", "bob", "bob", "alice")] == [
+        "alice",
+        "bob",
+        "bob",
+        "alice",
+    ]
+    assert read == ["alice", "bob", "alice"]
+
+
 async def test_to_read_an_account_takes_a_turn_so_that_long_work_does_not_come_in_between(data: Path) -> None:
     clock, turns = FakeClock(), Turns(at_once=1)
     accounts = Accounts(data, SERVICE_KEY, clock=clock, new_id=uuid7_factory(clock), turns=turns)

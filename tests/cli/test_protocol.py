@@ -11,7 +11,8 @@ import pytest
 import uvicorn
 
 from carrel.cli.serving import protocol
-from carrel.cli.serving.pace import BYTES_A_SECOND, Pace
+from carrel.cli.serving.cycle import Cycle
+from carrel.cli.serving.pace import LONG_A_SECOND, UNWANTED_A_SECOND, Pace
 from carrel.cli.serving.protocol import Protocol, look, sweep
 from carrel.cli.serving.receiving import RECEIVE_BYTES, Body, receiving
 from tests.support.clock import FakeClock
@@ -404,7 +405,7 @@ class Fixed(Pace):
 
     seconds = 3_600.0
 
-    def wait(self, size: int, took: float) -> float:
+    def wait(self, size: int, took: float = 0.0) -> float:
         return self.seconds
 
 
@@ -412,7 +413,7 @@ ENDLESS = b"POST / HTTP/1.1\r\nhost: a\r\ncontent-length: 1000000000\r\n\r\n"
 
 
 async def test_a_body_that_nobody_wants_waits_while_others_are_served(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(Protocol, "pace", Fixed())
+    monkeypatch.setattr(Protocol, "pace", Fixed(UNWANTED_A_SECOND))
     async with listening(refuse) as (port, connections), asyncio.timeout(PATIENCE_SECONDS):
         reader, writer = await asyncio.open_connection("127.0.0.1", port)
         writer.write(ENDLESS)
@@ -437,7 +438,7 @@ async def test_a_body_that_nobody_wants_waits_while_others_are_served(monkeypatc
 
 async def test_a_body_that_nobody_wants_is_read_on_after_its_wait(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Fixed, "seconds", 0.001)
-    monkeypatch.setattr(Protocol, "pace", Fixed())
+    monkeypatch.setattr(Protocol, "pace", Fixed(UNWANTED_A_SECOND))
     async with listening(refuse) as (port, _), asyncio.timeout(PATIENCE_SECONDS):
         reader, writer = await asyncio.open_connection("127.0.0.1", port)
         body = bytes(10 * RECEIVE_BYTES)
@@ -450,15 +451,60 @@ async def test_a_body_that_nobody_wants_is_read_on_after_its_wait(monkeypatch: p
 
 def test_connections_share_the_pace_of_what_nobody_wants() -> None:
     time = FakeClock()
-    pace = Pace(time.monotonic)
+    pace = Pace(UNWANTED_A_SECOND, time.monotonic)
     assert pace.wait(1_000, 0.0) == 0, "the rest of a small body"
     time.advance(1)
-    piece = BYTES_A_SECOND // 10
+    piece = UNWANTED_A_SECOND // 10
     assert [pace.wait(piece, 0.0) for _ in range(3)] == pytest.approx([0.1, 0.2, 0.3])
     time.advance(0.3)
     assert pace.wait(piece, 0.0) == pytest.approx(0.1)
     # Many small chunks take longer to read than to send.
     assert pace.wait(1_000, 0.1) == pytest.approx(0.1 + 5.0)
+
+
+async def test_a_long_answer_waits_between_its_pieces_while_others_are_served(monkeypatch: pytest.MonkeyPatch) -> None:
+    wait_is_over = asyncio.Event()
+
+    class Held(Pace):
+        async def rest(self, size: int) -> None:
+            await wait_is_over.wait()
+
+    async def in_pieces(scope: Any, receive: Any, send: Any) -> None:
+        size = 100_000 if scope["path"] == "/long" else 1_000
+        length = b"%d" % (2 * size)
+        await send({"type": "http.response.start", "status": 200, "headers": [(b"content-length", length)]})
+        for more in (True, False):
+            await send({"type": "http.response.body", "body": bytes(size), "more_body": more})
+
+    monkeypatch.setattr(Cycle, "pace", Held(LONG_A_SECOND))
+    async with listening(in_pieces) as (port, _), asyncio.timeout(PATIENCE_SECONDS):
+        reader, writer = await asyncio.open_connection("127.0.0.1", port)
+        writer.write(b"GET /long HTTP/1.1\r\nhost: a\r\n\r\n")
+        await reader.readuntil(b"\r\n\r\n")
+        await reader.readexactly(100_000)
+        for _ in range(10):
+            assert len(await talk(port, b"GET / HTTP/1.1\r\nhost: a\r\nconnection: close\r\n\r\n")) > 2_000
+        wait_is_over.set()
+        assert len(await reader.readexactly(100_000)) == 100_000
+        writer.close()
+
+
+async def test_a_long_body_waits_between_its_pieces_while_others_are_served(monkeypatch: pytest.MonkeyPatch) -> None:
+    wait_is_over = asyncio.Event()
+
+    class Held(Pace):
+        async def rest(self, size: int) -> None:
+            await wait_is_over.wait()
+
+    monkeypatch.setattr(Cycle, "pace", Held(LONG_A_SECOND))
+    async with listening() as (port, _), asyncio.timeout(PATIENCE_SECONDS):
+        head = b"POST / HTTP/1.1\r\nhost: a\r\nconnection: close\r\ncontent-length: 100000\r\n\r\n"
+        long = asyncio.create_task(talk(port, head, bytes(100_000)))
+        for _ in range(10):
+            assert b" 200 " in await talk(port, CLOSE)
+        assert not long.done()
+        wait_is_over.set()
+        assert b" 200 " in await long
 
 
 async def test_what_follows_an_answer_is_overwritten() -> None:

@@ -15,6 +15,7 @@ import pytest
 from carrel.config import Settings
 from carrel.kit.concurrency import loop_turns
 from carrel.kit.http import in_flight
+from carrel.kit.http.in_flight import InFlight
 from tests.support.clock import FakeClock
 from tests.support.host import Host, code_of
 from tests.support.live_server import live_server
@@ -95,6 +96,23 @@ async def test_unread_answers_of_one_user_are_bounded_and_others_get_theirs(
         await until(200, site.client, hers, ada)
     # A client that leaves gives back what it held.
     await until(200, site.client, hers, ada)
+
+
+async def test_refusals_wait_so_that_asking_again_and_again_takes_nothing_from_others(
+    site: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ada, hers = await site.user("ada")
+    bob, his = await site.user("bob")
+    monkeypatch.setattr(in_flight, "MAX_BYTES", 1_500_000)
+    moment = asyncio.Event()
+    monkeypatch.setattr(InFlight, "pause", staticmethod(lambda seconds: moment.wait()))
+    async with site.unread(ada, hers):
+        refused = asyncio.create_task(site.client.get("/api/users/me", headers=ada))
+        for _ in range(3):
+            assert (await site.client.get(his, headers=bob)).status_code == 200
+        assert not refused.done()
+        moment.set()
+        assert code_of(await refused) == "too-much-in-flight"
 
 
 async def test_of_all_unread_answers_those_of_the_greediest_are_given_up(

@@ -18,10 +18,11 @@ from carrel.kit.concurrency.turns import SHORT_SECONDS, Turns
 from carrel.kit.sqlite import database
 from carrel.kit.sqlite.database import Connection, Damaged, ReadTooLong
 from carrel.vault import files
+from carrel.vault.executors import SCAN_THREADS
 from carrel.vault.files import Format
 from carrel.vault.keyring import UserUuid
 from carrel.vault.pool import WorkspacePool
-from carrel.vault.workspace import SCAN_THREADS, Workspace, WorkspaceClosed
+from carrel.vault.workspace import Workspace, WorkspaceClosed
 from tests.support.disk import Disk, every_failure, failing
 from tests.support.vault import ALICE, BOB, add_row, add_table, key_of, look_inside, make_workspace, rows
 from tests.vault.conftest import MakePool
@@ -70,6 +71,19 @@ async def test_what_is_written_is_read(workspace: Workspace) -> None:
     assert await workspace.write(add_row, 1) == 1
     assert workspace.read(rows) == [1]
     assert await workspace.scan(rows) == [1]
+
+
+async def test_what_was_scanned_is_recalled_until_something_is_committed(workspace: Workspace) -> None:
+    scans = 0
+
+    def counted(conn: Connection) -> list[int]:
+        nonlocal scans
+        scans += 1
+        return rows(conn)
+
+    assert [await workspace.recall(counted), await workspace.recall(counted), scans] == [[], [], 1]
+    await workspace.write(add_row, 1)
+    assert [await workspace.recall(counted), await workspace.recall(counted), scans] == [[1], [1], 2]
 
 
 async def test_what_is_written_is_durable_when_write_returns(
@@ -304,7 +318,7 @@ async def test_long_scans_of_one_user_do_not_hold_up_the_writes_of_another(
 ) -> None:
     gates = [Gate() for _ in range(20)]
     scans = [asyncio.create_task(workspace.scan(gate.pass_through)) for gate in gates]
-    for gate in gates[:4]:
+    for gate in gates[:2]:
         await gate.reached()
     other = UserUuid("other")
     await pool.admit(other, key_of("other"), create=True)
@@ -312,8 +326,8 @@ async def test_long_scans_of_one_user_do_not_hold_up_the_writes_of_another(
         await theirs.write(add_table)
         assert await theirs.write(add_row, 1) == 1
         assert await theirs.scan(rows) == [1]
-    # A user's own further scans wait for the first four.
-    assert not any(gate.entered.is_set() for gate in gates[4:])
+    # A user's own further scans wait for the first two.
+    assert not any(gate.entered.is_set() for gate in gates[2:])
     for gate in gates:
         gate.open.set()
     await asyncio.gather(*scans)

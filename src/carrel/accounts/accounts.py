@@ -2,13 +2,15 @@
 
 import shutil
 import threading
+from collections import OrderedDict
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import Concatenate, Literal, ParamSpec, TypeVar
+from typing import Any, Concatenate, Literal, ParamSpec, TypeVar
 
 import msgspec
+from msgspec import UNSET, UnsetType
 
 from carrel.accounts.slots import NOBODY, RequireServed, file_key, folder_of, former_decoy, serve_everybody
 from carrel.errors import CarrelError, Conflict, Forbidden, NotFound, Unavailable
@@ -32,6 +34,8 @@ Membership = Literal["free", "paid"]
 MIGRATIONS = "carrel.accounts.account_migrations"
 _NEW = ".new"
 _LOCKS = 64
+RECALLED = 20_000
+"""Accounts of which values are remembered; each takes about a kilobyte."""
 
 
 class UserExists(Conflict):
@@ -109,6 +113,9 @@ class Accounts:
         self._alone = [threading.Lock() for _ in range(_LOCKS)]
         """Lets one thread at a time open an account; a rekey opens it from another thread. SQLite's own busy handler
         polls, and under contention most waiting connections would time out."""
+        self._recalled: OrderedDict[str, dict[Callable[[Connection], Any], Any]] = OrderedDict()
+        """What was read of an account since its last change. Changed only by whoever has its lock in `_alone`, or when
+        all go."""
         self._executor = ThreadPoolExecutor(max_workers=8, thread_name_prefix="accounts")
 
     def folder(self, uuid: str) -> Path:
@@ -141,6 +148,7 @@ class Accounts:
         A durable rename comes first, so that after a crash the user is either complete or gone.
         """
         folder = self._data / "slots" / owner
+        self._recalled.clear()
         with translated():
             if folder.exists():
                 folder.rename(folder.with_name(f"{folder.name}.{self._new_id()}.deleted"))
@@ -174,6 +182,25 @@ class Accounts:
         """
         return await self._in_thread(uuid, lambda: self._read(uuid, lambda conn: fn(conn, *args, **kw)))
 
+    async def recall(self, uuid: str, fn: Callable[[Connection], T]) -> T:
+        """`read`, from memory if the account has not changed since `fn`, a function of a module, was called for it.
+
+        Raises:
+            UserUnknown: there is no account.
+        """
+        self.require_served(uuid)
+        # One look: a thread may forget the account at any instant.
+        found: T | UnsetType = self._recalled.get(uuid, {}).get(fn, UNSET)
+        if found is UNSET:
+            return await self.read(uuid, lambda conn: self._remember(uuid, fn, fn(conn)))
+        return found
+
+    def _remember(self, uuid: str, fn: Callable[[Connection], T], found: T) -> T:
+        self._recalled.setdefault(uuid, {})[fn] = found
+        if len(self._recalled) > RECALLED:
+            self._recalled.popitem(last=False)
+        return found
+
     def run_here(self, uuid: str, fn: Callable[[Connection], T]) -> T:
         """`run` in the current thread, which must not be the event loop's."""
         with self._opened(uuid) as connection:
@@ -197,6 +224,8 @@ class Accounts:
         with self._alone[hash(uuid) % _LOCKS], translated():
             # Asked again: whoever waits in `still` for the last transaction of a slot has forbidden further ones.
             self.require_served(uuid)
+            if not readonly:
+                self._recalled.pop(uuid, None)
             try:
                 connection = database.connect(
                     self.folder(uuid) / "account.db",
@@ -227,6 +256,8 @@ class Accounts:
             # Every other thread holds one lock at a time, so there is no deadlock.
             for lock in self._alone:
                 held.enter_context(lock)
+            # Another process may serve some of them next.
+            self._recalled.clear()
             yield
 
     def _create(self, uuid: str, fn: Callable[[Connection], T]) -> T:
@@ -257,6 +288,7 @@ class Accounts:
                     # If the answer says that there is no user, the client must be able to create one.
                     path.unlink()
                     raise
+        self._recalled.pop(uuid, None)
         return result
 
     def _make_folder(self, folder: Path) -> None:

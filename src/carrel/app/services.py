@@ -136,7 +136,9 @@ class Services:
         )
         self.hold_sweep = HoldSweep(self.accounts, self.service, self.reservations, clock, settings.credit_hold_days)
         funds = Funds(self.reservations, self.system_keys.access, settings.credit_markup)
-        dependencies = EngineDependencies(self.registry, self.workers, self.scheduler, clock, asyncio.sleep, funds)
+        dependencies = EngineDependencies(
+            self.registry, self.workers, self.scheduler, clock, asyncio.sleep, funds, hub.texts
+        )
         self.deliveries = Deliveries(self.pool, self.github, _later)
         self.engine = Engine(
             self.pool,

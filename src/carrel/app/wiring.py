@@ -45,7 +45,7 @@ from carrel.rate_limits import routes as rate_limits
 from carrel.receipts import routes as receipts
 from carrel.reports import routes as reports
 from carrel.runs.progress.events import Streams
-from carrel.runs.routes import control, leaderboard, logs, results, runs, shared_logs, votes
+from carrel.runs.routes import control, leaderboard, logs, notes, results, runs, shared_logs, trends, votes
 from carrel.runs.routes import github as run_github
 from carrel.settings import routes as settings_
 from carrel.system_keys import routes as system_keys
@@ -76,6 +76,7 @@ ROUTERS = (
     receipts.router,
     receipts.keys_router,
     votes.router,
+    notes.router,
     shared_logs.router,
     settings_.router,
     models.router,
@@ -89,6 +90,7 @@ ROUTERS = (
     generation.router,
     evaluation.router,
     leaderboard.router,
+    trends.router,
     judges.router,
     system_keys.router,
     backup.router,

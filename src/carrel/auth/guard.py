@@ -19,13 +19,13 @@ from carrel.auth.programs.scopes import PersonRequired
 from carrel.auth.programs.tokens import ProgramClaims
 from carrel.auth.session import Session, User
 from carrel.auth.sessions import Sessions
-from carrel.errors import Forbidden, Unauthorized
+from carrel.errors import CarrelError, Forbidden, Unauthorized
 from carrel.kit.concurrency.caller import Caller
 from carrel.kit.http.answer import CALLER
 from carrel.kit.http.body import keep_pieces
 from carrel.kit.http.envelope import RELEASE
 from carrel.kit.http.fenced import USER
-from carrel.kit.http.in_flight import IN_FLIGHT, PASSAGE, InFlight
+from carrel.kit.http.in_flight import IN_FLIGHT, PASSAGE, REFUSED_SECONDS, InFlight
 from carrel.vault.keyring import UserUuid
 from carrel.vault.workspace import Workspace
 
@@ -206,7 +206,11 @@ async def _sign_in(connection: _Connection, handler: BaseRouteHandler) -> User:
     in_flight: InFlight | None = scope.get(IN_FLIGHT)
     if in_flight is not None:
         caller: Caller | None = scope.get(CALLER)
-        passage = in_flight.enter(checked.user.uuid, None if caller is None else caller.drop)
+        try:
+            passage = in_flight.enter(checked.user.uuid, None if caller is None else caller.drop)
+        except CarrelError:
+            await in_flight.pause(REFUSED_SECONDS)
+            raise
         scope[PASSAGE] = passage
         await passage.take_turn(scope["method"])
     return checked.user

@@ -24,7 +24,7 @@ from carrel.kit.sqlite.paging import Page, Paging
 @get("", guards=[guard.session], opt=scopes.READ)
 async def read_balance(user: NamedDependency[User], accounts: NamedDependency[Accounts]) -> Balance:
     """The user's balance."""
-    return await accounts.read(user.uuid, ledger.balance)
+    return await accounts.recall(user.uuid, ledger.balance)
 
 
 @get("/ledger", guards=[guard.session], opt=scopes.READ)

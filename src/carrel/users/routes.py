@@ -8,15 +8,17 @@ from litestar.di import NamedDependency
 from litestar.params import JSONBody, PathParameter
 
 from carrel.accounts import accounts as account_rows
-from carrel.accounts.accounts import Accounts, UserExists, UserUnknown
+from carrel.accounts.accounts import Account, Accounts, UserExists, UserUnknown
 from carrel.auth import guard
 from carrel.auth.programs import scopes
 from carrel.auth.session import User
 from carrel.config import Settings
 from carrel.credits import ledger
+from carrel.credits.schemas import Balance
 from carrel.kit.http.answer import Answer
 from carrel.kit.http.describe import raises
 from carrel.kit.http.idempotency import Once
+from carrel.kit.sqlite.database import Connection
 from carrel.users import lifecycle, store
 from carrel.users.lifecycle import Users
 from carrel.users.schemas import Me, UserIn, UserLimits, UserOut
@@ -35,6 +37,10 @@ async def create_user(
     return await once(uuid, partial(users.write_new, uuid), lifecycle.insert, uuid, data.membership)
 
 
+def _account_and_balance(conn: Connection) -> tuple[Account, Balance]:
+    return account_rows.get(conn), ledger.balance(conn)
+
+
 @get("/me", guards=[guard.session], opt=scopes.READ)
 async def read_me(
     user: NamedDependency[User],
@@ -43,8 +49,8 @@ async def read_me(
     settings: NamedDependency[Settings],
 ) -> Me:
     """The signed-in user, with credits, counts and limits."""
-    account, balance = await accounts.read(user.uuid, lambda conn: (account_rows.get(conn), ledger.balance(conn)))
-    counts = await workspace.scan(store.counts)
+    account, balance = await accounts.recall(user.uuid, _account_and_balance)
+    counts = await workspace.recall(store.counts)
     limits = UserLimits(
         json_bytes=settings.max_json_bytes,
         upload_bytes=settings.max_upload_bytes,

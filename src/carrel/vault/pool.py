@@ -16,10 +16,11 @@ from carrel.kit.concurrency.turns import Turns
 from carrel.kit.sqlite.database import Connection, Damaged, KeyRejected, Missing
 from carrel.kit.sqlite.migrate import NewerDatabase
 from carrel.vault import files
+from carrel.vault.executors import Executors
 from carrel.vault.files import Format
 from carrel.vault.keyring import Keyring, UserUuid, zero
 from carrel.vault.listener import Closing, Listener
-from carrel.vault.workspace import Executors, Workspace
+from carrel.vault.workspace import Workspace
 
 T = TypeVar("T")
 P = ParamSpec("P")
@@ -83,8 +84,7 @@ class WorkspacePool:
         self._entries: dict[UserUuid, _Entry] = {}
         self._open: dict[UserUuid, Workspace] = {}
         """In the order of use, the oldest first: a lease moves its workspace to the end."""
-        self._opening = 0
-        self._closing = 0
+        self._opening = self._closing = 0
         self._closed_one = asyncio.Event()
         self._ended = False
         self._executors = Executors.started(turns or Turns())

@@ -10,21 +10,22 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable, Iterator
-from concurrent.futures import Executor, Future, ThreadPoolExecutor
+from concurrent.futures import Future
 from contextlib import ExitStack, contextmanager, nullcontext
 from dataclasses import dataclass
 from functools import partial
 from types import TracebackType
-from typing import Any, Concatenate, Generic, NamedTuple, ParamSpec, TypeVar
+from typing import Any, Concatenate, Generic, ParamSpec, TypeVar
 
 import apsw
 
 from carrel.errors import Unavailable
 from carrel.kit.concurrency import caller
 from carrel.kit.concurrency.threads import in_thread, tell_when_done
-from carrel.kit.concurrency.turns import Turn, Turns
+from carrel.kit.concurrency.turns import Turn
 from carrel.kit.sqlite import database
 from carrel.kit.sqlite.database import Connection, ReadTooLong, transaction, translated
+from carrel.vault.executors import Executors
 from carrel.vault.keyring import UserUuid
 
 T = TypeVar("T")
@@ -33,12 +34,9 @@ P = ParamSpec("P")
 _BATCH = 64
 """The most writes that share one commit; a longer queue takes several commits."""
 _TOLD_AT_ONCE = 8
-_SCANS = 4
+_SCANS = 2
 """The most scans of one workspace at a time: a user who starts more waits for them, and other users do not."""
 _IDLE_SCANNERS = 2
-_WRITE_THREADS = 16
-SCAN_THREADS = 64
-"""Most of them wait for their turn when many users start long scans; short scans find a free one."""
 _INTERRUPT_SECONDS = 0.02
 MAX_SCAN_SECONDS = 1.9
 """Processor time of one scan for a request, whatever the workspace holds. Scans for runs under way have no limit."""
@@ -129,33 +127,6 @@ class _Scan:
             self.interrupt()
 
 
-class Executors(NamedTuple):
-    """The threads for blocking work. Scans have their own, because long scans would delay everybody's commits.
-
-    Scans take turns, and so does long work in transactions.
-    """
-
-    writes: Executor
-    scans: Executor
-    turns: Turns
-
-    @classmethod
-    def started(cls, turns: Turns) -> "Executors":
-        """Those of one process, whose work in threads shares these turns."""
-        # They have no lower priority than the event loop: the loop waits for whoever has the interpreter, and a thread
-        # that the system passes over in favour of other programs would keep it.
-        return cls(
-            ThreadPoolExecutor(_WRITE_THREADS, "vault"),
-            ThreadPoolExecutor(SCAN_THREADS, "scans"),
-            turns,
-        )
-
-    def shutdown(self) -> None:
-        """Wait for everything under way, and start nothing more."""
-        self.writes.shutdown()
-        self.scans.shutdown()
-
-
 class Workspace:
     """The open database of one user.
 
@@ -179,6 +150,7 @@ class Workspace:
         self._draining: asyncio.Task[None] | None = None
         self._idle_scanners: deque[Connection] = deque()
         self._scans: set[_Scan] = set()
+        self._recalled: dict[Callable[[Connection], Any], tuple[int, Any]] = {}
         self._scanned: asyncio.Future[None] | None = None  # That the last scan has ended, while the workspace closes.
         self._scan_slots = asyncio.Semaphore(_SCANS)
         self._closed = False
@@ -234,6 +206,19 @@ class Workspace:
             raise WorkspaceClosed
         result: T = scan.job.result()
         return result
+
+    async def recall(self, fn: Callable[[Connection], T]) -> T:
+        """`scan`, from memory if nothing was committed since `fn`, a function of a module, was called here.
+
+        Raises:
+            WorkspaceClosed, ReadTooLong: as a scan does.
+        """
+        self._require_open()
+        before = self.commits
+        commits, recalled = self._recalled.get(fn, (-1, None))
+        found: T = recalled if commits == before else await self.scan(fn)
+        self._recalled[fn] = before, found
+        return found
 
     def _forget(self, scan: _Scan) -> None:
         self._scans.discard(scan)

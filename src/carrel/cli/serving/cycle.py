@@ -5,6 +5,10 @@ from typing import Any, Final
 
 from uvicorn.protocols.http.httptools_impl import STATUS_LINE, RequestResponseCycle
 
+from carrel.cli.serving.pace import LONG_A_SECOND, Pace
+
+_LONG_BYTES: Final = 16 * 1024
+"""A piece of this length belongs to a long body or answer, or to one that is no trouble."""
 _CONTROL: Final = re.compile(rb"[\x00-\x08\x0a-\x1f\x7f]")
 _BODILESS: Final = frozenset({204, 304})
 
@@ -15,10 +19,14 @@ class Cycle(RequestResponseCycle):
     The head of a stream goes out at once, because its first piece may take long.
     """
 
+    pace = Pace(LONG_A_SECOND)
     _head = b""
 
     async def receive(self) -> Any:
-        """The next pieces of the body, or that the client has left. What holds them is empty then, and stays."""
+        """The next pieces of the body, or that the client has left. What holds them is empty then, and stays.
+
+        Long pieces come after a wait, in which the client can send only a little more.
+        """
         if self.waiting_for_100_continue and not self.transport.is_closing():
             self.transport.write(b"HTTP/1.1 100 Continue\r\n\r\n")
             self.waiting_for_100_continue = False
@@ -28,10 +36,13 @@ class Cycle(RequestResponseCycle):
             self.message_event.clear()
         if self.disconnected or self.response_complete:
             return {"type": "http.disconnect"}
-        return {"type": "http.request", "body": bytes(self.body), "more_body": self.more_body}
+        body, more_body = bytes(self.body), self.more_body
+        if len(body) >= _LONG_BYTES:
+            await self.pace.rest(len(body))
+        return {"type": "http.request", "body": body, "more_body": more_body}
 
     async def send(self, message: Any) -> None:
-        """Send the start of the answer, or a piece of its body."""
+        """Send the start of the answer, or a piece of its body. Long pieces are followed by a wait."""
         if self.flow.write_paused and not self.disconnected:
             await self.flow.drain()
         if self.disconnected:
@@ -39,7 +50,10 @@ class Cycle(RequestResponseCycle):
         if not self.response_started:
             self._start(message["status"], [*self.default_headers, *message["headers"]])
         elif not self.response_complete:
+            size = len(message.get("body", b""))
             self._continue(message.get("body", b""), message.get("more_body", False))
+            if size >= _LONG_BYTES:
+                await self.pace.rest(size)
         else:
             raise RuntimeError("the answer is complete")
 

@@ -1,15 +1,19 @@
-"""How fast bodies are read that nobody wants, because their requests are answered already.
+"""How fast bodies are read that nobody wants, because their requests are answered already; how fast others go.
 
-libuv reads a connection again and again while it brings more, and the event loop serves nobody else meanwhile. A few
-clients who send without end would keep everybody waiting for a third of a second.
+libuv reads a connection again and again while it brings more, and the event loop serves nobody else meanwhile: a few
+clients who send without end would keep everybody waiting for a third of a second. Long bodies and answers go as fast as
+the client sends and reads, so a few clients on a fast line would take the whole loop.
 """
 
+import asyncio
 import time
 from collections.abc import Callable
 from typing import Final
 
-BYTES_A_SECOND: Final = 32 * 1024 * 1024
-"""Of all connections together."""
+UNWANTED_A_SECOND: Final = 32 * 1024 * 1024
+"""Bytes of unwanted bodies of all connections together."""
+LONG_A_SECOND: Final = 128 * 1024 * 1024
+"""Bytes of long bodies and answers of all connections together: more than a line of a gigabit carries."""
 _SHARE: Final = 50
 """A piece that took long to read, such as one of many small chunks, takes no more than this part of the time."""
 _SHORT_SECONDS: Final = 0.001
@@ -17,18 +21,25 @@ _SHORT_SECONDS: Final = 0.001
 
 
 class Pace:
-    """Gives unwanted pieces their times, one after the other. Owned by the event loop."""
+    """Gives pieces their times, one after the other. Owned by the event loop."""
 
-    def __init__(self, now: Callable[[], float] = time.monotonic) -> None:
+    def __init__(self, bytes_a_second: int, now: Callable[[], float] = time.monotonic) -> None:
+        self._bytes_a_second = bytes_a_second
         self._now = now
         self._free_at = 0.0
 
-    def wait(self, size: int, took: float) -> float:
-        """How many seconds to read nothing more of a connection after a piece of `size` that `took` so many seconds.
+    def wait(self, size: int, took: float = 0.0) -> float:
+        """How many seconds a connection has to wait after a piece of `size`, which `took` so many seconds to read.
 
-        Every connection waits for the pieces of all others, so that nobody reads faster with more connections.
+        Every connection waits for the pieces of all others, so that nobody is faster with more connections.
         """
         at = self._now()
-        self._free_at = max(at, self._free_at) + max(size / BYTES_A_SECOND, took * _SHARE)
+        self._free_at = max(at, self._free_at) + max(size / self._bytes_a_second, took * _SHARE)
         seconds = self._free_at - at
         return 0.0 if seconds < _SHORT_SECONDS else seconds
+
+    async def rest(self, size: int) -> None:
+        """Wait after a piece of `size`."""
+        seconds = self.wait(size)
+        if seconds:
+            await asyncio.sleep(seconds)

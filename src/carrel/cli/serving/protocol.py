@@ -18,7 +18,7 @@ from uvicorn.protocols.http.flow_control import HIGH_WATER_LIMIT
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 from carrel.cli.serving.cycle import Cycle
-from carrel.cli.serving.pace import Pace
+from carrel.cli.serving.pace import UNWANTED_A_SECOND, Pace
 from carrel.cli.serving.receiving import Body
 from carrel.errors import CarrelError
 from carrel.kit.concurrency.caller import Caller
@@ -59,7 +59,7 @@ class _HeadTooLarge(Exception):
 class Protocol(HttpToolsProtocol):
     """One connection."""
 
-    pace = Pace()
+    pace = Pace(UNWANTED_A_SECOND)
 
     def __init__(self, *args: Any, is_kept: bool = False, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)

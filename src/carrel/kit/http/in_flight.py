@@ -21,6 +21,8 @@ MAX_ALL_BYTES: Final = 40 * 1024 * 1024
 """Of all users at once."""
 _BEGINS_NOTHING = 2
 """Who holds more than this part of `MAX_BYTES` begins nothing new: the work for an answer comes before its bytes."""
+REFUSED_SECONDS: Final = 0.1
+"""How long a refusal takes: a client that comes again at once, whatever it was told, would keep the loop busy."""
 SMALL_BYTES: Final = 64 * 1024
 PASSAGE: Final = "carrel.passage"
 """The key in the scope under which a guard stores the request's `Passage`."""
@@ -66,6 +68,8 @@ class _User:
 
 class InFlight:
     """Everything of all users that is under way in one process. Owned by the event loop."""
+
+    pause = staticmethod(asyncio.sleep)
 
     def __init__(self) -> None:
         self.turns = LoopTurns()
