@@ -143,7 +143,7 @@ REFUSED = [
     ("a.jsonl", lines({"a": "x"}, {"question": "y"}), 400, "data-set-rows-invalid", {"rows[1].question": "is missing"}),
     ("a.jsonl", b'{"a": "\\u0000"}', 400, "data-set-rows-invalid", {"rows[1].a": "holds characters that are no text"}),
     ("a.csv", b"messages\nhello\n", 400, "data-set-rows-invalid",
-     {"rows[1].messages": "must be a list of messages, each with role and content, the last one by the user"}),
+     {"rows[1].messages": "must be a conversation: a JSON list of messages"}),
     ("a.csv", b"topic\n" + b"x" * 101, 400, "data-set-rows-invalid",
      {"rows[1].topic": "must have at most 100 characters"}),
     ("a.csv", b"question,Long Name\na,b\nc," + b"x" * (10 << 20), 413, "data-set-cell-too-large",
@@ -242,7 +242,7 @@ async def test_a_change_keeps_the_columns_of_the_table_and_the_names_of_its_rows
         }),
         (role(3, "expected"), {"columns[3].role": "is the role of another column"}),
         (role(3, "messages"), {
-            f"rows[{row}].topic": "must be a list of messages, each with role and content, the last one by the user"
+            f"rows[{row}].topic": "must be a conversation: a JSON list of messages"
             for row in (1, 2)
         }),
     ):  # fmt: skip

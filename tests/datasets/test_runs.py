@@ -179,3 +179,14 @@ def test_a_placeholder_that_no_column_has_stays_open(conn: Connection) -> None:
             conn, RunIn(configuration=converted(configuration(conn, table(conn), "{{answer}}"))), REGISTRY, SETTINGS
         )
     assert [fault.path for fault in error.value.errors] == ["variables.answer"]
+
+
+def test_a_trial_takes_one_row(tmp_path: Path) -> None:
+    with workspace_database(tmp_path) as conn:
+        raw = configuration(conn, table(conn))
+        with pytest.raises(BadInput) as refused:
+            snapshot.recipe(conn, RunIn(configuration=converted(raw), trial=True), REGISTRY)
+        assert [error.path for error in refused.value.errors] == ["rows.where"]
+        raw["rows"]["where"] = {"id": "q1"}
+        tried = RunIn(configuration=converted(raw), trial=True)
+        assert estimate(conn, tried, REGISTRY, SETTINGS).calls.total == 1

@@ -7,7 +7,7 @@ from carrel.contents.budget import Budget
 from carrel.contents.resolve import Source, resolve
 from carrel.generation import prompts
 from carrel.generation.prompts import Instructions
-from carrel.providers.base import Criterion
+from carrel.providers.base import Criterion, Turn
 from carrel.vault.ids import ContentId
 
 
@@ -19,7 +19,7 @@ def instructions(text: str, **given_texts: str) -> Instructions:
 
 def test_the_document_stands_where_the_instructions_want_it() -> None:
     prompt = prompts.prompt(instructions("Before. {{document}} After."), "The text.", None, (), "seed")
-    assert prompt == ("", "Before. The text. After.")
+    assert prompt == ("", "Before. The text. After.", ())
 
 
 def test_without_a_place_for_it_the_document_follows_fenced() -> None:
@@ -52,6 +52,18 @@ def test_criteria_are_told_if_they_are_to_be_shown() -> None:
 def test_models_that_are_no_language_models_get_the_instructions_without_the_document() -> None:
     matter = prompts.matter(instructions("About ships: {{document}}"), "The text.", None)
     assert (matter.document, matter.instructions) == ("The text.", "About ships:")
+
+
+def test_a_schema_follows_the_prompt_and_in_a_conversation_it_is_the_systems() -> None:
+    schema = '{"type":"object"}'
+    plain = prompts.in_json(prompts.prompt(instructions("Read {{document}}."), "a text", None, (), "seed"), schema)
+    assert plain.prompt.startswith("Read a text.\n\nReply with JSON")
+    assert plain.prompt.endswith(schema)
+    matter = prompts.matter(instructions(""), "user: Hello?", None, turns=(Turn("user", "Hello?"),))
+    spoken = prompts.in_json(prompts.conversation_prompt(instructions(""), matter, None, (), "seed"), schema)
+    assert spoken.turns == matter.turns
+    assert spoken.system.startswith("Reply with JSON")
+    assert spoken.system.endswith(schema)
 
 
 @settings(max_examples=50)

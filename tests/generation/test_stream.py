@@ -53,6 +53,18 @@ async def ada(host: Host, client: httpx.AsyncClient, server: StreamingServer) ->
     return client
 
 
+async def test_a_server_that_refuses_to_stream_is_asked_for_the_whole_once_and_for_all(
+    ada: httpx.AsyncClient, server: StreamingServer
+) -> None:
+    server.refuses = True
+    for _ in range(2):
+        said = await heard(ada)
+        assert [name for name, _ in said] == ["piece", "end"]
+        assert said[0][1]["text"] == TEXT
+    assert ["stream" in body for _, body in server.asked] == [True, False, False]
+    assert [row["outcome"] for row in await rows(ada)] == ["answered"] * 2
+
+
 @asynccontextmanager
 async def streamed(client: httpx.AsyncClient, **changes: Any) -> AsyncIterator[httpx.Response]:
     async with client.stream("POST", "/api/generation", json=BODY | changes, headers=STREAM) as answer:

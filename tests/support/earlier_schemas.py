@@ -133,10 +133,16 @@ ROWS: Final[dict[str, dict[int, str]]] = {
             INSERT INTO calls (id, attempt, provider, model, outcome, started_at, batch)
             VALUES ('k9', 1, 'openai', 'openai:gpt-one', 'running', {_AT}, 1);
         """,
+        31: """
+            UPDATE run_votes SET word = 'tie', both_bad = 1;
+            INSERT INTO run_notes VALUES (1, 1, 1, 1, 1, 1, 'Too long.', '2026-11-23T12:00:00Z');
+        """,
         26: """
             UPDATE run_candidates SET grounding = 'allowed';
             INSERT INTO generated_citations VALUES (1, '[{"url":"https://example.org","title":"Ships"}]');
         """,
+        30: "UPDATE runs SET trial = 1",
+        27: "UPDATE run_candidates SET response_schema = 1; UPDATE run_checks SET candidates = '[1]'",
         25: "UPDATE tasks SET asked = x'00', reused = 1 WHERE seq = 2; UPDATE runs SET reused = 1",
     },
     ACCOUNT: {

@@ -87,7 +87,7 @@ class EngineHarness:
         self._connected = self.remote()
         self.registry = Registry([self.provider, LocalProvider(self.workers)], self._connected)
         self.scheduler = scheduler(16, self.limits)
-        means = EngineDependencies(self.registry, self.workers, self.scheduler, clock, self.nap)
+        means = EngineDependencies(self.registry, self.workers, self.scheduler, clock, self.nap, texts=hub.texts)
         self.engine = Engine(self.pool, means, hub)
         self.pool.subscribe(self.engine)
 

@@ -26,6 +26,15 @@ MODELS = ("openai:gpt-4o-mini", "anthropic:claude-3-5-haiku-latest", "google:gem
 USAGE = {"input_tokens": 90, "output_tokens": 17, "cached_tokens": 10, "written_tokens": 0}
 """What every protocol's words for the tokens come to."""
 
+_WORDS = "Your organization must be verified to stream this model."
+_UNVERIFIED = {
+    "error": {"message": _WORDS, "type": "invalid_request_error", "param": "stream", "code": "unsupported_value"}
+}
+_WHOLE = {
+    "choices": [{"index": 0, "message": {"role": "assistant", "content": TEXT}, "finish_reason": "stop"}],
+    "usage": {"prompt_tokens": 100, "completion_tokens": 17, "prompt_tokens_details": {"cached_tokens": 10}},
+}
+
 StreamingFault = Literal["wait", "error", "cut", "abort"]
 
 
@@ -91,6 +100,8 @@ class StreamingServer:
     def __init__(self) -> None:
         self.pieces = PIECES
         self.fault: StreamingFault | None = None
+        self.refuses = False
+        """OpenAI refuses to stream some models to accounts that it has not verified."""
         self.go_on = asyncio.Event()
         self.asked: list[tuple[str, dict[str, Any]]] = []
         self.ended = 0
@@ -103,6 +114,10 @@ class StreamingServer:
 
     async def openai(self, request: web.Request) -> web.StreamResponse:
         assert request.headers["Authorization"] == f"Bearer {KEY}"
+        if self.refuses:
+            asked = await request.json()
+            self.asked.append((request.path_qs, asked))
+            return web.json_response(_UNVERIFIED, status=400) if "stream" in asked else web.json_response(_WHOLE)
         return await self._speak(request, openai_events)
 
     async def anthropic(self, request: web.Request) -> web.StreamResponse:

@@ -82,6 +82,8 @@ _PROPERTY = re.compile(r"[a-zA-Z0-9_.-]{1,64}")
 
 def messages_fault(asked: MessagesAsked) -> str | None:
     """What the service would say of a request of the right shape; `None` if nothing."""
+    if asked.messages[0].role != "user" or asked.messages[-1].role != "user":
+        return "messages: first and last message must use the user role"
     form = asked.output_config.format if asked.output_config is not None else None
     for schema in schemas(form.schema) if form is not None else ():
         if schema.get("type") in ("number", "integer") and {"minimum", "maximum"} & set(schema):

@@ -61,6 +61,9 @@ _SCHEMA_WORDS = re.compile(
 
 def generate_fault(model: str, asked: GenerateAsked) -> str | None:
     """What the service would say of a request of the right shape; `None` if nothing."""
+    roles = [content.role for content in asked.contents]
+    if roles != [("user", "model")[place % 2] for place in range(len(roles))] or roles[-1] != "user":
+        return "Please ensure that multiturn requests alternate between user and model."
     config = asked.generation_config
     schema = config.response_json_schema
     if schema is not None and config.response_mime_type != "application/json":

@@ -15,7 +15,7 @@ from tests.support.strict_servers import KEY, Asked, Strict, StrictServer
 
 
 class _Message(Strict):
-    role: Literal["system", "user"]
+    role: Literal["system", "user", "assistant"]
     content: Annotated[str, Meta(min_length=1)]
 
 

@@ -8,6 +8,7 @@ import httpx
 from tests.support.run_setup import text_of
 
 Headers = dict[str, str]
+ENDS = ("completed", "completed_with_errors", "failed", "cancelled")
 CRITERIA = "- name: Coverage\n- name: Clarity\n"
 
 
@@ -63,3 +64,30 @@ async def ended(client: httpx.AsyncClient, session: Headers, **how: Any) -> str:
         while (await client.get(f"/api/runs/{run_id}", headers=session)).json()["state"] == "running":
             await asyncio.sleep(0.02)
     return run_id
+
+
+async def carried_out(client: httpx.AsyncClient, configuration: dict[str, Any], **changes: Any) -> dict[str, Any]:
+    """A run of this configuration, taken to its end: as it is then."""
+    made = await client.post("/api/runs", json={"configuration": configuration} | changes)
+    assert made.status_code == 201, made.text
+    run: dict[str, Any] = made.json()
+    await client.post(f"/api/runs/{run['id']}/start")
+    async with asyncio.timeout(60):
+        while run["state"] not in ENDS:
+            await asyncio.sleep(0.02)
+            run = (await client.get(f"/api/runs/{run['id']}")).json()
+    return run
+
+
+async def completed(client: httpx.AsyncClient, configuration: dict[str, Any], **changes: Any) -> dict[str, Any]:
+    """The same of a run in which nothing fails."""
+    run = await carried_out(client, configuration, **changes)
+    assert run["state"] == "completed"
+    return run
+
+
+async def add_keys(client: httpx.AsyncClient, key: str, base_urls: dict[str, str]) -> None:
+    """Keep the key of each of these providers, by name, with the address where it is served."""
+    for provider, base_url in base_urls.items():
+        body = {"provider": provider, "key": key, "base_url": base_url}
+        assert (await client.post("/api/provider-keys", json=body)).status_code == 201

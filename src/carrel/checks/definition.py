@@ -97,6 +97,14 @@ def named(checks: Sequence[Check]) -> list[Check]:
     return found
 
 
+def of_schema(schema: dict[str, Any], number: int, checks: Sequence[Check]) -> Check:
+    """The check of answers that were to follow a schema. No other of `checks` has its name."""
+    names = [f"answer schema{'' if number == 1 else f' {number}'}"]
+    while names[-1] in {check.name for check in checks}:
+        names.append(f"{names[-1]}*")
+    return Check(kind="json_schema", name=names[-1], required=True, schema_=schema)
+
+
 def is_share(check: Check) -> bool:
     """Whether the check gives a share from 0 to 1, and not only 0 or 1."""
     return check.kind in _OVERLAPS and check.least is None

@@ -1,53 +1,70 @@
 """Conversations in cells: a JSON list of messages, as chat programs store them."""
 
-from typing import Literal
+from typing import Final
 
 import msgspec
 
-Speaker = Literal["system", "user", "assistant"]
+from carrel.providers.base import Speaker, Turn
+
+_SPEAKERS: Final[dict[str, Speaker]] = {
+    "system": "system",
+    "developer": "system",
+    "user": "user",
+    "assistant": "assistant",
+}
 
 
-class Message(msgspec.Struct, frozen=True):
-    """One message of a conversation."""
-
-    role: Speaker
-    content: str
+class NotAConversation(ValueError):
+    """The cell holds none; the message says why in constant words."""
 
 
-class _Part(msgspec.Struct):
-    type: Literal["text"]
-    text: str
+def parse(cell: str) -> tuple[Turn, ...]:
+    """The conversation in a cell, whose next turn is the model's.
 
+    It is a JSON list of messages. Every message has a role (`system`, `developer`, `user`, `assistant`) and as its
+    content a text, or a list of parts that are texts. The last one is the user's.
 
-class _Sent(msgspec.Struct):
-    role: Literal["system", "developer", "user", "assistant"]
-    content: str | list[_Part]
-
-
-_sent = msgspec.json.Decoder(list[_Sent])
-
-
-def parse(text: str) -> tuple[Message, ...] | None:
-    """The messages in a cell, or `None` if they are no conversation whose next turn is the model's.
-
-    Every message has a role (`system`, `developer`, `user`, `assistant`) and a text, or a list of parts that are texts.
-    The last one is the user's.
+    Raises:
+        NotAConversation: it breaks one of these rules.
     """
     try:
-        found = _sent.decode(text)
+        messages = msgspec.json.decode(cell)
     except (msgspec.DecodeError, RecursionError):
-        return None
-    if not found or found[-1].role != "user":
-        return None
-    return tuple(
-        Message(
-            "system" if one.role == "developer" else one.role,
-            one.content if isinstance(one.content, str) else "".join(part.text for part in one.content),
-        )
-        for one in found
-    )
+        raise NotAConversation("must be a conversation: a JSON list of messages") from None
+    if not isinstance(messages, list):
+        raise NotAConversation("must be a conversation: a JSON list of messages")
+    if not messages:
+        raise NotAConversation("must have at least one message")
+    turns = tuple(_turn(number, message) for number, message in enumerate(messages, start=1))
+    if turns[-1].role != "user":
+        raise NotAConversation("must end with a message of the user, because the answer is the next turn")
+    return turns
 
 
-def transcript(messages: tuple[Message, ...]) -> str:
+def transcript(turns: tuple[Turn, ...]) -> str:
     """The conversation as judges and built-in models read it."""
-    return "\n\n".join(f"{message.role}: {message.content}" for message in messages)
+    return "\n\n".join(f"{turn.role}: {turn.content}" for turn in turns)
+
+
+def _turn(number: int, message: object) -> Turn:
+    if not isinstance(message, dict):
+        raise NotAConversation(f"message {number} must be an object with role and content")
+    role = message.get("role")
+    if not isinstance(role, str) or role not in _SPEAKERS:
+        raise NotAConversation(f"message {number}: role must be system, developer, user or assistant")
+    content = message.get("content")
+    text = "".join(_part(number, part) for part in content) if isinstance(content, list) else content
+    if not isinstance(text, str):
+        raise NotAConversation(f"message {number}: content must be a text, or a list of parts that are texts")
+    if not text.strip():
+        raise NotAConversation(f"message {number} has no text")
+    if "\0" in text:
+        raise NotAConversation(f"message {number} holds characters that are no text")
+    return Turn(_SPEAKERS[role], text)
+
+
+def _part(number: int, part: object) -> str:
+    text = part.get("text") if isinstance(part, dict) and part.get("type") == "text" else None
+    if not isinstance(text, str):
+        raise NotAConversation(f"message {number}: content must be a text, or a list of parts that are texts")
+    return text

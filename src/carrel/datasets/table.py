@@ -115,8 +115,11 @@ def cell_fault(role: Role, cell: str | None) -> str | None:
         return f"must have at most {MAX_ID_CHARACTERS} characters"
     if role == "group" and len(cell) > MAX_GROUP_CHARACTERS:
         return f"must have at most {MAX_GROUP_CHARACTERS} characters"
-    if role == "messages" and conversations.parse(cell) is None:
-        return "must be a list of messages, each with role and content, the last one by the user"
+    if role == "messages":
+        try:
+            conversations.parse(cell)
+        except conversations.NotAConversation as error:
+            return str(error)
     return None
 
 

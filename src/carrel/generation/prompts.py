@@ -1,10 +1,12 @@
 """The prompts for generating and combining: the user's instructions, with the texts in their places or after them."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import groupby
 from typing import NamedTuple
 
 from carrel.contents.resolve import Slot, fill
-from carrel.providers.base import CombineMatter, Criterion, GenerateMatter
+from carrel.datasets.conversations import transcript
+from carrel.providers.base import CombineMatter, Criterion, GenerateMatter, Turn
 from carrel.providers.fence import fence, mark_for, rule
 
 COMBINE_INSTRUCTIONS = (
@@ -13,6 +15,8 @@ COMBINE_INSTRUCTIONS = (
     "Add nothing that stands neither in them nor in the document. Reply with the answer alone."
 )
 _NO_REFERENCE = "(no reference)"
+_OPENING = Turn("user", "(The conversation begins.)")
+"""Goes before a conversation that the assistant begins, because several providers refuse such a one."""
 
 
 class Instructions(NamedTuple):
@@ -27,10 +31,11 @@ class Instructions(NamedTuple):
 
 
 class Prompt(NamedTuple):
-    """What goes into a request."""
+    """What goes into a request. `turns` are a conversation in place of the prompt."""
 
     system: str
     prompt: str
+    turns: tuple[Turn, ...] = ()
 
 
 def with_fields(instructions: Instructions, fields: Mapping[str, str]) -> Instructions:
@@ -52,14 +57,18 @@ def with_fields(instructions: Instructions, fields: Mapping[str, str]) -> Instru
 
 
 def matter(
-    instructions: Instructions, document: str, reference: str | None, fields: Iterable[str] = ()
+    instructions: Instructions,
+    document: str,
+    reference: str | None,
+    fields: Iterable[str] = (),
+    turns: tuple[Turn, ...] = (),
 ) -> GenerateMatter:
     """Build the same prompt for a built-in model: the document by itself, and the instructions without it.
 
-    `fields` are the columns of a row whose texts are the document.
+    `fields` are the columns of a row whose texts are the document, and `turns` are its conversation.
     """
     values = {"document": "", "reference": reference or "", **dict.fromkeys(fields, "")}
-    return GenerateMatter(document, fill(instructions.text, instructions.slots, values).strip())
+    return GenerateMatter(document, fill(instructions.text, instructions.slots, values).strip(), turns)
 
 
 def prompt(
@@ -80,6 +89,48 @@ def prompt(
         system = rule(mark)
     parts += _criteria(criteria)
     return Prompt(system, "\n\n".join(part for part in parts if part))
+
+
+def conversation_prompt(
+    instructions: Instructions, asked: GenerateMatter, reference: str | None, criteria: Sequence[Criterion], seed: str
+) -> Prompt:
+    """Ask for the next turn of a conversation.
+
+    The instructions go before what the conversation says as system. The variables of the row follow them in a fence,
+    unless they name columns. Every provider gets the same turns: user and assistant take turns, and the user begins.
+    """
+    values = {"reference": _NO_REFERENCE if reference is None else reference}
+    system = [fill(instructions.text, instructions.slots, values)]
+    variables = asked.document.removeprefix(transcript(asked.turns)).strip()
+    if variables and not instructions.is_whole:
+        mark = mark_for(seed, [variables])
+        system = [rule(mark), *system, fence(mark, "DOCUMENT", variables)]
+    system += _criteria(criteria)
+    system += [turn.content for turn in asked.turns if turn.role == "system"]
+    return Prompt("\n\n".join(part for part in system if part), "", _alternating(asked.turns))
+
+
+def _alternating(turns: Sequence[Turn]) -> tuple[Turn, ...]:
+    """User and assistant by turns: turns of one role that follow each other become one."""
+    spoken = [turn for turn in turns if turn.role != "system"]
+    merged = [
+        Turn(role, "\n\n".join(turn.content for turn in several))
+        for role, several in groupby(spoken, key=lambda turn: turn.role)
+    ]
+    return tuple(merged if merged[0].role == "user" else [_OPENING, *merged])
+
+
+def in_json(asked: Prompt, schema: str | None) -> Prompt:
+    """Ask for an answer in JSON of a schema; the same prompt without one.
+
+    The words are for providers that refuse the schema beside the prompt. In a conversation they go to the system text.
+    """
+    if schema is None:
+        return asked
+    words = f"Reply with JSON that follows this JSON schema, and with nothing else:\n{schema}"
+    if asked.turns:
+        return asked._replace(system=f"{asked.system}\n\n{words}".strip())
+    return asked._replace(prompt=f"{asked.prompt}\n\n{words}".strip())
 
 
 def combine_matter(

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Sequence
 import msgspec
 from msgspec.structs import replace
 
-from carrel.checks import definition
+from carrel.checks import definition, json_schema
 from carrel.errors import BadInput, FieldError
 from carrel.kit.http.validation import join
 from carrel.kit.sqlite.database import Connection
@@ -52,7 +52,7 @@ def checked(conn: Connection, configuration: Configuration, registry: Registry, 
     refuse(BadInput, rows.faults(configuration, table, documents), root)
     missing = (*_content_faults(conn, configuration), *_connection_faults(conn, configuration))
     refuse(BadInput, (*missing, *_model_faults(configuration, registry)), root)
-    refuse(BadInput, _grounding_faults(configuration), root)
+    refuse(BadInput, (*_grounding_faults(configuration), *_schema_faults(configuration)), root)
     if configuration.economy:
         refuse(BadInput, _economy_faults(configuration), root)
     judges = [(path, judge.model) for path, judge in _judges(configuration)]
@@ -129,6 +129,21 @@ def _grounding_faults(configuration: Configuration) -> Iterator[FieldError]:
     for index, candidate in enumerate(configuration.combination.candidates if configuration.combination else ()):
         if candidate.grounding != "off":
             yield FieldError(f"combination.candidates[{index}].grounding", "must be off: answers are combined")
+
+
+def _schema_faults(configuration: Configuration) -> Iterator[FieldError]:
+    combining = configuration.combination.candidates if configuration.combination is not None else ()
+    for part, candidates in (("generation", configuration.generation.candidates), ("combination", combining)):
+        for index, candidate in enumerate(candidates):
+            path = f"{part}.candidates[{index}].response_schema"
+            if candidate.response_schema is None:
+                continue
+            if candidate.model is None or is_built_in(candidate.model):
+                yield FieldError(path, "goes with models of providers, which can write JSON")
+            if candidate.grounding != "off":
+                yield FieldError(path, "goes with grounding off: providers give pages with free text only")
+            if fault := json_schema.fault(candidate.response_schema):
+                yield FieldError(path, fault)
 
 
 def _search_faults(configuration: Configuration) -> Iterator[FieldError]:

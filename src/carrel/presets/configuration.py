@@ -1,7 +1,7 @@
 """What a run is made from: documents, candidates, judges, limits. A preset keeps a configuration; a run copies one."""
 
 from collections.abc import Iterator
-from typing import Annotated, Literal, NamedTuple
+from typing import Annotated, Any, Literal, NamedTuple
 
 import msgspec
 from msgspec import Meta
@@ -36,7 +36,8 @@ class Candidate(In, frozen=True):
     preset's. `existing` holds finished answers; with rows of a data set, `column` names the column that does. `model`
     answers the inputs that have none; it is required unless every input has an answer, or a column is named. With
     `grounding`, the model may search the web by its provider's own tool; where it is `required`, an answer that
-    names no page loses against one that does.
+    names no page loses against one that does. With `response_schema`, a JSON schema, the model answers in JSON that
+    follows it; an answer that does not loses against one that does.
     """
 
     label: Annotated[str, Meta(max_length=MAX_LABEL_CHARACTERS)] = ""
@@ -46,6 +47,7 @@ class Candidate(In, frozen=True):
     existing: ByInput = msgspec.field(default_factory=dict)
     column: ColumnName | None = None
     grounding: Grounding = "off"
+    response_schema: dict[str, Any] | None = None
 
 
 class Judge(In, frozen=True):

@@ -10,6 +10,7 @@ from carrel.config import Secret
 
 Role = Literal["generate", "judge"]
 FinishReason = Literal["stop", "length", "refused"]
+Speaker = Literal["system", "user", "assistant"]
 Grounding = Literal["off", "allowed", "required"]
 """Whether a model may search the web with the tool of its provider. `required`: an answer without citations loses."""
 
@@ -45,11 +46,22 @@ class Criterion(msgspec.Struct, frozen=True):
     maximum: float = 5.0
 
 
-class GenerateMatter(msgspec.Struct, frozen=True, tag="generate"):
-    """The content of a generation without a prompt around it, for models that are not language models."""
+class Turn(msgspec.Struct, frozen=True):
+    """What somebody says in a conversation."""
+
+    role: Speaker
+    content: str
+
+
+class GenerateMatter(msgspec.Struct, frozen=True, tag="generate", omit_defaults=True):
+    """The content of a generation without a prompt around it, for models that are not language models.
+
+    `turns` are a conversation that language models get turn by turn; `document` begins with its transcript.
+    """
 
     document: str
     instructions: str
+    turns: tuple[Turn, ...] = ()
 
 
 class CombineMatter(msgspec.Struct, frozen=True, tag="combine"):
@@ -97,10 +109,11 @@ class Access(msgspec.Struct, frozen=True):
 class Request(msgspec.Struct, frozen=True, kw_only=True):
     """One call. A language model reads `system` and `prompt`; a built-in model reads `matter`, which says the same.
 
-    `model` is the name without its provider (`lexrank`). `schema` is the JSON schema that a judge's answer must
+    `model` is the name without its provider (`lexrank`). `schema` is the JSON schema that the answer must
     satisfy, `None` for free text. `access` is the key of the caller; built-in models need none. `user` is who waits
     for the answer: users share the workers of built-in models by turns. It is sent to nobody. With `grounding` the
-    model may search the web.
+    model may search the web. `turns` are a conversation in place of `prompt`: user and assistant take turns, and the
+    user begins and ends.
     """
 
     model: str
@@ -113,13 +126,22 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
     access: Access | None = None
     user: str = ""
     grounding: Grounding = "off"
+    turns: tuple[Turn, ...] = ()
+
+    @property
+    def said(self) -> tuple[Turn, ...]:
+        """What a language model reads besides `system`."""
+        return self.turns or (Turn("user", self.prompt),)
+
+    @property
+    def role(self) -> Role:
+        """What the model does."""
+        return "judge" if isinstance(self.matter, ScoreMatter | CompareMatter) else "generate"
 
     @property
     def output_limit(self) -> int:
         """The most tokens that a language model may write: what the caller set, or what is assumed."""
-        return output_limit(
-            "judge" if isinstance(self.matter, ScoreMatter | CompareMatter) else "generate", self.parameters
-        )
+        return output_limit(self.role, self.parameters)
 
 
 class Usage(msgspec.Struct, frozen=True, kw_only=True):

@@ -1,12 +1,14 @@
 """A provider that is called over HTTP, in any protocol. It checks the address and chooses the form of answers."""
 
 import asyncio
+import hashlib
 import importlib
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
+import msgspec
 from msgspec.structs import replace
 
 from carrel.errors import BadInput
@@ -47,8 +49,10 @@ class HttpProvider:
         self._transport: Transport | None = None
         self._opening = asyncio.Lock()
         self._closed = False
-        self._weaker: dict[tuple[str, str], int] = {}
+        self._weaker: dict[tuple[str, str, bytes], int] = {}
         """How many forms of structured answers a server has refused for a model."""
+        self._whole_only: set[tuple[str, str]] = set()
+        """Servers, with a model, that have refused to stream."""
 
     def models(self) -> tuple[ModelInfo, ...]:
         """Return no models: the key of a user decides which there are."""
@@ -71,7 +75,7 @@ class HttpProvider:
         if request.access is None:
             raise ProviderError("provider-key-missing", retryable=False, unbilled=True)
         base = self._base(request.access)
-        form = self._form(base, request.model)
+        form = self._form(base, request)
         reply = await self._ask(request, request.access, self._wire.call_url(base, request.model), form)
         if reply.status == _OK:
             answer = await self._read(reply.body)
@@ -110,14 +114,14 @@ class HttpProvider:
         if request.grounding != "off" and refusals.is_about_search(status, body):
             raise ProviderError("parameter-not-supported", retryable=False, unbilled=True)
         if request.schema is not None and form != "words" and refusals.is_about_form(status, body):
-            self._weaken(base, request.model, form)
+            self._weaken(base, request, form)
             raise ProviderError("structured-output-refused", retryable=True, unbilled=True)
         raise refusals.refusal(status, headers, body, self._clock.now())
 
     async def stream(self, request: Request, on_piece: Callable[[str], None]) -> Answer:
         """Return one answer, and call `on_piece` with each piece of its text.
 
-        A server that does not stream sends one piece.
+        A server that does not stream, or refuses to, sends one piece.
 
         Raises:
             ProviderError: as `complete` says; `provider-malformed` also if the answer broke off.
@@ -125,7 +129,9 @@ class HttpProvider:
         if request.access is None:
             raise ProviderError("provider-key-missing", retryable=False, unbilled=True)
         base, streamed = self._base(request.access), self._wire.streamed()
-        form = self._form(base, request.model)
+        if (base, request.model) in self._whole_only:
+            return await self._in_one_piece(request, on_piece)
+        form = self._form(base, request)
 
         def take(data: bytes) -> None:
             if text := streamed.feed(data):
@@ -133,12 +139,23 @@ class HttpProvider:
 
         url = self._wire.stream_url(base, request.model)
         reply = await self._ask(request, request.access, url, form, on_piece=take)
+        if refusals.is_about_stream(reply.status, reply.body):
+            if len(self._whole_only) >= _MOST_REMEMBERED:
+                self._whole_only.clear()
+            self._whole_only.add((base, request.model))
+            return await self._in_one_piece(request, on_piece)
         if reply.status != _OK:
             return self._refused(request, base, form, *reply)
         answer = await self._read(reply.body) if reply.body else streamed.answer()
         if answer is None:
             raise ProviderError("provider-malformed", retryable=True)
         if not streamed.text and answer.text:
+            on_piece(answer.text)
+        return answer
+
+    async def _in_one_piece(self, request: Request, on_piece: Callable[[str], None]) -> Answer:
+        answer = await self.complete(request)
+        if answer.text:
             on_piece(answer.text)
         return answer
 
@@ -161,13 +178,13 @@ class HttpProvider:
             return HttpReply(*reply)
 
         def encoded(request: Request) -> bytes:
-            return self._wire.encoded(request, self._form(base, request.model))
+            return self._wire.encoded(request, self._form(base, request))
 
         def answered(request: Request, status: int, body: bytes) -> Answer:
             answer = self._wire.answered(body) if status == _OK else None
             if answer is not None:
                 return answer
-            return self._refused(request, base, self._form(base, request.model), status, {}, body)
+            return self._refused(request, base, self._form(base, request), status, {}, body)
 
         return BatchClient(api, send, encoded, answered, self._clock)
 
@@ -203,15 +220,15 @@ class HttpProvider:
             raise ProviderError("provider-host-not-allowed", retryable=False, unbilled=True)
         return url.rstrip("/")
 
-    def _form(self, base: str, model: str) -> Form:
-        return self._wire.forms[self._weaker.get((base, model), 0)]
+    def _form(self, base: str, request: Request) -> Form:
+        return self._wire.forms[self._weaker.get((base, request.model, _asked(request)), 0)]
 
-    def _weaken(self, base: str, model: str, refused: Form) -> None:
+    def _weaken(self, base: str, request: Request, refused: Form) -> None:
         # Servers refuse the calls in flight together: only the first refusal moves to the next form.
-        if self._form(base, model) == refused:
+        if self._form(base, request) == refused:
             if len(self._weaker) >= _MOST_REMEMBERED:
                 self._weaker.clear()
-            self._weaker[base, model] = self._wire.forms.index(refused) + 1
+            self._weaker[base, request.model, _asked(request)] = self._wire.forms.index(refused) + 1
 
     async def _send(
         self,
@@ -254,6 +271,13 @@ def every_known(*, connections: int, rules: tuple[str, ...], clock: Clock) -> li
     return [
         HttpProvider(name, known, connections=connections, rules=rules, clock=clock) for name, known in KNOWN.items()
     ]
+
+
+def _asked(request: Request) -> bytes:
+    """What tells schemas apart that a server may refuse by themselves. Those of judges are all of one kind."""
+    if request.schema is None or request.role == "judge":
+        return b""
+    return hashlib.sha256(msgspec.json.encode(request.schema)).digest()
 
 
 @lru_cache(maxsize=1_000)

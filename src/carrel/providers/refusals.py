@@ -56,6 +56,8 @@ _FORMS = (
 )
 _SEARCH = re.compile(r"web_?search|google_?search", re.IGNORECASE)
 """The words with which servers refuse that a model searches the web."""
+_STREAM = re.compile(r"\bstream(ing|ed)?\b", re.IGNORECASE)
+"""The words with which servers refuse to send an answer piece by piece."""
 _NOT_TAKEN = frozenset({"unsupported_parameter", "unsupported_value"})
 _PARAMETERS = {
     "temperature": re.compile(r"\btemperature\b", re.IGNORECASE),
@@ -182,6 +184,14 @@ def is_about_search(status: int, body: bytes) -> bool:
         return False
     message = _message(body)
     return _SEARCH.search(f"{message.param or ''} {message.message}") is not None
+
+
+def is_about_stream(status: int, body: bytes) -> bool:
+    """Whether the server refused to send the answer piece by piece, as OpenAI does to some accounts for some models."""
+    if status not in _BAD_REQUEST:
+        return False
+    message = _message(body)
+    return _STREAM.search(f"{message.param or ''} {message.message}") is not None
 
 
 def is_about_output_limit(status: int, body: bytes) -> bool:

@@ -107,12 +107,15 @@ def _finished(conn: Connection, run_id: RunId) -> Setup:
 
 def _texts(conn: Connection, setup: Setup) -> Iterator[tuple[str, str]]:
     """Every text that was judged or judged by, with its name."""
-    for ordinal, text, reference in conn.execute(
-        "SELECT ordinal, d.body, r.body FROM run_documents JOIN run_texts AS d ON d.seq = text"
-        " LEFT JOIN run_texts AS r ON r.seq = reference WHERE run_documents.run = ? ORDER BY ordinal",
+    for ordinal, text, turns, reference in conn.execute(
+        "SELECT ordinal, d.body, m.body, r.body FROM run_documents JOIN run_texts AS d ON d.seq = text"
+        " LEFT JOIN run_texts AS m ON m.seq = messages LEFT JOIN run_texts AS r ON r.seq = reference"
+        " WHERE run_documents.run = ? ORDER BY ordinal",
         (setup.seq,),
     ):
         yield f"d{ordinal}", text
+        if turns is not None:
+            yield f"d{ordinal}.turns", turns
         if reference is not None:
             yield f"d{ordinal}.reference", reference
     for number, criterion in enumerate(setup.round.criteria, 1):

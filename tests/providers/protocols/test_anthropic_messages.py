@@ -12,7 +12,16 @@ from hypothesis import strategies as st
 from carrel.config import Secret
 from carrel.evaluation.asking.judge import compare_schema, score_schema
 from carrel.kit.clock import SystemClock
-from carrel.providers.base import Access, Criterion, GenerateMatter, Parameters, ProviderError, Request, Usage
+from carrel.providers.base import (
+    Access,
+    Criterion,
+    GenerateMatter,
+    Parameters,
+    ProviderError,
+    Request,
+    ScoreMatter,
+    Usage,
+)
 from carrel.providers.catalogue import KNOWN
 from carrel.providers.http_provider import HttpProvider
 from carrel.providers.protocols.anthropic_messages import MessagesWire
@@ -51,7 +60,7 @@ def request(
         model=model,
         system="Be brief.",
         prompt="Say «ä».",
-        matter=GenerateMatter("", ""),
+        matter=GenerateMatter("", "") if schema is None else ScoreMatter("", "", ()),
         parameters=parameters,
         schema=schema,
         timeout_seconds=60,

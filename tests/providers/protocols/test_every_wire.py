@@ -1,12 +1,13 @@
 """What holds for every protocol in the catalogue, also for one that is added later."""
 
 import json
+from typing import Any
 
 import pytest
 from msgspec.structs import replace
 
 from carrel.evaluation.asking.judge import compare_schema
-from carrel.providers.base import GenerateMatter, Matter, Parameters, ProviderError, Request, ScoreMatter
+from carrel.providers.base import GenerateMatter, Matter, Parameters, ProviderError, Request, ScoreMatter, Turn
 from carrel.providers.catalogue import KNOWN
 from carrel.providers.protocols.wire import Wire
 from carrel.runs.costs import quotes
@@ -98,3 +99,20 @@ def test_a_stream_without_its_end_is_no_answer(wire: Wire) -> None:
 @pytest.mark.parametrize("wire", WIRES)
 def test_what_would_change_the_url_is_no_name_of_a_model(wire: Wire, name: str) -> None:
     assert not wire.can_be_called(name)
+
+
+def _turns(body: dict[str, Any]) -> list[tuple[str, str]]:
+    """The turns of a conversation in a body of any protocol, the system's left out."""
+    listed = body["messages"] if "messages" in body else body["contents"]
+    found = [(turn["role"], turn["content"] if "content" in turn else turn["parts"][0]["text"]) for turn in listed]
+    return [("assistant" if role == "model" else role, text) for role, text in found if role != "system"]
+
+
+@pytest.mark.parametrize("stream", [False, True])
+@pytest.mark.parametrize("wire", WIRES)
+def test_a_conversation_keeps_its_turns(wire: Wire, stream: bool) -> None:
+    turns = (Turn("user", "Where?"), Turn("assistant", "Here."), Turn("user", "And when?"))
+    for form in wire.forms:
+        body = json.loads(wire.encoded(replace(REQUEST, prompt="", turns=turns), form, stream=stream))
+        assert _turns(body) == [(turn.role, turn.content) for turn in turns]
+        assert REQUEST.system in json.dumps(body)

@@ -112,6 +112,35 @@ def test_a_judge_is_held_to_its_form_by_the_means_that_there_are() -> None:
     assert all(wire.dialect.forms[-1] == "words" for wire in CHAT.values())
 
 
+CLOSED: dict[str, Any] = {
+    "type": "object",
+    "properties": {"ships": {"type": "array", "items": {"$ref": "#/$defs/ship"}}},
+    "required": ["ships"],
+    "additionalProperties": False,
+    "$defs": {"ship": compare_schema()},
+}
+
+
+@pytest.mark.parametrize(
+    ("schema", "strict"),
+    [
+        (CLOSED, True),
+        ({"type": "array", "items": CLOSED}, True),
+        ({"type": "string"}, True),
+        ({}, True),
+        (CLOSED | {"required": []}, False),
+        (CLOSED | {"additionalProperties": {"type": "string"}}, False),
+        (CLOSED | {"$defs": {"ship": {"type": "object"}}}, False),
+        ({"anyOf": [{"type": "string"}, {"properties": {"ships": {}}}]}, False),
+        ({"default": {"properties": {"a": 1}, "required": [["a"], {}], "additionalProperties": False}}, False),
+    ],
+)
+def test_a_server_is_to_enforce_only_schemas_whose_objects_are_closed(schema: dict[str, Any], strict: bool) -> None:
+    request = Request(model="m-1", system="", prompt="", matter=GenerateMatter("", ""), schema=schema)
+    sent = json.loads(encoded(request, CHAT["openai"].dialect, "json_schema"))["response_format"]
+    assert (sent["json_schema"]["schema"], sent["json_schema"]["strict"]) == (schema, strict)
+
+
 def completion(message: dict[str, Any], finish: str | None = "stop", **more: Any) -> bytes:
     return json.dumps(
         {"id": "x", "choices": [{"index": 0, "message": message, "finish_reason": finish}], **more}

@@ -10,7 +10,7 @@ from typing import Literal
 import msgspec
 from msgspec import UNSET, UnsetType
 
-from carrel.providers.base import Answer, Parameters, ProviderError, Request
+from carrel.providers.base import Answer, Parameters, ProviderError, Request, Turn
 from carrel.providers.protocols import anthropic_answers
 from carrel.providers.protocols.anthropic_answers import MessageStreamed
 from carrel.providers.protocols.names import bounded, versioned
@@ -22,11 +22,6 @@ _HIGHEST_TEMPERATURE = 1.0
 _EFFORTS = frozenset({"low", "medium", "high"})
 _TOOL = "reply"
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:/@+-]*")
-
-
-class _Lock(msgspec.Struct, frozen=True):
-    role: Literal["user"]
-    content: str
 
 
 class _Format(msgspec.Struct, frozen=True, tag="json_schema"):
@@ -60,7 +55,7 @@ class _Choice(msgspec.Struct, frozen=True, tag="tool"):
 class _Asked(msgspec.Struct, frozen=True, kw_only=True):
     model: str
     max_tokens: int
-    messages: tuple[_Lock, ...]
+    messages: tuple[Turn, ...]
     system: str | UnsetType = UNSET
     temperature: float | UnsetType = UNSET
     top_p: float | UnsetType = UNSET
@@ -130,7 +125,7 @@ class MessagesWire:
             _Asked(
                 model=request.model,
                 max_tokens=request.output_limit,
-                messages=(_Lock("user", request.prompt),),
+                messages=request.said,
                 system=request.system or UNSET,
                 temperature=UNSET if parameters.temperature is None else parameters.temperature,
                 top_p=UNSET if parameters.top_p is None else parameters.top_p,

@@ -33,7 +33,7 @@ class _Part(msgspec.Struct, frozen=True):
 
 class _Content(msgspec.Struct, frozen=True):
     parts: tuple[_Part, ...]
-    role: Literal["user"] | UnsetType = UNSET
+    role: Literal["user", "model"] | UnsetType = UNSET
 
 
 class _Thinking(msgspec.Struct, frozen=True, rename="camel"):
@@ -128,7 +128,10 @@ class GenerateWire:
         )
         return _encode(
             _Asked(
-                contents=(_Content((_Part(request.prompt),), "user"),),
+                contents=tuple(
+                    _Content((_Part(turn.content),), "user" if turn.role == "user" else "model")
+                    for turn in request.said
+                ),
                 system_instruction=_Content((_Part(request.system),)) if request.system else UNSET,
                 generation_config=config,
                 tools=UNSET if request.grounding == "off" else (_Tool({}),),

@@ -6,7 +6,7 @@ from typing import Annotated, Literal, NamedTuple
 import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
-from carrel.providers.base import Answer, Citation, FinishReason, ProviderError, Request, Usage
+from carrel.providers.base import Answer, Citation, FinishReason, ProviderError, Request, Turn, Usage
 from carrel.providers.protocols import citations
 from carrel.providers.protocols.names import bounded
 from carrel.providers.protocols.wire import Form
@@ -39,15 +39,10 @@ PLAIN = Dialect()
 """What most servers accept."""
 
 
-class _Said(msgspec.Struct, frozen=True):
-    role: Literal["system", "user"]
-    content: str
-
-
 class _Schema(msgspec.Struct, frozen=True):
     name: str
     schema: dict[str, object]
-    strict: bool = True
+    strict: bool
 
 
 class _Format(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -71,7 +66,7 @@ class _Asked(msgspec.Struct, frozen=True, kw_only=True):
     """Every field of every dialect; the request omits the fields that are unset."""
 
     model: str
-    messages: Sequence[_Said]
+    messages: Sequence[Turn]
     temperature: float | UnsetType = UNSET
     top_p: float | UnsetType = UNSET
     max_tokens: int | UnsetType = UNSET
@@ -197,10 +192,9 @@ def encoded(request: Request, dialect: Dialect, form: Form, *, stream: bool = Fa
     if request.grounding != "off" and dialect.web_search is None:
         raise ProviderError("parameter-not-supported", retryable=False, unbilled=True)
     searches = dialect.web_search if request.grounding != "off" else None
-    said = _Said("user", request.prompt)
     asked = _Asked(
         model=request.model,
-        messages=(_Said("system", request.system), said) if request.system else (said,),
+        messages=(Turn("system", request.system), *request.said) if request.system else request.said,
         response_format=_format(request.schema, form),
         web_search_options={} if searches == "web_search_options" else UNSET,
         tools=(_Tool(searches),) if searches == "openrouter:web_search" else UNSET,
@@ -214,7 +208,24 @@ def encoded(request: Request, dialect: Dialect, form: Form, *, stream: bool = Fa
 def _format(schema: dict[str, object] | None, form: Form) -> _Format | UnsetType:
     if schema is None or form == "words":
         return UNSET
-    return _Format(form, _Schema("reply", schema) if form == "json_schema" else None)
+    return _Format(form, _Schema("reply", schema, _is_closed(schema)) if form == "json_schema" else None)
+
+
+def _is_closed(schema: object) -> bool:
+    """Whether every object in the schema names all that it holds and requires it: servers enforce only such schemas."""
+    if isinstance(schema, list):
+        return all(map(_is_closed, schema))
+    if not isinstance(schema, dict):
+        return True
+    properties = schema.get("properties")
+    if schema.get("type") == "object" or isinstance(properties, dict):
+        named = list(properties) if isinstance(properties, dict) else []
+        required = schema.get("required")
+        if schema.get("additionalProperties") is not False or not isinstance(required, list):
+            return False
+        if any(name not in required for name in named):
+            return False
+    return all(map(_is_closed, schema.values()))
 
 
 def answered(body: bytes) -> Answer | None:

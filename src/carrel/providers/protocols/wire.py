@@ -6,7 +6,7 @@ from carrel.providers.base import Answer, Request
 from carrel.providers.protocols.streamed import Streamed
 
 Form = Literal["json_schema", "tool", "json_object", "words"]
-"""How Carrel makes a judge answer in JSON: by a schema that the server enforces, as the input of a tool that the judge
+"""How Carrel makes a model answer in JSON: by a schema that the server enforces, as the input of a tool that the model
 must call, as any JSON object, or by the words of the prompt alone."""
 
 
