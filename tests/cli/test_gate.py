@@ -46,6 +46,20 @@ def preset_id(service: Service, token: str) -> str:
         ).id
 
 
+def test_trends_follow_one_candidate_and_name_the_last_good_run(signed_in: Terminal, preset_id: str) -> None:
+    assert "no run of this preset has finished" in signed_in("preset", "trends", preset_id).output
+    run = signed_in("preset", "execute", preset_id, "--name", "Monday", "--watch", "--json")
+    run_id = msgspec.json.decode(run.stdout.splitlines()[-1])["id"]
+    asked = ("preset", "trends", preset_id, "--baseline", "today")
+    shown = " ".join(signed_in(*asked, "--candidate", "same", "--margin", "40%").output.split())
+    assert f"The last good run is Monday: {run_id}." in shown
+    assert "not worse by 40 points or more" in shown
+    worse = msgspec.json.decode(signed_in(*asked, "--candidate", "worse|bad", "--json").stdout)
+    assert [point["good"] for point in worse["points"]] == [False]
+    assert signed_in(*asked, "--margin", "2").exit_code == 2
+    assert signed_in(*asked, "--candidate", "nobody").exit_code == 1
+
+
 def test_the_exit_code_says_whether_the_candidate_is_worse(signed_in: Terminal, preset_id: str, tmp_path: Path) -> None:
     page, cases = tmp_path / "gate.md", tmp_path / "gate.xml"
     asked = ("--baseline", "today", "--candidate", "worse|bad", "--margin", "5%", "--max-cost", "0")

@@ -80,6 +80,15 @@ def test_a_table_says_which_documents_belong_together(signed_in: Terminal, prese
     assert isinstance(configuration, dict)
     assert configuration["groups"]["by"] == "map"
     assert list(configuration["groups"]["of"].values()) == ["sea", "sea"]
+    # The groups split the results; documents have no other columns.
+    assert signed_in("run", "start", run_id, "--watch").exit_code == 0
+    split = signed_in("run", "ranking", run_id, "--split", "group").output
+    assert "sea" in split.split()
+    assert "Exploratory" in split
+    assert printed(signed_in("run", "ranking", run_id, "--split", "group", "--json"))["columns"] == ["group"]
+    assert 'id="split"' in signed_in("run", "report", run_id, "--split", "group").stdout
+    assert signed_in("run", "ranking", run_id, "--split", "lang").exit_code == 1
+    assert signed_in("run", "ranking", run_id, "--split", "group", "--without-judge", "local:reader").exit_code == 2
     assert signed_in("run", "create", preset_id, "--groups", str(table), "--groups-by", "name").exit_code == 2
     for wrong in ("document,group\nnobody,sea\n", "name,topic\na,sea\n"):
         table.write_text(wrong)
@@ -162,7 +171,7 @@ def test_a_person_votes_blind_on_pairs(signed_in: Terminal, service: Service, to
     run_id = str(printed(signed_in("preset", "execute", preset_id, "--watch", "--json"))["id"])
     first = printed(signed_in("run", "vote", run_id, "--json"))
     assert (first["left"], "local:lead" in str(first)) == (1, False)
-    asked = signed_in("run", "vote", run_id, stdin="what\n1\nq\n")
+    asked = signed_in("run", "vote", run_id, stdin="what\nb\nu\n1\nq\n")
     assert asked.exit_code == 0, asked.output
     assert str(first["document_name"]) in asked.output
     assert "1 vote, 0 not shown yet" in asked.output
@@ -172,10 +181,10 @@ def test_a_person_votes_blind_on_pairs(signed_in: Terminal, service: Service, to
     second = str(printed(signed_in("run", "vote", run_id, "--json"))["pair"])
     # The end of the input is the end of the voting.
     assert signed_in("run", "vote", run_id, stdin="").exit_code == 0
-    voted = printed(signed_in("run", "vote", run_id, "--pair", second, "--verdict", "tie", "--json"))
+    voted = printed(signed_in("run", "vote", run_id, "--pair", second, "--verdict", "both_bad", "--json"))
     assert (voted["id"], voted["verdict"], voted["votes"]) == (second, "tie", 2)
-    assert printed(signed_in("run", "vote", run_id, "--json")) == {"votes": 2, "left": 0}
-    assert "2 votes" in signed_in("run", "vote", run_id).output
+    assert printed(signed_in("run", "vote", run_id, "--json")) == {"votes": 2, "left": 0, "both_bad": 1}
+    assert "2 votes, 1 of them on two bad answers" in signed_in("run", "vote", run_id).output
 
 
 def test_several_people_vote_and_votes_from_elsewhere_come_in(

@@ -114,7 +114,7 @@ def test_doubts_are_told_most_serious_first() -> None:
     ranking = rank("AB", told, scored=scored, criteria=CRITERIA, weights={"x": 2.0}, exploratory=True)
     found = state(malformed(ranking, told, scored))
     assert found.notes == (
-        "Exploratory: the judges' weights were moved after the results were seen.",
+        "Exploratory: judges were left out or added, or their weights moved, after the results were seen.",
         "4 missing verdicts could overturn this.",
         "By scores, B leads.",
         "Without x, B leads.",

@@ -11,6 +11,7 @@ from msgspec.structs import replace
 
 from carrel.evaluation.ranking.grouping import Groups
 from carrel.evaluation.records import Score
+from carrel.kit.sqlite.json_text import as_json
 from carrel.providers.base import Criterion, Parameters
 from carrel.reports import findings, paired
 from carrel.reports.against_report import Against, OnlyIn
@@ -75,6 +76,17 @@ def test_a_changed_prompt_is_told_with_both_texts_even_if_there_was_room_for_nei
     without = replace(here, instructions=dict.fromkeys(here.instructions))
     assert beside(without, replace(there, instructions=without.instructions)).changes.instructions == (change,)
     assert beside(without, here).changes.instructions == ()
+
+
+def test_another_schema_of_the_answers_is_another_parameter() -> None:
+    runs = []
+    for schema in ({"type": "object"}, {"type": "array"}):
+        made = report_input("aab")
+        candidates = [{"label": "alpha", "response_schema": schema}, {"label": "beta", "response_schema": None}]
+        head = replace(made.head, configuration=as_json({"generation": {"candidates": candidates}}))
+        runs.append(replace(made, head=head))
+    assert beside(*runs).changes.parameters == ("alpha",)
+    assert beside(runs[0], runs[0]).changes.parameters == ()
 
 
 def test_models_parameters_judges_questions_and_criteria_are_told_one_by_one() -> None:

@@ -93,7 +93,7 @@ async def test_an_export_holds_everything_of_a_run(tmp_path: Path) -> None:
         found = entries(await harness.made(run.id))
         assert {name for name in found if "/" not in name} == {
             "README.txt", "report.html", "report.json", "configuration.json", "answers.csv", "checks.csv",
-            "scores.csv", "comparisons.csv", "votes.csv", "calls.csv", "logs.jsonl",
+            "scores.csv", "comparisons.csv", "votes.csv", "notes.csv", "calls.csv", "logs.jsonl",
         }  # fmt: skip
         told = found.pop("README.txt").decode()
         assert all(name.split("/")[0] in told for name in found)

@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from carrel.providers.base import Criterion
+from carrel.kit.sqlite.json_text import as_json
+from carrel.providers.base import Criterion, Turn
 from carrel.reports import findings, page
 from carrel.reports.report_input import ReportInput
 from tests.support.html import Page, assert_harmless, read
@@ -174,6 +175,18 @@ def test_a_missing_answer_says_why() -> None:
     text = text_of(failed(report_input("aa"), 1, 2, "provider-timeout"))
     assert "No answer: the call failed (provider-timeout)." in " ".join(text.split())
     assert "Tasks without a result" in text
+
+
+def test_a_conversation_is_shown_turn_by_turn_and_as_judges_read_it() -> None:
+    made = report_input("a")
+    turns = as_json([Turn("user", "Where is <it>?"), Turn("assistant", "Here."), Turn("user", "Thanks.")])
+    [document] = made.documents
+    document = msgspec.structs.replace(document, text="user: Where is <it>? …", turns=turns)
+    page = rendered(msgspec.structs.replace(made, documents=(document,)))
+    assert_harmless(page)
+    said = [item.text for item in page.all("li") if item.attributes.get("class") in ("user", "assistant")]
+    assert said == ["UserWhere is <it>?", "AssistantHere.", "UserThanks."]
+    assert "As judges read it" in page.all("body")[0].text
 
 
 def test_a_text_without_room_is_said_to_be_in_the_export() -> None:

@@ -5,8 +5,9 @@ list only:
 
     routes · schemas · single  one-off scores and comparisons over HTTP
     people                     what people would say, from judges on all documents and votes on a few
-    verdict                    the words of a verdict
+    verdict                    the words of a verdict; `remarks` lists the kinds of doubts about it
     gate                       whether a candidate is worse than its baseline
+    split                      the results on parts of the rows, which have a value in common
     passing                    how often answers pass the checks that need no judge
     judges                     what is known of each judge: agreement, health, a person's check
     ranking                    conclusions about candidates, and how sure they are

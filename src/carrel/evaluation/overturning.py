@@ -4,45 +4,50 @@ from collections.abc import Iterator
 
 from carrel.evaluation.ranking.length import LengthAdjusted
 from carrel.evaluation.ranking.ranking import Ranking, Row
+from carrel.evaluation.remarks import Remark
 from carrel.evaluation.words import counted, listed, percent
 
 _SHOWN = 0.005
 """Less than half a point is not worth a word."""
 
 
-def tried(ranking: Ranking) -> tuple[str, ...]:
+def tried(ranking: Ranking) -> tuple[Remark, ...]:
     """Everything that was tried, with its result, whether or not it speaks against the verdict."""
     if not ranking.groups:
         return ()
     return (*_judges(ranking), *_length(ranking), *_missing(ranking))
 
 
-def _judges(ranking: Ranking) -> Iterator[str]:
+def _judges(ranking: Ranking) -> Iterator[Remark]:
     for without in ranking.without_judge:
         if not without.leaders:
-            yield f"Without {without.judge}, nobody can be called the leader."
+            yield Remark("tried_without_judge", f"Without {without.judge}, nobody can be called the leader.")
         else:
             leads = "leads" if len(without.leaders) == 1 else "are level"
             same = " as well" if without.leaders == ranking.leaders else ""
-            yield f"Without {without.judge}, {listed(without.leaders)} {leads}{same}."
+            yield Remark("tried_without_judge", f"Without {without.judge}, {listed(without.leaders)} {leads}{same}.")
     if not ranking.without_judge:
-        yield "There is no second judge, so nobody can tell whether the verdict hangs on this one."
+        yield Remark("one_judge", "There is no second judge, so nobody can tell whether the verdict hangs on this one.")
 
 
-def _length(ranking: Ranking) -> Iterator[str]:
+def _length(ranking: Ranking) -> Iterator[Remark]:
     longer = ranking.longer_text
     if longer.share is not None:
-        yield (
+        yield Remark(
+            "longer_text",
             f"The longer text won {longer.won:,} of {longer.of:,} clear verdicts ({percent(longer.share)} by"
-            f" document{_interval(longer.low, longer.high, ', 95 % interval ')})."
+            f" document{_interval(longer.low, longer.high, ', 95 % interval ')}).",
         )
     level = ranking.length_adjusted
     if level is None:
         return
     if level.reason is not None:
-        yield f"What the ranking would be with all answers equally long is not known: {level.reason}."
+        yield Remark(
+            "lengths_tied_up",
+            f"What the ranking would be with all answers equally long is not known: {level.reason}.",
+        )
     else:
-        yield _level(level)
+        yield Remark("tried_equally_long", _level(level))
 
 
 def _level(level: LengthAdjusted) -> str:
@@ -57,30 +62,33 @@ def _level(level: LengthAdjusted) -> str:
     return f"{said} The longer of two equally good answers wins {percent(level.taste)} of the time{between}."
 
 
-def _missing(ranking: Ranking) -> Iterator[str]:
+def _missing(ranking: Ranking) -> Iterator[Remark]:
     bounds, by_scores = ranking.bounds, ranking.basis == "scores"
     if bounds is None:
         return
     noun = "score" if by_scores else "verdict"
     if not bounds.open_verdicts:
-        yield f"No {noun} is missing."
+        yield Remark("nothing_missing", f"No {noun} is missing.")
         return
     gone = f"{counted(bounds.open_verdicts, noun)} {'is' if bounds.open_verdicts == 1 else 'are'} missing or invalid."
     if by_scores:
-        yield (
+        yield Remark(
+            "bounds",
             f"{gone} With the least in their place, the leader's mean score is {bounds.share_worst:.2f}; with the most,"
-            f" {bounds.share_best:.2f}."
+            f" {bounds.share_best:.2f}.",
         )
     else:
-        yield (
+        yield Remark(
+            "bounds",
             f"{gone} With all of them against it, the leader's win share is {percent(bounds.share_worst)}; with all of"
-            f" them for it, {percent(bounds.share_best)}."
+            f" them for it, {percent(bounds.share_best)}.",
         )
         widened = [f"{row.candidate} by up to {100 * row.widened:.0f} points" for row in ranking.rows if _shows(row)]
         if widened:
-            yield (
+            yield Remark(
+                "widened",
                 "Some verdicts are missing for a reason that the others do not show, so intervals of win shares reach"
-                f" further: {listed(widened)}."
+                f" further: {listed(widened)}.",
             )
 
 

@@ -1,7 +1,7 @@
 """How often the answers of each candidate pass the checks that need no judge: rates by document."""
 
 from array import array
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 import msgspec
 
@@ -87,6 +87,31 @@ class _OfCandidate:
                 means.add(answer.document, mark)
 
 
+class Tally:
+    """Counts the marks of answers one by one, without a list of them. Repeats on one document count as their mean.
+
+    `documents` are all that a candidate should have answered.
+    """
+
+    def __init__(self, checks: Sequence[Check], candidates: Sequence[str], documents: Sequence[str]) -> None:
+        self._checks, self._candidates, self._documents = checks, candidates, documents
+        self._found = [_OfCandidate(len(checks), len(documents)) for _ in candidates]
+
+    def add(self, answer: AnswerMarks) -> None:
+        """Count an answer; its document is a place in the list of documents."""
+        self._found[answer.candidate].add(answer)
+
+    def results(self, groups: Mapping[str, str]) -> CheckResults:
+        """The rates of all candidates; `groups` has the groups of documents that belong together."""
+
+        def rated(means: _Means) -> PassRate:
+            known = list(means.known())
+            numbers = clusters.numbers((self._documents[place] for place, _ in known), groups)
+            return rate([value for _, value in known], numbers, len(self._documents) - len(known))
+
+        return _results(self._checks, self._candidates, self._found, rated)
+
+
 def results(
     checks: Sequence[Check],
     candidates: Sequence[str],
@@ -94,19 +119,19 @@ def results(
     marks: Iterable[AnswerMarks],
     groups: Mapping[str, str],
 ) -> CheckResults:
-    """The rates of all candidates. Answers to one document, such as repeats, count as their mean.
-
-    `documents` are all that a candidate should have answered; `groups` has the groups of those that belong together.
-    """
-    found = [_OfCandidate(len(checks), len(documents)) for _ in candidates]
+    """The rates of all candidates, as a `Tally` of the marks counts them."""
+    tally = Tally(checks, candidates, documents)
     for answer in marks:
-        found[answer.candidate].add(answer)
+        tally.add(answer)
+    return tally.results(groups)
 
-    def rated(means: _Means) -> PassRate:
-        known = list(means.known())
-        numbers = clusters.numbers((documents[place] for place, _ in known), groups)
-        return rate([value for _, value in known], numbers, len(documents) - len(known))
 
+def _results(
+    checks: Sequence[Check],
+    candidates: Sequence[str],
+    found: Sequence[_OfCandidate],
+    rated: Callable[[_Means], PassRate],
+) -> CheckResults:
     some_required = any(check.required for check in checks)
     rows = tuple(
         CandidateChecks(

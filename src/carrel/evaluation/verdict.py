@@ -10,6 +10,7 @@ from carrel.evaluation.judges.human import HumanCheck
 from carrel.evaluation.ranking.contrasts import DECIDES_FROM, UNANIMOUS, Contrast
 from carrel.evaluation.ranking.grouping import By
 from carrel.evaluation.ranking.ranking import Ranking
+from carrel.evaluation.remarks import Remark
 from carrel.evaluation.words import counted, listed, percent
 
 Outcome = Literal["nothing", "disconnected", "anecdote", "too_few", "level", "undecided", "decided"]
@@ -25,8 +26,13 @@ ANSWERS_ONLY = "Nothing was compared or scored, so nobody can be called best: th
 BY_SCORES = "Nothing was compared; by scores alone:"
 
 
+_EXPLORATORY = "Exploratory: judges were left out or added, or their weights moved, after the results were seen."
 _CLOSE = 0.05
 """Logits; a smaller difference of two ratings is not worth a word."""
+_LONG_WON = 0.9
+"""From this part of clear verdicts on that went to the longer text, length could explain the outcome."""
+_ENOUGH_LENGTHS = 20
+"""Fewer verdicts say nothing about that."""
 
 
 class Statement(msgspec.Struct, frozen=True, kw_only=True):
@@ -56,15 +62,20 @@ def state(ranking: Ranking, human: HumanCheck | None = None) -> Statement:
     if ranking.basis == "answers":
         return Statement(outcome="nothing", sentence=ANSWERS_ONLY, scope=NO_JUDGEMENT, notes=(), grey=True)
     outcome = _outcome(ranking)
-    notes = (*_notes(outcome, ranking), *_of_votes(ranking, human), *_malformed(ranking), *_of_looks(ranking))
+    notes = tuple(doubt.sentence for doubt in doubts(ranking, human))
     return Statement(
         outcome=outcome,
         sentence=_sentence(outcome, ranking),
         scope=CHECKED if ranking.checked_by_human else _scope(human),
         notes=notes,
         grey=ranking.independent < DECIDES_FROM,
-        checks=tuple(check for check in overturning.tried(ranking) if check not in notes),
+        checks=tuple(check.sentence for check in overturning.tried(ranking) if check.sentence not in notes),
     )
+
+
+def doubts(ranking: Ranking, human: HumanCheck | None = None) -> tuple[Remark, ...]:
+    """What speaks against the verdict on a ranking or limits it, the most serious first."""
+    return (*_doubts(ranking), *_of_votes(ranking, human), *_malformed(ranking), *_of_looks(ranking))
 
 
 def _outcome(ranking: Ranking) -> Outcome:
@@ -202,73 +213,108 @@ def _ranged(numbers: tuple[int, int]) -> str:
     return f"{low:,}" if low == high else f"{low:,} to {high:,}"
 
 
-def _notes(outcome: Outcome, ranking: Ranking) -> list[str]:
-    notes = []
+def _doubts(ranking: Ranking) -> list[Remark]:
+    found = []
     if ranking.exploratory:
-        notes.append("Exploratory: the judges' weights were moved after the results were seen.")
+        found.append(Remark("exploratory", _EXPLORATORY))
     distrust = [one for one in ranking.distrust if one.kind != "malformed"]
-    notes.extend(one.sentence for one in sorted(distrust, key=lambda one: not one.decisive))
+    found.extend(Remark(one.kind, one.sentence) for one in sorted(distrust, key=lambda one: not one.decisive))
+    found.extend(_of_length(ranking))
     bounds = ranking.bounds
     if bounds is not None and bounds.overturned_by:
         noun = "score" if ranking.basis == "scores" else "verdict"
-        notes.append(f"{counted(bounds.overturning, f'missing {noun}')} could overturn this.")
-    notes.extend(_of_groups(ranking))
-    needed = _needed(ranking)
-    if outcome == "undecided" and any(not contrast.excludes_zero for contrast in ranking.contrasts):
-        about = "How many documents would decide cannot be told yet."
-        such = " in such groups" if ranking.independent < ranking.documents else ""
-        notes.append(about if needed is None else f"About {_ranged(needed)} documents{such} would decide.")
-        if ranking.found_chance_low is not None and ranking.found_chance_high is not None:
-            low, high = round(100 * ranking.found_chance_low), round(100 * ranking.found_chance_high)
-            notes.append(
-                f"If judges like these truly preferred one candidate in 69 % of comparisons, {_ranged((low, high))} of"
-                f" 100 runs over {counted(ranking.documents, 'document')} would find it."
-            )
+        could = f"{counted(bounds.overturning, f'missing {noun}')} could overturn this."
+        found.append(Remark("overturned", could))
+    found.extend(_of_groups(ranking))
+    found.extend(_of_size(ranking))
     if ranking.leaders and ranking.score_leaders and not set(ranking.leaders) & set(ranking.score_leaders):
-        notes.append(f"By scores, {_lead_of(ranking.score_leaders)}.")
+        found.append(Remark("by_scores", f"By scores, {_lead_of(ranking.score_leaders)}."))
     if len(ranking.leaders) == 1:
-        notes.extend(
-            f"Head to head, {one.candidate} won {percent(1.0 - (one.head_to_head or 0.0))} against {ranking.leaders[0]}"
-            f" on {counted(one.met, 'document')}: {ranking.leaders[0]} leads because it does better against others."
+        found.extend(
+            Remark(
+                "head_to_head",
+                f"Head to head, {one.candidate} won {percent(1.0 - (one.head_to_head or 0.0))} against"
+                f" {ranking.leaders[0]} on {counted(one.met, 'document')}: {ranking.leaders[0]} leads because it does"
+                " better against others.",
+            )
             for one in _lost(ranking)
         )
     level = ranking.length_adjusted.leaders if ranking.length_adjusted is not None else ()
     if ranking.leaders and level and not set(ranking.leaders) & set(level):
-        notes.append(f"With all answers equally long, {_lead_of(level)}.")
-    notes.extend(
-        f"Without {without.judge}, {_lead_of(without.leaders)}."
+        found.append(Remark("equally_long", f"With all answers equally long, {_lead_of(level)}."))
+    found.extend(
+        Remark("without_judge", f"Without {without.judge}, {_lead_of(without.leaders)}.")
         for without in ranking.without_judge
         if without.leaders and without.leaders != ranking.leaders
     )
-    return notes
+    return found
+
+
+def _of_length(ranking: Ranking) -> list[Remark]:
+    """That longer texts won nearly always, where that alone does not take the word *best* away."""
+    longer, level = ranking.longer_text, ranking.length_adjusted
+    said = any(one.kind == "length" for one in ranking.distrust)
+    if said or longer.of < _ENOUGH_LENGTHS or longer.won < _LONG_WON * longer.of:
+        return []
+    words = f"The longer text won {longer.won:,} of {longer.of:,} comparisons: length alone could explain that"
+    if level is not None and level.leaders and level.leaders == ranking.leaders:
+        words = f"{words}, though with all answers equally long {_lead_of(level.leaders)} as well"
+    return [Remark("long_answers", f"{words}.")]
+
+
+def _of_size(ranking: Ranking) -> list[Remark]:
+    """How many documents would decide, and how often such a run finds a true lead."""
+    is_open = any(not contrast.excludes_zero for contrast in ranking.contrasts)
+    if _outcome(ranking) != "undecided" or not is_open:
+        return []
+    needed = _needed(ranking)
+    such = " in such groups" if ranking.independent < ranking.documents else ""
+    unknown = "How many documents would decide cannot be told yet."
+    would = unknown if needed is None else f"About {_ranged(needed)} documents{such} would decide."
+    found = [Remark("documents_needed", would)]
+    if ranking.found_chance_low is not None and ranking.found_chance_high is not None:
+        low, high = round(100 * ranking.found_chance_low), round(100 * ranking.found_chance_high)
+        found.append(
+            Remark(
+                "chance_to_find",
+                f"If judges like these truly preferred one candidate in 69 % of comparisons, {_ranged((low, high))} of"
+                f" 100 runs over {counted(ranking.documents, 'document')} would find it.",
+            )
+        )
+    return found
 
 
 _KINDS: dict[By, str] = {"tag": "tag", "name": "beginning of the name", "map": "the groups that you gave"}
 
 
-def _of_groups(ranking: Ranking) -> list[str]:
+def _of_groups(ranking: Ranking) -> list[Remark]:
     """What is to be known about documents that belong together, or that seem to."""
     grouping = ranking.grouping
     if grouping is None:
         return []
-    notes = []
+    found = []
     if grouping.near:
-        notes.append(
-            f"{counted(grouping.near, 'document')} nearly {'equals' if grouping.near == 1 else 'equal'} an earlier one:"
-            " such documents count together as one group."
-        )
+        equals = f"{counted(grouping.near, 'document')} nearly {'equals' if grouping.near == 1 else 'equal'}"
+        found.append(Remark("alike", f"{equals} an earlier one: such documents count together as one group."))
     if grouping.by is not None and ranking.independent < ranking.documents:
-        notes.append(
-            f"Documents belong together by {_KINDS[grouping.by]}: {_documents(ranking)}, and only the groups count as"
-            " independent of each other."
+        found.append(
+            Remark(
+                "grouped",
+                f"Documents belong together by {_KINDS[grouping.by]}: {_documents(ranking)}, and only the groups count"
+                " as independent of each other.",
+            )
         )
     if grouping.suggested is not None:
         what = "names" if grouping.suggested == "name" else "tags"
-        notes.append(
-            f"By their {what}, the documents come in groups, but each counted as independent of the others. If those of"
-            " a group are alike, say in the preset what they belong together by: intervals here are then too narrow."
+        found.append(
+            Remark(
+                "ungrouped",
+                f"By their {what}, the documents come in groups, but each counted as independent of the others. If"
+                " those of a group are alike, say in the preset what they belong together by: intervals here are then"
+                " too narrow.",
+            )
         )
-    return notes
+    return found
 
 
 def _scope(human: HumanCheck | None) -> str:
@@ -281,7 +327,7 @@ def _scope(human: HumanCheck | None) -> str:
     return f"{scope} and came to the judges' outcome on {human.sided} of {human.judged}" if human.judged else scope
 
 
-def _of_votes(ranking: Ranking, human: HumanCheck | None) -> list[str]:
+def _of_votes(ranking: Ranking, human: HumanCheck | None) -> list[Remark]:
     if human is None or not human.leaders or not ranking.leaders or set(human.leaders) & set(ranking.leaders):
         return []
     between = ""
@@ -290,26 +336,28 @@ def _of_votes(ranking: Ranking, human: HumanCheck | None) -> list[str]:
             f" with a win share of {percent(human.share)} (95 % interval {percent(human.low)} to {percent(human.high)})"
         )
     whose = "the person's" if human.voters == 1 else "people's"
-    return [f"By {whose} {human.votes} blind votes, {_lead_of(human.leaders)}{between}."]
+    return [Remark("by_votes", f"By {whose} {human.votes} blind votes, {_lead_of(human.leaders)}{between}.")]
 
 
-def _of_looks(ranking: Ranking) -> list[str]:
-    """A note on the kind of intervals in the ranking of a run that may stop early."""
+def _of_looks(ranking: Ranking) -> list[Remark]:
+    """Remarks on the kind of intervals in the ranking of a run that may stop early, and on whom it left behind."""
     look = ranking.look
     if look is None:
         return []
-    beaten = [f"{one.candidate} was beaten by {one.by} after {one.documents} documents" for one in look.beaten]
-    return [
+    repeated = (
         f"Intervals are repeated ones: the run looks up to {look.of} times, and they hold at all its looks together at"
-        f" 95 % (each at {100 * look.confidence:.1f} %), so they are wider than those of a run that looks once.",
-        *(
-            [f"{listed(beaten)}; nobody was called for {'it' if len(beaten) == 1 else 'them'} after that."]
-            if beaten
-            else []
-        ),
-    ]
+        f" 95 % (each at {100 * look.confidence:.1f} %), so they are wider than those of a run that looks once."
+    )
+    found = [Remark("repeated_intervals", repeated)]
+    if look.beaten:
+        beaten = listed(
+            [f"{one.candidate} was beaten by {one.by} after {one.documents} documents" for one in look.beaten]
+        )
+        them = "it" if len(look.beaten) == 1 else "them"
+        found.append(Remark("beaten", f"{beaten}; nobody was called for {them} after that."))
+    return found
 
 
-def _malformed(ranking: Ranking) -> list[str]:
+def _malformed(ranking: Ranking) -> list[Remark]:
     """Of all reasons for distrust these are the least serious."""
-    return [one.sentence for one in ranking.distrust if one.kind == "malformed"]
+    return [Remark("malformed", one.sentence) for one in ranking.distrust if one.kind == "malformed"]

@@ -1,6 +1,11 @@
 """A run's report, and its export as a zip. Nothing here changes the run.
 
-reading the run     report_input, all rows that a report needs · findings, by_document, combined, against: what they say
-the report          report, the JSON · page, prose, templates: the HTML · rendering, one or the other in the worker
-the export          exports, made in the background · export_store · export_parts · archive, the zip · download
+`report_input` reads all rows that a report needs. The report is JSON (`report`) or HTML (`page`), and `rendering` makes
+one or the other in the worker. The export is made in the background.
+
+    over HTTP             routes · download
+    reading the run       report_input · room · jobs
+    what the rows say     findings · by_document · combined · paired · against
+    the report            report · against_report · page · prose · rendering
+    the export            exports · export_store · export_parts · export_tables · archive
 """

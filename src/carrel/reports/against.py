@@ -1,6 +1,9 @@
 """One run beside another: the same candidates, known by their labels, in both. Pure."""
 
 from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+import msgspec
 
 from carrel.reports import paired
 from carrel.reports.against_report import (
@@ -84,6 +87,7 @@ def _changes(here: Side, ours: ReportInput, there: Side, theirs: ReportInput) ->
     benches = _bench(here.report.judges), _bench(there.report.judges)
     criteria = [{one.name: one for one in side.report.criteria} for side in (here, there)]
     known = [set(side.texts) for side in (here, there)]
+    schemas = [_schemas(run) for run in (ours, theirs)]
     return AgainstChanges(
         instructions=tuple(_prompts(both, ours, theirs)),
         models=tuple(
@@ -91,7 +95,11 @@ def _changes(here: Side, ours: ReportInput, there: Side, theirs: ReportInput) ->
             for one, other in both
             if one.model != other.model
         ),
-        parameters=tuple(one.candidate for one, other in both if one.parameters != other.parameters),
+        parameters=tuple(
+            one.candidate
+            for one, other in both
+            if one.parameters != other.parameters or schemas[0].get(one.candidate) != schemas[1].get(one.candidate)
+        ),
         candidates=_only(mine, yours),
         judges=_only(*benches),
         changed_judges=_changed(*benches),
@@ -127,6 +135,33 @@ def _prompts(
             found.setdefault((one.instructions, other.instructions), []).append(one.candidate)
     for (here, there), candidates in found.items():
         yield PromptChange(candidates=tuple(candidates), here=here, there=there)
+
+
+class _Candidate(msgspec.Struct, frozen=True):
+    label: str = ""
+    response_schema: dict[str, Any] | None = None
+
+
+class _Candidates(msgspec.Struct, frozen=True):
+    candidates: tuple[_Candidate, ...] = ()
+
+
+class _Configuration(msgspec.Struct, frozen=True):
+    generation: _Candidates = _Candidates()
+    combination: _Candidates | None = None
+
+
+_configuration = msgspec.json.Decoder(_Configuration)
+
+
+def _schemas(run: ReportInput) -> dict[str, dict[str, Any] | None]:
+    """The schema of each candidate's answers."""
+    found = _configuration.decode(run.head.configuration)
+    return {
+        one.label: one.response_schema
+        for part in (found.generation, found.combination or _Candidates())
+        for one in part.candidates
+    }
 
 
 def _prompt_of(run: ReportInput) -> dict[str, bytes | None]:

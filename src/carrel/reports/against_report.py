@@ -112,9 +112,9 @@ class QuestionChange(msgspec.Struct, frozen=True, kw_only=True):
 class AgainstChanges(msgspec.Struct, frozen=True, kw_only=True):
     """What differs between the two runs.
 
-    `parameters` are candidates of both runs with other parameters. `judges` are models of judges, and `changed_judges`
-    those in both runs with another weight, other repeats or parameters. `changed_criteria` are in both runs with
-    another meaning, weight or scale.
+    `parameters` are candidates of both runs with other parameters or another schema. `judges` are models of judges, and
+    `changed_judges` those in both runs with another weight, other repeats or parameters. `changed_criteria` are in both
+    runs with another meaning, weight or scale.
     """
 
     instructions: tuple[PromptChange, ...]

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import combinations
 from typing import NamedTuple
 
+from carrel.datasets import conversations
 from carrel.evaluation import records
 from carrel.evaluation.ranking import scores, shares
 from carrel.evaluation.ranking.table import tabulate
@@ -90,6 +91,7 @@ def documents(report_input: ReportInput, heard: Sequence[Voices]) -> tuple[Docum
             verdicts=tuple(_verdicts(report_input, judged.verdicts)) if listed else None,
             has_reference=document.has_reference,
             reference=document.reference,
+            turns=None if document.turns is None else conversations.parse(document.turns),
         )
         for document, judged in zip(report_input.documents, heard, strict=True)
     )

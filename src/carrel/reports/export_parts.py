@@ -42,6 +42,7 @@ checks.csv          one row for each check of each answer, which needs no judge
 scores.csv          one row for each score on one criterion, of every judge and round
 comparisons.csv     one row for each comparison in one order, of every judge and round
 votes.csv           one row for each blind vote of a person
+notes.csv           one row for each answer with a star or a note of a person
 calls.csv           one row for each call to a model; a cost is in US dollars, and empty if unknown
 logs.jsonl          what happened, one JSON object a line, oldest first
 

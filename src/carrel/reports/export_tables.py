@@ -6,6 +6,8 @@ from typing import Any, NamedTuple, Protocol
 from carrel.kit.money import text_if_known
 from carrel.kit.sqlite.rows import Column, Select, fields_of
 from carrel.reports.archive import CellValue
+from carrel.runs.judging.answer_notes import CANDIDATE as NOTED
+from carrel.runs.judging.answer_notes import FROM as NOTES
 from carrel.runs.judging.votes import FROM as VOTES
 from carrel.runs.judging.votes import SHOWN_FIRST, SHOWN_SECOND
 from carrel.runs.model.names import answer_name
@@ -180,13 +182,29 @@ class _VoteRow(NamedTuple):
     voter: str
     chance: float | None
     among: int | None
+    both_bad: int
 
 
 def _votes(row: _VoteRow) -> Lines:
     yield (
         row.id, f"d{row.document}", row.document_name, row.repeat, row.first, row.second, row.word, row.winner,
-        row.voted_at, row.voter, row.chance, row.among,
+        row.voted_at, row.voter, row.chance, row.among, row.both_bad,
     )  # fmt: skip
+
+
+class _NoteRow(NamedTuple):
+    seq: int
+    document: int
+    document_name: str
+    candidate: str
+    repeat: int
+    starred: int
+    note: str
+    updated_at: str
+
+
+def _notes(row: _NoteRow) -> Lines:
+    yield f"d{row.document}", row.document_name, row.candidate, row.repeat, row.starred, row.note, row.updated_at
 
 
 class _CallRow(NamedTuple):
@@ -313,7 +331,7 @@ TABLES = (
         "votes.csv",
         (
             "id", "document", "document_name", "repeat", "shown_first", "shown_second", "verdict", "winner", "voted_at",
-            "voter", "chance", "among",
+            "voter", "chance", "among", "both_bad",
         ),
         Select(
             _VoteRow,
@@ -326,6 +344,13 @@ TABLES = (
         f"{VOTES} WHERE run_votes.run = ? AND word IS NOT NULL AND NOT withdrawn AND run_votes.seq > ?"
         " ORDER BY run_votes.seq",
         _votes,
+    ),
+    Table(
+        "notes.csv",
+        ("document", "document_name", "candidate", "repeat", "starred", "note", "updated_at"),
+        Select(_NoteRow, seq="run_notes.seq", document_name="run_documents.name", candidate=NOTED),
+        f"{NOTES} WHERE run_notes.run = ? AND run_notes.seq > ? ORDER BY run_notes.seq",
+        _notes,
     ),
     Table(
         "calls.csv",

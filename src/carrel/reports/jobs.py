@@ -7,6 +7,7 @@ from carrel.reports import rendering
 from carrel.runs.gate import deciding
 from carrel.runs.judging import judgement
 from carrel.runs.leaderboard import passports
+from carrel.runs.splits import splitting
 
 
 def prepare() -> None:
@@ -18,6 +19,14 @@ def prepare() -> None:
 JOBS = Jobs(
     "reports",
     __name__,
-    (rendering.as_json, rendering.as_page, rendering.as_entries, judgement.answer, passports.drawn, deciding.decide),
+    (
+        rendering.as_json,
+        rendering.as_page,
+        rendering.as_entries,
+        judgement.answer,
+        passports.drawn,
+        deciding.decide,
+        splitting.split_packed,
+    ),
     prepare=prepare,
 )

@@ -17,6 +17,8 @@ from carrel.reports.report_input import Chosen, ReportInput
 from carrel.runs.judging import evidence, judgement
 from carrel.runs.judging.judgement import Packed
 from carrel.runs.model.setup import RunId
+from carrel.runs.splits import gathering, splitting
+from carrel.runs.splits.splitting import Cut
 from carrel.vault.workspace import Workspace
 
 TIMEOUT_SECONDS = 60.0
@@ -31,17 +33,19 @@ class Sent(NamedTuple):
 
     rest: bytes
     evidence: Packed
+    cut: Cut | None = None
 
 
 Form = Callable[[Sent, Sent | None], bytes]
 
 
 class Wanted(NamedTuple):
-    """A report of a run: its round (`None` for the present one) and the run to compare with."""
+    """A report of a run: its round (`None` for the present one), the run to compare with, the column to split by."""
 
     run_id: RunId
     round: int | None = None
     against: RunId | None = None
+    split: str | None = None
 
 
 async def made(workspace: Workspace, workers: WorkerPool, wanted: Wanted, form: Form) -> bytes:
@@ -49,7 +53,7 @@ async def made(workspace: Workspace, workers: WorkerPool, wanted: Wanted, form: 
 
     Raises:
         NotFound: one of the runs does not exist, or has no such round.
-        BadInput: the runs are too long to be compared.
+        BadInput: the runs are too long to be compared, or the rows have no column to split by.
         Unavailable: the report takes too much time or memory.
     """
     async with workers.turn(workspace.uuid) as worker:
@@ -66,7 +70,7 @@ def gather(conn: Connection, wanted: Wanted) -> tuple[Sent, Sent | None]:
 
     Raises:
         NotFound: as `made` says.
-        BadInput: both runs together are too long.
+        BadInput: both runs together are too long, or there is no such column.
     """
     chosen = report_inputs.find(conn, wanted.run_id, wanted.round)
     if chosen is None:
@@ -74,7 +78,7 @@ def gather(conn: Connection, wanted: Wanted) -> tuple[Sent, Sent | None]:
     other = None if wanted.against is None else report_inputs.find(conn, wanted.against, None)
     if other is not None and _judgements(conn, chosen) + _judgements(conn, other) > MOST_TOGETHER:
         raise BadInput.at("against", f"must be a run with which this one has {MOST_TOGETHER:,} judgements at most")
-    return _sent(conn, chosen), None if other is None else _sent(conn, other, is_other=True)
+    return _sent(conn, chosen, wanted.split), None if other is None else _sent(conn, other, is_other=True)
 
 
 def _judgements(conn: Connection, chosen: Chosen) -> int:
@@ -85,9 +89,10 @@ def _judgements(conn: Connection, chosen: Chosen) -> int:
     return found
 
 
-def _sent(conn: Connection, chosen: Chosen, *, is_other: bool = False) -> Sent:
+def _sent(conn: Connection, chosen: Chosen, split: str | None = None, *, is_other: bool = False) -> Sent:
     rest = report_inputs.gather(conn, chosen.seq, chosen.setup, is_other=is_other)
-    return Sent(msgspec.msgpack.encode(rest), evidence.packed(conn, chosen.setup))
+    cut = None if split is None else gathering.cut(conn, chosen.setup, split, "split")
+    return Sent(msgspec.msgpack.encode(rest), evidence.packed(conn, chosen.setup), cut)
 
 
 def _unpacked(sent: Sent) -> ReportInput:
@@ -95,7 +100,9 @@ def _unpacked(sent: Sent) -> ReportInput:
 
 
 def _report(sent: Sent, other: Sent | None = None) -> Report:
-    return findings.build(_unpacked(sent), None if other is None else _unpacked(other))
+    report_input = _unpacked(sent)
+    report = findings.build(report_input, None if other is None else _unpacked(other))
+    return report if sent.cut is None else replace(report, split=splitting.split(report_input.evidence, sent.cut))
 
 
 def as_json(sent: Sent, other: Sent | None = None) -> bytes:

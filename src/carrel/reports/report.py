@@ -16,11 +16,12 @@ from carrel.evaluation.passing import CheckResults
 from carrel.evaluation.people.people import PeopleVerdict
 from carrel.evaluation.ranking.ranking import Ranking
 from carrel.evaluation.records import Fate, Side, Word
+from carrel.evaluation.split import Split
 from carrel.evaluation.verdict import Statement
 from carrel.kit.clock import Time
 from carrel.kit.ids import Id
 from carrel.kit.money import DollarsText
-from carrel.providers.base import Citation, Criterion, Parameters
+from carrel.providers.base import Citation, Criterion, Parameters, Turn
 from carrel.reports.against_report import Against
 from carrel.runs.model.plan import Kind
 from carrel.runs.model.schemas import LookTaken
@@ -179,7 +180,8 @@ class VerdictReport(msgspec.Struct, frozen=True, kw_only=True):
 class DocumentReport(msgspec.Struct, frozen=True, kw_only=True):
     """One document, its answers in the order of the plan, and the verdicts; `None` if there are too many to list.
 
-    `reference` is `None` if the document has none, or the report has no room for it.
+    `reference` is `None` if the document has none, or the report has no room for it. So are `turns`, a conversation,
+    with whose transcript the text begins.
     """
 
     document: str
@@ -192,6 +194,7 @@ class DocumentReport(msgspec.Struct, frozen=True, kw_only=True):
     verdicts: tuple[VerdictReport, ...] | None
     has_reference: bool = False
     reference: str | None = None
+    turns: tuple[Turn, ...] | None = None
 
 
 class CombinationReport(msgspec.Struct, frozen=True, kw_only=True):
@@ -265,6 +268,7 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
     """A run's report. Lists follow the plan, and the ranking's rows follow the places.
 
     The report has no room for `left_out` texts. `looks` are those that a run which may stop early took on its way.
+    `split` is there if somebody asked for the results by a column.
     """
 
     run: RunFacts
@@ -293,3 +297,4 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
     looks: tuple[LookTaken, ...] = ()
     against: Against | None = None
     checks: CheckResults | None = None
+    split: Split | None = None

@@ -3,7 +3,6 @@
 It takes texts in while there is room, so that a report has a greatest size; the export holds all texts.
 """
 
-import html
 from collections.abc import Iterator
 from typing import Literal, NamedTuple
 
@@ -15,6 +14,7 @@ from carrel.evaluation.passing import CheckResults
 from carrel.kit.sqlite.database import Connection
 from carrel.kit.sqlite.rows import Select
 from carrel.providers.base import Citation, FinishReason
+from carrel.reports.room import Room
 from carrel.runs.checking import results
 from carrel.runs.judging import combining, evidence, looks
 from carrel.runs.judging.judgement import Evidence
@@ -67,7 +67,10 @@ class ReportCounts(msgspec.Struct, frozen=True):
 
 
 class Document(msgspec.Struct, frozen=True):
-    """An input. `text` is `None` if there was no room. `reference` is `None` if there was no room or there is none."""
+    """An input. `text` is `None` if there was no room. `reference` is `None` if there was no room or there is none.
+
+    `turns` are its conversation as JSON; `None` if there was no room or it is none.
+    """
 
     ordinal: int
     content_id: str
@@ -76,6 +79,7 @@ class Document(msgspec.Struct, frozen=True):
     text: str | None
     has_reference: bool = False
     reference: str | None = None
+    turns: str | None = None
 
 
 class Answer(msgspec.Struct, frozen=True):
@@ -184,6 +188,7 @@ _inputs = Select(
     text="d.body",
     has_reference="r.seq IS NOT NULL",
     reference="r.body",
+    turns="m.body",
 )
 _given = Select(
     Answer,
@@ -219,27 +224,6 @@ class Chosen(NamedTuple):
     setup: Setup
 
 
-class _Room:
-    """The remaining room of the report, and how many texts it could not take."""
-
-    def __init__(self, bytes_: int) -> None:
-        self._left = bytes_
-        self.left_out = 0
-
-    def take(self, text: str | None) -> str | None:
-        if text is None:
-            return None
-        size = len(text)
-        if size <= self._left:
-            # JSON writes a control character as six bytes, a page writes a quotation mark as five.
-            size = max(len(msgspec.json.encode(text)), len(html.escape(text)))
-        if size > self._left:
-            self.left_out += 1
-            return None
-        self._left -= size
-        return text
-
-
 def find(conn: Connection, run_id: RunId, round_number: int | None) -> Chosen | None:
     """The run in a round, or in the present one if none is named; `None` if there is no such round.
 
@@ -259,11 +243,11 @@ def gather(
 
     Of a run that `is_other`, set beside the report's own, the texts of instructions are taken and no others.
     """
-    room = _Room(OTHER_BYTES if is_other else room_bytes)
+    room = Room(OTHER_BYTES if is_other else room_bytes)
     number = setup.round.number
     instructions = _instructions(conn, setup, room)
     if is_other:
-        room = _Room(0)
+        room = Room(0)
     given = tuple(_answers(conn, seq, room))
     counted = "SELECT count(*) FROM tasks WHERE run = ? AND round = ? AND kind = ?"
     # Two comparisons, one in each order, are a verdict.
@@ -315,14 +299,14 @@ def _counts(conn: Connection, seq: int, number: int) -> ReportCounts:
     return counts
 
 
-def _instructions(conn: Connection, setup: Setup, room: _Room) -> dict[int, str | None]:
+def _instructions(conn: Connection, setup: Setup, room: Room) -> dict[int, str | None]:
     """Every text of instructions by its number, in the order in which the setup names them."""
     numbers = [candidate.instructions for candidate in setup.candidates]
     numbers += [setup.round.scoring_instructions, setup.round.comparison_instructions]
     return {number: room.take(texts.read(conn, number)) for number in dict.fromkeys(numbers) if number is not None}
 
 
-def _answers(conn: Connection, seq: int, room: _Room) -> Iterator[Answer]:
+def _answers(conn: Connection, seq: int, room: Room) -> Iterator[Answer]:
     for answer in _given.each(
         conn,
         "FROM tasks LEFT JOIN generated ON task = tasks.seq LEFT JOIN check_marks ON generated = generated.seq"
@@ -333,7 +317,7 @@ def _answers(conn: Connection, seq: int, room: _Room) -> Iterator[Answer]:
         yield replace(answer, text=room.take(answer.text))
 
 
-def _said(conn: Connection, seq: int, number: int, room: _Room) -> Iterator[tuple[str, str]]:
+def _said(conn: Connection, seq: int, number: int, room: Room) -> Iterator[tuple[str, str]]:
     rows = conn.execute(
         "SELECT key, said FROM tasks JOIN comparisons ON task = seq WHERE run = ? AND round = ? AND kind = 'compare'"
         " AND said IS NOT NULL ORDER BY seq",
@@ -345,7 +329,7 @@ def _said(conn: Connection, seq: int, number: int, room: _Room) -> Iterator[tupl
             yield key, taken
 
 
-def _marks(conn: Connection, seq: int, number: int, room: _Room) -> Iterator[Mark]:
+def _marks(conn: Connection, seq: int, number: int, room: Room) -> Iterator[Mark]:
     for mark in _given_marks.each(
         conn,
         "FROM tasks JOIN scores ON task = seq WHERE run = ? AND round = ? AND kind = 'score'"
@@ -355,14 +339,16 @@ def _marks(conn: Connection, seq: int, number: int, room: _Room) -> Iterator[Mar
         yield replace(mark, said=room.take(mark.said))
 
 
-def _documents(conn: Connection, seq: int, room: _Room) -> Iterator[Document]:
+def _documents(conn: Connection, seq: int, room: Room) -> Iterator[Document]:
     for document in _inputs.each(
         conn,
         "FROM run_documents JOIN run_texts AS d ON d.seq = text LEFT JOIN run_texts AS r ON r.seq = reference"
-        " WHERE run_documents.run = ? ORDER BY ordinal",
+        " LEFT JOIN run_texts AS m ON m.seq = messages WHERE run_documents.run = ? ORDER BY ordinal",
         seq,
     ):
-        yield replace(document, text=room.take(document.text), reference=room.take(document.reference))
+        text, reference = room.take(document.text), room.take(document.reference)
+        turns = None if text is None else room.take(document.turns)
+        yield replace(document, text=text, reference=reference, turns=turns)
 
 
 def _digests(conn: Connection, seq: int) -> tuple[bytes, ...]:

@@ -46,6 +46,10 @@ async def read_report(
     against: Annotated[
         RunId | None, QueryParameter(max_length=100, description="Set it beside this other run.")
     ] = None,
+    split: Annotated[
+        str | None,
+        QueryParameter(max_length=200, description="With the results by the values of this column, or by `group`."),
+    ] = None,
     wanted: Annotated[str | None, HeaderParameter(name="Accept")] = None,
 ) -> Answer[Report]:
     """The report as JSON or as one page of HTML; a run that has not ended is reported as far as it has come.
@@ -53,7 +57,7 @@ async def read_report(
     Ids, times and lost calls stand under `run`; the rest follows from configuration, texts and answers alone.
     """
     kind = _KINDS[form] if form is not None else accept.choose(wanted, (JSON, HTML))
-    report = await rendering.made(workspace, workers, Wanted(run_id, round_number, against), _FORMS[kind])
+    report = await rendering.made(workspace, workers, Wanted(run_id, round_number, against, split), _FORMS[kind])
     headers = ((b"content-security-policy", _POLICY), (b"referrer-policy", b"no-referrer")) if kind == HTML else ()
     # Bytes already; the type is what they hold.
     return Answer(cast(Report, report), media_type=kind, headers=headers)

@@ -42,6 +42,9 @@ def groups_options(function: F) -> F:
     return click.option("--groups-by", metavar="WHAT", help=GROUPS_HELP)(by_file(function))
 
 
+TRIAL_HELP = "Every candidate answers the first input alone, and nobody judges; a run with --reuse takes the answers."
+
+
 def spending_options(function: F) -> F:
     """The options of which `economy` and `reuse` are the values; without them, the preset decides."""
     taken = "Take answers and verdicts of earlier runs where the same was asked in the same way."

@@ -9,8 +9,19 @@ from carrel_sdk.configuration import Candidate, Comparison, Generation, Judge, S
 from carrel_sdk.presets import Preset, PresetDraft
 
 from carrel.cli.interface import terminal
-from carrel.cli.interface.reading import ROWS_HELP, groups, groups_options, read_text, rows, spending_options, variables
+from carrel.cli.interface.gate_summary import margin_of
+from carrel.cli.interface.reading import (
+    ROWS_HELP,
+    TRIAL_HELP,
+    groups,
+    groups_options,
+    read_text,
+    rows,
+    spending_options,
+    variables,
+)
 from carrel.cli.interface.terminal import UserCommand, user_command
+from carrel.cli.interface.trends_table import trends_table
 from carrel.cli.interface.watching import end_with, watch
 
 
@@ -150,6 +161,7 @@ def _cost(likely_cost: str | None, worst_cost: str | None) -> str:
 @click.option("--rows", "given_rows", metavar="ID", help=ROWS_HELP)
 @groups_options
 @spending_options
+@click.option("--trial", is_flag=True, help=TRIAL_HELP)
 @click.option("--watch", "watched", is_flag=True, help="Stay until the run has ended.")
 @user_command
 def execute(
@@ -162,6 +174,7 @@ def execute(
     groups_file: Path | None,
     economy: bool | None,
     reuse: bool | None,
+    trial: bool,
     watched: bool,
 ) -> None:
     """Make a run of a preset and start it."""
@@ -173,6 +186,7 @@ def execute(
         groups=groups(cli, groups_by, groups_file, preset_id),
         economy=economy,
         reuse=reuse,
+        trial=trial,
     )
     if watched:
         end_with(cli, watch(cli, run.id))
@@ -187,6 +201,25 @@ def duplicate(cli: UserCommand, preset_id: str) -> None:
     """Copy a preset."""
     made = cli.workspace.presets.duplicate(preset_id)
     cli.show(made, f"{made.id}  {made.name}")
+
+
+@command.command("trends")
+@click.argument("preset_id")
+@click.option("--candidate", metavar="LABEL", help="The candidate to follow.  [default: the first of the newest run]")
+@click.option("--baseline", metavar="LABEL", help="The candidate to compare it with in each run.")
+@click.option("--margin", default="5%", show_default=True, help="Being worse than the baseline by less is allowed.")
+@user_command
+def trends(cli: UserCommand, preset_id: str, candidate: str | None, baseline: str | None, margin: str) -> None:
+    """Follow one candidate over the runs of a preset, and name the last good run."""
+    try:
+        share = margin_of(margin)
+    except ValueError:
+        terminal.end(terminal.EXIT_USAGE, "--margin takes a share such as 5% or 0.05", as_json=cli.as_json)
+    found = cli.workspace.presets.trends(preset_id, candidate=candidate, baseline=baseline, margin=share)
+    if cli.as_json:
+        terminal.print_json(found)
+    else:
+        cli.console.print(trends_table(found))
 
 
 @command.command("delete")

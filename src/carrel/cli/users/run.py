@@ -12,8 +12,17 @@ from rich.text import Text
 
 from carrel.cli.interface import terminal
 from carrel.cli.interface.ranking_table import checks_table, looks_table, people_panel, ranking_table, verdict_panel
-from carrel.cli.interface.reading import ROWS_HELP, groups, groups_options, rows, spending_options, variables
+from carrel.cli.interface.reading import (
+    ROWS_HELP,
+    TRIAL_HELP,
+    groups,
+    groups_options,
+    rows,
+    spending_options,
+    variables,
+)
 from carrel.cli.interface.saving import out_options, save
+from carrel.cli.interface.split_table import split_table
 from carrel.cli.interface.terminal import UserCommand, user_command
 from carrel.cli.interface.watching import end_with, pause_advice, savings
 from carrel.cli.interface.watching import watch as watch_run
@@ -39,6 +48,7 @@ command.add_command(run_vote.command)
 @click.option("--rows", "given_rows", metavar="ID", help=ROWS_HELP)
 @groups_options
 @spending_options
+@click.option("--trial", is_flag=True, help=TRIAL_HELP)
 @user_command
 def create(
     cli: UserCommand,
@@ -51,6 +61,7 @@ def create(
     groups_file: Path | None,
     economy: bool | None,
     reuse: bool | None,
+    trial: bool,
 ) -> None:
     """Make a run of a preset, with a snapshot of every text, without starting it."""
     run = cli.workspace.runs.create(
@@ -62,6 +73,7 @@ def create(
         groups=groups(cli, groups_by, groups_file, preset_id, inputs),
         economy=economy,
         reuse=reuse,
+        trial=trial,
     )
     cli.show(run, run.id)
 
@@ -77,11 +89,12 @@ def start(cli: UserCommand, run_id: str, watched: bool) -> None:
 
 @command.command("list")
 @click.option("--state", type=_STATES)
+@click.option("--trials", is_flag=True, help="The trials on one input, in place of the other runs.")
 @user_command
-def list_runs(cli: UserCommand, state: str | None) -> None:
+def list_runs(cli: UserCommand, state: str | None, trials: bool) -> None:
     """List runs, newest first."""
     cli.show_rows(
-        cli.workspace.runs.find(state=cast(RunState | None, state)),
+        cli.workspace.runs.find(state=cast(RunState | None, state), trial=trials),
         {
             "id": lambda run: run.id,
             "name": lambda run: run.name,
@@ -191,9 +204,19 @@ def skip(cli: UserCommand, run_id: str, task_keys: tuple[str, ...]) -> None:
 @command.command("ranking")
 @click.argument("run_id")
 @click.option("--without-judge", metavar="MODEL", help="Show the ranking without this judge.")
+@click.option("--split", "column", metavar="COLUMN", help="Instead, the results by the values of a column of the rows.")
 @user_command
-def ranking(cli: UserCommand, run_id: str, without_judge: str | None) -> None:
+def ranking(cli: UserCommand, run_id: str, without_judge: str | None, column: str | None) -> None:
     """Print verdict and ranking."""
+    if column is not None:
+        if without_judge is not None:
+            terminal.end(terminal.EXIT_USAGE, "--split does not go with --without-judge", as_json=cli.as_json)
+        split = cli.workspace.runs.split(run_id, column)
+        if cli.as_json:
+            terminal.print_json(split)
+        else:
+            cli.console.print(split_table(split))
+        return
     found = cli.workspace.runs.ranking(run_id, without_judge=without_judge)
     if cli.as_json:
         terminal.print_json(found)
@@ -237,13 +260,14 @@ def _print_ranking(cli: UserCommand, verdict: Statement, ranking: Figures, peopl
 @click.argument("run_id")
 @out_options(None)
 @click.option("--against", metavar="RUN_ID", help="Compare with another run.")
+@click.option("--split", "column", metavar="COLUMN", help="With the results by the values of a column of the rows.")
 @user_command
-def report(cli: UserCommand, run_id: str, output: Path, force: bool, against: str | None) -> None:
+def report(cli: UserCommand, run_id: str, output: Path, force: bool, against: str | None, column: str | None) -> None:
     """Write the report as one page of HTML; with `--json`, as JSON."""
     if cli.as_json:
-        page = cli.workspace.runs.report_json(run_id, against=against)
+        page = cli.workspace.runs.report_json(run_id, against=against, split=column)
     else:
-        page = cli.workspace.runs.report_html(run_id, against=against).encode()
+        page = cli.workspace.runs.report_html(run_id, against=against, split=column).encode()
     save(cli, output, page, force=force)
 
 

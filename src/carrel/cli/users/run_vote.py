@@ -10,9 +10,9 @@ from rich.rule import Rule
 from carrel.cli.interface import terminal
 from carrel.cli.interface.terminal import UserCommand, printable, user_command
 
-_KEYS: dict[str, Choice] = {"1": "first", "2": "second", "=": "tie"}
-_PASS, _QUIT = "p", "q"
-_QUESTION = "Which one is better?  1, 2, = (equally good), p (skip), q (quit)"
+_BOTH_BAD, _UNDO, _PASS, _QUIT = "b", "u", "p", "q"
+_KEYS = {"1": "first", "2": "second", "=": "tie", _BOTH_BAD: "both_bad", _PASS: "pass"}
+_QUESTION = "Which one is better?  1, 2, = (equally good), b (both bad), u (undo the last vote), p (skip), q (quit)"
 _DOCUMENT_CHARACTERS = 1_500
 """How much of a document is shown without `--whole`. Answers are always shown whole."""
 
@@ -20,7 +20,7 @@ _DOCUMENT_CHARACTERS = 1_500
 @click.command("vote")
 @click.argument("run_id")
 @click.option("--pair", metavar="ID", help="Vote on this pair, whose id `--json` has shown, without questions.")
-@click.option("--verdict", type=click.Choice([*get_args(Choice), "pass"]), help="Your verdict on the pair.")
+@click.option("--verdict", type=click.Choice([*get_args(Choice), "both_bad", "pass"]), help="Your verdict on the pair.")
 @click.option("--voter", metavar="NAME", help="Who votes, if several people do: each sees every pair.")
 @click.option("--whole", is_flag=True, help="Show documents whole, also long ones.")
 @user_command
@@ -34,7 +34,7 @@ def command(
     if (pair is None) != (verdict is None):
         raise click.UsageError("--pair and --verdict belong together")
     if pair is not None and verdict is not None:
-        _cast(cli, run_id, pair, None if verdict == "pass" else _choice(verdict))
+        _cast(cli, run_id, pair, verdict)
     elif cli.as_json:
         votes = cli.workspace.votes
         terminal.print_json(votes.next(run_id, voter=voter) or votes.count(run_id, voter=voter))
@@ -44,36 +44,41 @@ def command(
 
 def _ask(cli: UserCommand, run_id: str, voter: str | None, *, whole: bool) -> None:
     """Show one pair after the other, until there is none left or the person quits."""
+    last = None
     while (ballot := cli.workspace.votes.next(run_id, voter=voter)) is not None:
         _show(cli, ballot, whole=whole)
-        word = _word()
+        word = _word(can_undo=last is not None)
         if word == _QUIT:
             break
-        _cast(cli, run_id, ballot.pair, _KEYS.get(word))
+        if word == _UNDO and last is not None:
+            cli.workspace.votes.undo(run_id, last)
+            last = None
+        else:
+            _cast(cli, run_id, ballot.pair, _KEYS[word])
+            last = None if word == _PASS else ballot.pair
     count = cli.workspace.votes.count(run_id, voter=voter)
-    cli.show(count, f"{count.votes:,} vote{'' if count.votes == 1 else 's'}, {count.left:,} not shown yet")
+    bad = f", {count.both_bad:,} of them on two bad answers" if count.both_bad else ""
+    cli.show(count, f"{count.votes:,} vote{'' if count.votes == 1 else 's'}{bad}, {count.left:,} not shown yet")
 
 
-def _word() -> str:
+def _word(*, can_undo: bool) -> str:
+    words = [*_KEYS, _QUIT, *([_UNDO] if can_undo else [])]
     try:
-        return str(click.prompt(_QUESTION, type=click.Choice([*_KEYS, _PASS, _QUIT]), show_choices=False))
+        return str(click.prompt(_QUESTION, type=click.Choice(words), show_choices=False))
     except click.Abort:
         # The end of the input, or Ctrl-C: the votes so far count.
         return _QUIT
 
 
-def _cast(cli: UserCommand, run_id: str, pair: str, choice: Choice | None) -> None:
-    """Cast the vote. None skips the pair for good."""
-    if choice is not None:
-        voted = cli.workspace.votes.cast(run_id, pair, choice)
-        if cli.as_json:
-            terminal.print_json(voted)
-    else:
+def _cast(cli: UserCommand, run_id: str, pair: str, verdict: str) -> None:
+    """Cast the vote. `pass` skips the pair for good."""
+    if verdict == "pass":
         cli.workspace.votes.withdraw(run_id, pair)
-
-
-def _choice(word: str) -> Choice:
-    return next(choice for choice in get_args(Choice) if choice == word)
+        return
+    choice: Choice = next((choice for choice in get_args(Choice) if choice == verdict), "tie")
+    voted = cli.workspace.votes.cast(run_id, pair, choice, both_bad=verdict == "both_bad")
+    if cli.as_json:
+        terminal.print_json(voted)
 
 
 def _show(cli: UserCommand, ballot: Ballot, *, whole: bool) -> None:

@@ -33,7 +33,9 @@ class Question(NamedTuple):
     candidate: str | None = None
 
 
-class _Gathered(NamedTuple):
+class Gathered(NamedTuple):
+    """What a worker decides from."""
+
     packed: Packed
     pair: Pair
     marks: list[Marks]
@@ -48,7 +50,7 @@ async def answer(workspace: Workspace, workers: WorkerPool, run_id: RunId, quest
         Unavailable: it takes too much time or memory.
     """
     async with workers.turn(workspace.uuid) as worker:
-        found = await workspace.scan(_gather, run_id, question)
+        found = await workspace.scan(gather, run_id, question)
         try:
             return await worker.run(
                 deciding.decide,
@@ -59,7 +61,13 @@ async def answer(workspace: Workspace, workers: WorkerPool, run_id: RunId, quest
             raise Unavailable from None
 
 
-def _gather(conn: Connection, run_id: RunId, question: Question) -> _Gathered:
+def gather(conn: Connection, run_id: RunId, question: Question) -> Gathered:
+    """What judges and checks say of both, in the present round of the run. Unbounded: to be scanned.
+
+    Raises:
+        NotFound: there is no such run.
+        BadInput: it has no such candidates.
+    """
     setup = setups.load(conn, run_transitions.present(conn, run_id).seq)
     if setup is None:
         raise NotFound
@@ -78,7 +86,7 @@ def _gather(conn: Connection, run_id: RunId, question: Question) -> _Gathered:
         sorted(there[baseline] - there[candidate]),
     )
     checks = [one.check for one in marks.asked(conn, setup.seq)]
-    return _Gathered(evidence.packed(conn, setup), pair, deciding.marks_of(checks, found[candidate], found[baseline]))
+    return Gathered(evidence.packed(conn, setup), pair, deciding.marks_of(checks, found[candidate], found[baseline]))
 
 
 def _rows(

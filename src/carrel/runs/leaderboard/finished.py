@@ -79,7 +79,7 @@ def newest(conn: Connection) -> Together | None:
     return _together(conn, runs, []) if runs else None
 
 
-_RUNS = f"SELECT seq, id, name, finished_at FROM runs WHERE state IN ({in_sql(FINISHED)})"
+_RUNS = f"SELECT seq, id, name, finished_at FROM runs WHERE state IN ({in_sql(FINISHED)}) AND trial = 0"
 
 
 def _finished(conn: Connection) -> list[Finished]:

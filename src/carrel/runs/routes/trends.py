@@ -1,0 +1,40 @@
+"""`/presets/{id}/trends`: one candidate over the runs of a preset."""
+
+from typing import Annotated
+
+from litestar import Router, get
+from litestar.di import NamedDependency
+from litestar.params import FromPath, QueryParameter
+
+from carrel.auth import guard
+from carrel.auth.programs import scopes
+from carrel.kit.processes.pool import WorkerPool
+from carrel.runs.trends import gathering
+from carrel.runs.trends.trend import Trends
+from carrel.vault.ids import PresetId
+from carrel.vault.workspace import Workspace
+
+
+@get("/{preset_id:str}/trends", guards=[guard.session], opt=scopes.READ)
+async def read_trends(
+    preset_id: FromPath[PresetId],
+    workspace: NamedDependency[Workspace],
+    workers: NamedDependency[WorkerPool],
+    candidate: Annotated[
+        str | None, QueryParameter(max_length=100, description="Its label; else the first of the newest run.")
+    ] = None,
+    baseline: Annotated[
+        str | None, QueryParameter(max_length=100, description="The label of the candidate to compare with.")
+    ] = None,
+    margin: Annotated[
+        float, QueryParameter(gt=0, lt=1, description="How much worse than the baseline is too much.")
+    ] = 0.05,
+) -> Trends:
+    """A candidate in the newest 50 finished runs of a preset, and the last good one. It costs no calls.
+
+    Runs that have more than 200,000 tasks together are left out, the oldest first.
+    """
+    return await gathering.answer(workspace, workers, preset_id, gathering.Question(candidate, baseline, margin))
+
+
+router = Router("/presets", route_handlers=[read_trends], tags=["Presets"])

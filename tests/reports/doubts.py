@@ -1,0 +1,154 @@
+"""Material for every remark that the engine can make beside a verdict, and what the app's tests take from it.
+
+    python -m tests.reports.doubts
+
+writes `web/src/features/run/verdict/remarks.json` anew: the same cases for the app's own test.
+"""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+import msgspec
+
+from carrel.evaluation import overturning, verdict
+from carrel.evaluation.judges import human
+from carrel.evaluation.ranking.grouping import Groups
+from carrel.evaluation.ranking.ranking import Ranking
+from carrel.evaluation.ranking.stopping import Beaten, looks
+from carrel.evaluation.records import HumanVote, Verdict
+from carrel.evaluation.remarks import Kind, Remark
+from carrel.evaluation.verdict import Statement
+from carrel.runs.judging import judgement
+from carrel.runs.judging.judgement import Evidence
+from tests.evaluation.told import CRITERIA, score, verdicts
+from tests.evaluation.told import verdict as told
+
+APP: Final = Path(__file__).parents[2] / "web/src/features/run/verdict/remarks.json"
+
+LOOK: Final = msgspec.structs.replace(looks(30)[-1], beaten=(Beaten("C", "A", 10),))
+
+
+def evidence(records: list[Verdict], candidates: str = "AB", **changes: Any) -> Evidence:
+    judges = sorted({one.judge for one in records})
+    weights = dict.fromkeys(judges, 1.0)
+    found = Evidence(tuple(candidates), records, [], CRITERIA, weights, weights)
+    return msgspec.structs.replace(found, **changes)
+
+
+def long(outcomes: str, lengths: Callable[[int], tuple[int, int]]) -> list[Verdict]:
+    return [
+        msgspec.structs.replace(one, a_length=lengths(place)[0], b_length=lengths(place)[1])
+        for place, one in enumerate(verdicts("AB", outcomes))
+    ]
+
+
+def votes(outcomes: str) -> list[HumanVote]:
+    sides: dict[str, Any] = {"a": "a", "b": "b"}
+    return [HumanVote(verdict=human.vote(f"d{i}", "A", "B", 1, sides[one])) for i, one in enumerate(outcomes, 1)]
+
+
+TWO = [*verdicts("AB", "a" * 12, "x"), *verdicts("AB", "b" * 12, "y")]
+APART = [*verdicts("AB", "ab" * 6, "x"), *verdicts("AB", "ba" * 6, "y")]
+MISSING = [*verdicts("AB", "a" * 7 + "?" * 9), *verdicts("AC", "a" * 16), *verdicts("BC", "a" * 16)]
+BEATEN = [*verdicts("AB", "a" * 30), *verdicts("AC", "a" * 10), *verdicts("BC", "a" * 10)]
+HEAD = [
+    *verdicts("AC", "a" * 12),
+    *verdicts("AB", "b" * 12),
+    *verdicts("BC", "aaaabbbbbbbb"),
+    *verdicts("CD", "=" * 12),
+]
+HEAD += [*verdicts("AD", "a" * 12), *verdicts("BD", "b" * 12)]
+
+GROUPED = Groups(by="name", of={f"d{i}": f"folder {i % 6}" for i in range(1, 13)}, near={"d2": "d1"})
+
+CASES: Final[dict[Kind, tuple[Evidence, str]]] = {
+    "exploratory": (evidence(verdicts("AB", "a" * 12), exploratory=True), "Exploratory: judges were left out or added"),
+    "chance": (evidence([told(f"d{i}", "AB", "flip") for i in range(12)]), "judge is no better than a coin"),
+    "opposed": (evidence(APART), "contradict each other"),
+    "family": (
+        evidence(verdicts("AB", "a" * 12), families={"A": "f", "B": "g"}, judge_families={"judge": "f"}),
+        "The only judge is of A's own family (f)",
+    ),
+    "length": (
+        evidence(long("a" * 12, lambda _: (90, 10))),
+        "The longer text won 12 of 12 comparisons: the judges may have measured nothing but length.",
+    ),
+    "long_answers": (
+        evidence(long("a" * 22 + "bb", lambda i: (20 + i % 3, 10))),
+        "The longer text won 22 of 24 comparisons: length alone could explain that",
+    ),
+    "missing": (evidence(MISSING, "ABC"), "Too many verdicts about A are missing"),
+    "malformed": (evidence(verdicts("AB", "aaaaaaaa!!!!")), "judge stayed malformed in 33 % of what it judged."),
+    "overturned": (evidence(verdicts("AB", "aab??")), "2 missing verdicts could overturn this."),
+    "alike": (evidence(verdicts("AB", "a" * 12), groups=GROUPED), "1 document nearly equals an earlier one"),
+    "grouped": (evidence(verdicts("AB", "a" * 12), groups=GROUPED), "Documents belong together by beginning of the"),
+    "ungrouped": (
+        evidence(verdicts("AB", "a" * 12), groups=Groups(suggested="tag")),
+        "By their tags, the documents come in groups",
+    ),
+    "documents_needed": (evidence(verdicts("AB", "aaaaaaaaabb")), "About 12 to 44 documents would decide."),
+    "chance_to_find": (evidence(verdicts("AB", "aaaaaaaaabb")), "If judges like these truly preferred one candidate"),
+    "by_scores": (
+        evidence(verdicts("AB", "a" * 12), scores=[score("d1", "A", 1), score("d1", "B", 5)]),
+        "By scores, B leads.",
+    ),
+    "head_to_head": (evidence(HEAD, "ABCD"), "Head to head, B won 100 % against A on 12 documents"),
+    "equally_long": (
+        evidence(long("a" * 12 + "b" * 11 + "a", lambda i: (20, 10) if i < 17 else (10, 20))),
+        "With all answers equally long, B leads.",
+    ),
+    "without_judge": (evidence(TWO[:-1]), "Without x, B leads."),
+    "by_votes": (evidence(verdicts("AB", "a" * 12), votes=votes("b" * 12)), "By the person's 12 blind votes, B leads"),
+    "repeated_intervals": (evidence(BEATEN, "ABC", look=LOOK), "Intervals are repeated ones"),
+    "beaten": (evidence(BEATEN, "ABC", look=LOOK), "C was beaten by A after 10 documents"),
+    "tried_without_judge": (
+        evidence([*verdicts("AB", "a" * 12, "x"), *verdicts("AB", "a" * 12, "y")]),
+        "Without x, A leads as well.",
+    ),
+    "one_judge": (evidence(verdicts("AB", "a" * 6)), "There is no second judge"),
+    "longer_text": (evidence(long("aabb" * 5, lambda i: (9 + i % 2, 10))), "clear verdicts"),
+    "lengths_tied_up": (
+        evidence(long("aab" * 8, lambda _: (9, 12))),
+        "with all answers equally long is not known: ",
+    ),
+    "tried_equally_long": (
+        evidence(long("aab" * 8, lambda i: (10 + i % 5, 12))),
+        "With all answers equally long (length-adjusted",
+    ),
+    "nothing_missing": (evidence(verdicts("AB", "a" * 6)), "No verdict is missing."),
+    "bounds": (evidence(verdicts("AB", "aab??")), "With all of them against it, the leader's win share is"),
+    "widened": (evidence(MISSING, "ABC"), "so intervals of win shares reach further: "),
+}
+
+
+class Case(NamedTuple):
+    """The statement on one kind's material, the remark of that kind, and the ranking that both rest on."""
+
+    statement: Statement
+    remark: Remark
+    ranking: Ranking
+
+
+def case(kind: Kind) -> Case:
+    """Judges the material of a kind as a run does."""
+    found, words = CASES[kind]
+    answered = judgement.answer(judgement.pack(found), None, None)
+    told = [*verdict.doubts(answered.ranking, answered.human), *overturning.tried(answered.ranking)]
+    (remark,) = [one for one in told if one.kind == kind and words in one.sentence]
+    return Case(verdict.state(answered.ranking, answered.human), remark, answered.ranking)
+
+
+def for_the_app() -> bytes:
+    """The cases as JSON: of each ranking, only what the app reads to show remarks."""
+    cases = []
+    for kind in CASES:
+        statement, remark, ranking = case(kind)
+        read = {"leaders": ranking.leaders, "exploratory": ranking.exploratory, "longer_text": ranking.longer_text}
+        read["distrust"] = ranking.distrust
+        cases.append({"kind": kind, "sentence": remark.sentence, "verdict": statement, "ranking": read})
+    return msgspec.json.format(msgspec.json.encode(cases)) + b"\n"
+
+
+if __name__ == "__main__":
+    APP.write_bytes(for_the_app())
