@@ -34,6 +34,7 @@ _OF_A_RUN: Final = (
     Read("GET /runs/{run_id}", ""),
     Read("GET /runs/{run_id}/ranking", "/ranking?with_human=true"),
     Read("GET /runs/{run_id}/gate", "/gate?baseline=c0&candidate=c1"),
+    Read("GET /runs/{run_id}/split", "/split"),
     Read("GET /runs/{run_id}/report", "/report"),
     Read("GET /runs/{run_id}/report", "/report?format=html"),
     Read("GET /runs/{run_id}/report", "/report?against={run}"),
@@ -68,7 +69,7 @@ def reads_of_a_run() -> tuple[Read, ...]:
 _RANKING: Final = tuple(
     read
     for read in reads_of_a_run()
-    if any(word in read.path for word in ("ranking", "gate", "report", "receipt", "evaluation", "judges"))
+    if any(word in read.path for word in ("ranking", "gate", "split", "report", "receipt", "evaluation", "judges"))
 )
 """What depends on how many judges there are, and on whether they score."""
 _BESIDE_RUNS: Final = tuple(read for read in _BESIDE_A_RUN if "evaluation" in read.path)

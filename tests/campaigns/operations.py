@@ -140,6 +140,11 @@ def _votes_table(user: User, run: str) -> Json:
     return {"csv": f"document,first,second,verdict\n1,{first},{second},tie\n"}
 
 
+def _note(user: User, run: str) -> Json:
+    candidate = user.get(f"/runs/{run}/ranking")["ranking"]["rows"][0]["candidate"]
+    return {"document": 1, "candidate": candidate, "starred": True, "note": "n" * 2_000}
+
+
 def _vote(user: User, run: str) -> str:
     return str(user.post(f"/runs/{run}/votes", _ballot(user, run))["id"])
 
@@ -298,6 +303,7 @@ _BODIES: Final[dict[str, Callable[[User], object]]] = {
     "PUT /rate-limits/{provider}": lambda user: {"concurrency": 3},
     "POST /runs": lambda user: {"configuration": _configuration(user)},
     "DELETE /runs/bulk": lambda user: {"ids": [_ended(user)]},
+    "POST /contents/criteria-rows": lambda user: {"body": _CRITERIA},
     "PUT /settings": lambda user: {"theme": "dark"},
     "POST /users": _new_user,
     "POST /users/me/import": _package,
@@ -312,6 +318,7 @@ _QUERIES: Final = {
 }
 _OF_RUNS: Final[dict[str, Callable[[User, str], Json]]] = {
     "POST /runs/{run_id}/votes": _ballot,
+    "PUT /runs/{run_id}/notes": _note,
     "POST /runs/{run_id}/votes/import": _votes_table,
 }
 WITH_BODY: Final = {*_BODIES, *_OF_RUNS}

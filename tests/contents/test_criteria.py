@@ -66,7 +66,7 @@ def test_names_are_texts_whatever_yaml_makes_of_them() -> None:
         ("- name: n\n  scale: {min: 5, max: 5}", "body[0].scale"),
         ("- name: n\n  scale: {min: low}", "body[0].scale.min"),
         ("- name: n\n  scale: {min: 1, top: 5}", "body[0].scale"),
-        ("- name: n\n- name: n", "body"),
+        ("- name: n\n- name: n", "body[1].name"),
         ("- &a {name: n}", "body"),
         ("- name: n\n- *a", "body"),
         ("- name: !!python/name:os.system n", "body"),

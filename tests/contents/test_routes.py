@@ -1,3 +1,6 @@
+import json
+from pathlib import Path
+
 import httpx
 
 from tests.support.host import PLUGIN, Host, code_of
@@ -201,3 +204,40 @@ async def test_a_result_that_is_six_times_as_long_in_json_is_refused(ada: httpx.
         many = await create(ada, body="{{A}}" * 5, variables={"A": part["id"]})
         answer = await ada.post(f"{CONTENTS}/{many['id']}/resolve", json={})
         assert answer.status_code == status, answer.text[:200]
+
+
+async def test_criteria_are_rows_and_yaml_and_nothing_is_lost_between_them(ada: httpx.AsyncClient) -> None:
+    """The app writes the rows of this file as its YAML, as its own tests say; here the way back is read."""
+    cases = json.loads((Path(__file__).parent / "criteria_rows.json").read_text(encoding="utf-8"))
+    for case in cases:
+        answer = await ada.post(f"{CONTENTS}/criteria-rows", json={"body": case["yaml"]})
+        assert answer.json() == {"rows": case["rows"], "comments": False}
+
+
+async def test_rows_tell_of_comments_that_they_cannot_hold(ada: httpx.AsyncClient) -> None:
+    for body, comments in (
+        ("- name: n # why", True),
+        ("# Größe 🙂\n- name: n", True),
+        ("- name: n\n  description: | # why\n    text", True),
+        ("- name: n\n  description: |\n    # no comment\n- name: 'a #b'", False),
+    ):
+        answer = await ada.post(f"{CONTENTS}/criteria-rows", json={"body": body})
+        assert answer.json()["comments"] is comments, body
+
+
+async def test_a_fault_in_criteria_names_its_entry_its_field_and_its_line(ada: httpx.AsyncClient) -> None:
+    for body, path, message in (
+        ("- name: a\n  weight: heavy", "body[0].weight", "must be a number (line 2)"),
+        (
+            "- name: a\n\n- name: b\n  scale:\n    min: 3\n    max: 2",
+            "body[1].scale",
+            "must have a max above its min (line 4)",
+        ),
+        ("- name: a\n- weight: 2", "body[1].name", "must have 1 to 100 characters (line 2)"),
+        ("- name: a\n- name: a", "body[1].name", "must not be the name of an earlier criterion (line 2)"),
+        ("- name: a\n- !x b", "body", "must not use tags (line 2)"),
+    ):
+        answer = await ada.post(CONTENTS, json={"name": "Marks", "type": "criteria", "body": body})
+        assert answer.json()["errors"] == [{"path": path, "message": message}]
+    answer = await ada.post(f"{CONTENTS}/criteria-rows", json={"body": "- [a]"})
+    assert places(answer) == ["body[0]"]

@@ -45,6 +45,7 @@ NAMED_OTHERWISE: Final = {
 
 NO_SCHEMA: Final = {
     "calls._Page": "stands for every schema of a page; its two fields are those of each",
+    "run_models.AnswerPart": "a server-sent event of a streamed answer",
     "run_models.RunEvent": "made of a server-sent event",
     "sessions._Payload": "what is inside a session token",
     "single._Piece": "a server-sent event of a streamed answer",
@@ -110,7 +111,8 @@ def of_schema(schema: dict[str, Any]) -> Any:
         values = frozenset(schema["enum"])
         return frozenset({("one of", values - {None}), "null"}) if None in values else ("one of", values)
     if schema["type"] == "array":
-        return ("array", of_schema(schema["items"]))
+        # The members of a tuple are of one type.
+        return ("array", of_schema(schema["items"] or schema["prefixItems"][0]))
     if schema["type"] == "object":
         inner = schema.get("additionalProperties", {})
         return ("object", of_schema({} if inner is True else inner))

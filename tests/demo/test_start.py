@@ -22,9 +22,9 @@ PATIENCE_SECONDS = 40.0
 
 
 @contextmanager
-def started(folder: Path) -> Iterator["tuple[subprocess.Popen[str], str]"]:
-    """The running program, and the address that it says to open."""
-    environment = {name: value for name, value in os.environ.items() if not name.startswith("CARREL_")}
+def started(folder: Path, **settings: str) -> Iterator["tuple[subprocess.Popen[str], str]"]:
+    """The running program, and the address that it says to open; `settings` are in its environment."""
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("CARREL_")} | settings
     process = subprocess.Popen(
         [sys.executable, "-m", "demo", "--folder", str(folder), "--app", str(folder / "no-app")],
         cwd=ROOT,
@@ -42,6 +42,7 @@ def started(folder: Path) -> Iterator["tuple[subprocess.Popen[str], str]"]:
             address = re.match(r"website +(http://\S+)", line)
             if address is not None:
                 assert any("not built" in line for line in lines)
+                assert any(", ".join(settings) in line for line in lines)
                 yield process, address[1]
                 break
         else:
@@ -73,7 +74,7 @@ def enter(browser: httpx.Client, path: str, email: str) -> httpx.Response:
 
 def test_it_prints_an_address_works_and_leaves_nothing_running_after_ctrl_c(tmp_path: Path) -> None:
     with (
-        started(tmp_path) as (process, address),
+        started(tmp_path, CARREL_PROVIDER_HOSTS="127.0.0.1:11434") as (process, address),
         httpx.Client(verify=False, base_url=address, follow_redirects=True, timeout=60) as browser,
     ):
         workspace = enter(browser, "/sign-up", "reader@example.org")
@@ -86,6 +87,8 @@ def test_it_prints_an_address_works_and_leaves_nothing_running_after_ctrl_c(tmp_
         )
         assert allowed.headers["access-control-allow-origin"] == address
         (service,) = psutil.Process(process.pid).children()
+        # What a user sets for the service gets there, such as the address of a model server of their own.
+        assert service.environ()["CARREL_PROVIDER_HOSTS"] == "127.0.0.1:11434"
         process.send_signal(signal.SIGINT)
         assert process.wait(PATIENCE_SECONDS) == 0
         assert not service.is_running()

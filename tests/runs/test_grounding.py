@@ -14,10 +14,9 @@ from tests.support.host import Host
 from tests.support.strict_anthropic import Anthropic
 from tests.support.strict_google import Google
 from tests.support.strict_servers import KEY, serving
-from tests.support.web_runs import content
+from tests.support.web_runs import add_keys, carried_out, content
 
 CLAUDE, GEMINI = "anthropic:claude-one", "google:gemini-one"
-ENDS = ("completed", "completed_with_errors", "failed", "cancelled")
 
 
 @pytest.fixture
@@ -35,9 +34,8 @@ def settings(settings: Settings, strict: tuple[Anthropic, Google]) -> Settings:
 @pytest.fixture
 async def ada(host: Host, client: httpx.AsyncClient, strict: tuple[Anthropic, Google]) -> httpx.AsyncClient:
     client.headers.update(await host.signed_in("ada"))
-    for provider, server in zip(("anthropic", "google"), strict, strict=True):
-        key = {"provider": provider, "key": KEY, "base_url": server.base_url}
-        assert (await client.post("/api/provider-keys", json=key)).status_code == 201
+    anthropic, google = strict
+    await add_keys(client, KEY, {"anthropic": anthropic.base_url, "google": google.base_url})
     return client
 
 
@@ -48,18 +46,6 @@ async def _configuration(ada: httpx.AsyncClient, text: str, *candidates: dict[st
         "generation": {"candidates": list(candidates)},
         "comparison": {"judges": [{"model": GEMINI}]},
     }
-
-
-async def _ended(ada: httpx.AsyncClient, configuration: dict[str, Any]) -> dict[str, Any]:
-    made = await ada.post("/api/runs", json={"configuration": configuration})
-    assert made.status_code == 201, made.text
-    run: dict[str, Any] = made.json()
-    await ada.post(f"/api/runs/{run['id']}/start")
-    async with asyncio.timeout(60):
-        while run["state"] not in ENDS:
-            await asyncio.sleep(0.02)
-            run = (await ada.get(f"/api/runs/{run['id']}")).json()
-    return run
 
 
 async def _answers(ada: httpx.AsyncClient, run: dict[str, Any]) -> dict[str, dict[str, Any]]:
@@ -76,7 +62,7 @@ async def test_pages_are_kept_and_shown_with_each_answer(
     claude = {"model": CLAUDE, "grounding": "required"}
     gemini = {"model": GEMINI, "grounding": "allowed"}
     plain = {"label": "plain", "model": GEMINI, "parameters": {"max_output_tokens": 100}}
-    run = await _ended(ada, await _configuration(ada, "ships", claude, gemini, plain))
+    run = await carried_out(ada, await _configuration(ada, "ships", claude, gemini, plain))
     assert (run["state"], run["spend"]["unknown_calls"]) == ("completed", run["progress"]["total"])
     answers = await _answers(ada, run)
     assert {name: answer["citations"] for name, answer in answers.items()} == {
@@ -96,7 +82,7 @@ async def test_pages_are_kept_and_shown_with_each_answer(
 async def test_an_answer_that_had_to_search_and_names_no_page_loses_by_rule(ada: httpx.AsyncClient) -> None:
     required = {"label": "required", "model": CLAUDE, "grounding": "required"}
     allowed = {"label": "allowed", "model": CLAUDE, "grounding": "allowed"}
-    run = await _ended(ada, await _configuration(ada, "offline ships", required, allowed))
+    run = await carried_out(ada, await _configuration(ada, "offline ships", required, allowed))
     assert run["state"] == "completed"
     answers = await _answers(ada, run)
     assert {name: (one["citations"], one["lacks_citations"]) for name, one in answers.items()} == {

@@ -12,10 +12,9 @@ from carrel.config import Settings
 from tests.support.host import Host
 from tests.support.strict_anthropic import Anthropic
 from tests.support.strict_servers import KEY, serving
-from tests.support.web_runs import content
+from tests.support.web_runs import CRITERIA, completed, content
 
 MODEL = "anthropic:claude-one"
-ENDS = ("completed", "completed_with_errors", "failed", "cancelled")
 
 
 @pytest.fixture
@@ -53,19 +52,6 @@ async def _configuration(ada: httpx.AsyncClient, *texts: str, repeats: int = 1) 
     }
 
 
-async def _ended(ada: httpx.AsyncClient, configuration: dict[str, Any], **changes: Any) -> dict[str, Any]:
-    made = await ada.post("/api/runs", json={"configuration": configuration} | changes)
-    assert made.status_code == 201, made.text
-    run: dict[str, Any] = made.json()
-    await ada.post(f"/api/runs/{run['id']}/start")
-    async with asyncio.timeout(60):
-        while run["state"] not in ENDS:
-            await asyncio.sleep(0.02)
-            run = (await ada.get(f"/api/runs/{run['id']}")).json()
-    assert run["state"] == "completed"
-    return run
-
-
 async def _bodies(ada: httpx.AsyncClient, run: dict[str, Any]) -> dict[str, str]:
     tasks = (await ada.get(f"/api/runs/{run['id']}/tasks?limit=200&kind=generate")).json()["items"]
     return {
@@ -78,12 +64,12 @@ async def test_the_same_run_again_makes_no_call_and_comes_to_the_same(
     ada: httpx.AsyncClient, anthropic: Anthropic
 ) -> None:
     configuration = await _configuration(ada, "Ships came.", "They left.")
-    first = await _ended(ada, configuration)
+    first = await completed(ada, configuration)
     calls = len(anthropic.asked)
     assert (calls, first["spend"]["reused"]) == (4 + 4, 0)
-    anew = await _ended(ada, configuration)
+    anew = await completed(ada, configuration)
     assert (len(anthropic.asked), anew["spend"]["reused"]) == (2 * calls, 0), "nobody asked for reuse"
-    again = await _ended(ada, configuration, reuse=True)
+    again = await completed(ada, configuration, reuse=True)
     assert (len(anthropic.asked), again["spend"]) == (2 * calls, {"cost": "0", "unknown_calls": 0, "reused": calls})
     assert again["verdict"] == first["verdict"]
     assert await _bodies(ada, again) == await _bodies(ada, anew)
@@ -95,21 +81,21 @@ async def test_the_same_run_again_makes_no_call_and_comes_to_the_same(
 
 async def test_what_is_asked_otherwise_is_asked(ada: httpx.AsyncClient, anthropic: Anthropic) -> None:
     configuration = await _configuration(ada, "Ships came.")
-    await _ended(ada, configuration)
+    await completed(ada, configuration)
     calls = len(anthropic.asked)
     configuration["generation"]["candidates"][1]["parameters"]["max_output_tokens"] = 901
-    run = await _ended(ada, configuration, reuse=True)
+    run = await completed(ada, configuration, reuse=True)
     # The answer of the changed candidate is another one, and both comparisons show it.
     assert (run["spend"]["reused"], len(anthropic.asked)) == (1, calls + 1 + 2)
 
 
 async def test_repeats_and_copies_are_never_reused_for_each_other(ada: httpx.AsyncClient, anthropic: Anthropic) -> None:
     configuration = await _configuration(ada, "Ships came.", repeats=2)
-    await _ended(ada, configuration)
+    await completed(ada, configuration)
     calls = len(anthropic.asked)
     assert calls == 4 + 4
     configuration["generation"]["repeats"] = 3
-    run = await _ended(ada, configuration, reuse=True)
+    run = await completed(ada, configuration, reuse=True)
     generated = (await ada.get(f"/api/runs/{run['id']}/tasks?limit=200&kind=generate")).json()["items"]
     assert sorted((task["repeat"], task["reused"]) for task in generated) == [
         *[(1, True)] * 2,
@@ -118,14 +104,82 @@ async def test_repeats_and_copies_are_never_reused_for_each_other(ada: httpx.Asy
     ]
     # The same text twice asks for two answers, and there is one of each repeat.
     copies = await _configuration(ada, "Ships came.", "Ships came.", repeats=1)
-    doubled = await _ended(ada, copies, reuse=True)
+    doubled = await completed(ada, copies, reuse=True)
     generated = (await ada.get(f"/api/runs/{doubled['id']}/tasks?limit=200&kind=generate")).json()["items"]
     assert sum(task["reused"] for task in generated) == 2
     # A run that took them is no second source of them.
-    doubled = await _ended(ada, copies, reuse=True)
+    doubled = await completed(ada, copies, reuse=True)
     generated = (await ada.get(f"/api/runs/{doubled['id']}/tasks?limit=200&kind=generate")).json()["items"]
     assert sum(task["reused"] for task in generated) == 4
     tripled = await _configuration(ada, "Ships came.", "Ships came.", "Ships came.", repeats=1)
-    run = await _ended(ada, tripled, reuse=True)
+    run = await completed(ada, tripled, reuse=True)
     generated = (await ada.get(f"/api/runs/{run['id']}/tasks?limit=200&kind=generate")).json()["items"]
     assert sum(task["reused"] for task in generated) == 4
+
+
+async def _trial(ada: httpx.AsyncClient, configuration: dict[str, Any], **changes: Any) -> dict[str, Any]:
+    run = await completed(ada, configuration, trial=True, **changes)
+    assert run["trial"]
+    return run
+
+
+async def test_a_run_takes_the_answers_of_its_trial_and_asks_nothing_twice(
+    ada: httpx.AsyncClient, anthropic: Anthropic
+) -> None:
+    configuration = await _configuration(ada, "Ships came.", "They left.", repeats=2)
+    configuration["scoring"] = {"judges": [{"model": MODEL}], "criteria": await content(ada, {}, "criteria", CRITERIA)}
+    configuration["generation"]["show_criteria"] = True
+    body = {"configuration": configuration, "trial": True}
+    estimate = (await ada.post("/api/runs", params={"dry_run": "true"}, json=body)).json()
+    assert estimate["calls"] == {"generate": 2, "score": 0, "compare": 0, "combine": 0, "total": 2}
+
+    trial = await _trial(ada, configuration)
+    assert trial["configuration"]["inputs"] == configuration["inputs"][:1]
+    assert (len(anthropic.asked), trial["spend"]["reused"]) == (2, 0)
+    assert trial["verdict"].startswith("Nothing was compared or scored")
+    tried = await _bodies(ada, trial)
+    again = await _trial(ada, configuration)
+    assert (len(anthropic.asked), again["spend"]["reused"]) == (2, 2), "a second look costs nothing"
+
+    whole = await completed(ada, configuration, reuse=True)
+    tasks = (await ada.get(f"/api/runs/{whole['id']}/tasks?limit=200")).json()["items"]
+    taken = {task["key"] for task in tasks if task["reused"]}
+    assert taken == {f"r1.generate.d1.c{candidate}.s1" for candidate in (1, 2)}
+    assert len(anthropic.asked) == 2 + len(tasks) - 2
+    assert {key: body for key, body in (await _bodies(ada, whole)).items() if key in taken} == tried
+
+
+async def test_a_trial_of_another_document_stays_out_of_lists_and_leaderboards(
+    ada: httpx.AsyncClient, anthropic: Anthropic
+) -> None:
+    configuration = await _configuration(ada, "Ships came.", "They left.")
+    whole = await completed(ada, configuration)
+    asked = len(anthropic.asked)
+    configuration["generation"]["candidates"][0]["parameters"]["max_output_tokens"] = 77
+    del configuration["generation"]["candidates"][1]
+    refused = await ada.post("/api/runs", json={"configuration": configuration})
+    assert refused.json()["errors"][0]["path"] == "configuration.comparison"
+    trial = await _trial(ada, configuration, inputs=configuration["inputs"][1:])
+    assert trial["configuration"]["inputs"] == configuration["inputs"][1:]
+    assert len(anthropic.asked) == asked + 1, "one candidate can be tried alone"
+
+    assert [run["id"] for run in (await ada.get("/api/runs")).json()["items"]] == [whole["id"]]
+    assert [run["id"] for run in (await ada.get("/api/runs?trial=true")).json()["items"]] == [trial["id"]]
+    assert (await ada.get("/api/runs/count")).json()["total"] == 1
+    assert (await ada.get("/api/users/me")).json()["counts"]["runs"] == 1
+    board = (await ada.get("/api/evaluation/leaderboard")).json()
+    assert [run["id"] for run in board["runs"]] == [whole["id"]]
+    assert (await ada.get("/api/evaluation/leaderboard", params={"like": trial["id"]})).status_code == 404
+
+
+async def test_a_trial_keeps_to_its_limits(ada: httpx.AsyncClient, anthropic: Anthropic) -> None:
+    configuration = await _configuration(ada, "Ships came.", "They left.")
+    configuration["limits"] = {"budget": "0.000001"}
+    refused = await ada.post("/api/runs", json={"configuration": configuration, "trial": True})
+    assert (refused.status_code, refused.json()["code"]) == (400, "budget-unpriced")
+    assert {error["path"] for error in refused.json()["errors"]} == {
+        f"configuration.generation.candidates[{number}].model" for number in (0, 1)
+    }
+    refused = await ada.post("/api/runs", json={"configuration": configuration, "trial": "yes"})
+    assert [error["path"] for error in refused.json()["errors"]] == ["trial"]
+    assert anthropic.asked == []

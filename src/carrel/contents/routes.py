@@ -9,8 +9,9 @@ from litestar.params import FromPath, JSONBody, PathParameter, QueryParameter
 from carrel.auth import guard
 from carrel.auth.programs import scopes
 from carrel.config import Settings
-from carrel.contents import search, store, versions
+from carrel.contents import criteria, search, store, versions
 from carrel.contents.budget import ResolveBudget
+from carrel.contents.criteria import CriteriaRows
 from carrel.contents.resolve import ResultTooLarge, VariableCycle, VariableDepth
 from carrel.contents.schemas import (
     Content,
@@ -19,6 +20,7 @@ from carrel.contents.schemas import (
     ContentIn,
     ContentSummary,
     ContentType,
+    CriteriaIn,
     Resolution,
     ResolveIn,
     VersionSummary,
@@ -64,6 +66,14 @@ async def list_contents(
 async def count_contents(workspace: NamedDependency[Workspace]) -> ContentCounts:
     """How many contents there are, in all and of each type."""
     return await workspace.scan(store.counts)
+
+
+@post("/criteria-rows", guards=[guard.session], status_code=200, opt=scopes.READ)
+async def read_criteria(
+    data: JSONBody[CriteriaIn], workspace: NamedDependency[Workspace], settings: NamedDependency[Settings]
+) -> CriteriaRows:
+    """Criteria in YAML as rows, each value as it was written. Nothing is saved, and the values are not checked."""
+    return await workspace.scan(lambda _: criteria.rows(data.body, settings.max_criteria_bytes))
 
 
 @get("/{content_id:str}", guards=[guard.session], opt=scopes.READ)
@@ -141,6 +151,7 @@ router = Router(
         create_content,
         list_contents,
         count_contents,
+        read_criteria,
         read_content,
         replace_content,
         delete_content,

@@ -6,7 +6,7 @@ import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
 from carrel.kit.clock import Time
-from carrel.kit.http.schema import Description, In, Name, Tags, Text, limited
+from carrel.kit.http.schema import CriteriaText, Description, In, Name, Tags, Text, limited
 from carrel.vault.ids import ContentId
 
 ContentType = Literal[
@@ -94,6 +94,12 @@ class ContentCounts(msgspec.Struct, frozen=True):
 
     total: int
     by_type: dict[ContentType, int]
+
+
+class CriteriaIn(In, frozen=True):
+    """Criteria as YAML, to be read as rows."""
+
+    body: CriteriaText
 
 
 class ResolveIn(In, frozen=True):

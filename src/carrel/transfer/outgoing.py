@@ -55,7 +55,7 @@ runs/                 one folder for each run, oldest first:
   report.html         the report to read in any browser, if there are answers yet and it could be made in time
   run.json            the run as it stands, with its configuration
   rankings.json       the ranking and the verdict of each round that ended
-  documents/ references/ generated/ answers.csv scores.csv comparisons.csv votes.csv calls.csv logs.jsonl
+  documents/ references/ generated/ answers.csv scores.csv comparisons.csv votes.csv notes.csv calls.csv logs.jsonl
                       as in the export of that run, which has the report for programs besides
 carrel.json           what kind of archive this is
 

@@ -184,7 +184,7 @@ async def test_a_check_that_takes_too_long_is_given_up_and_the_others_are_made()
         Asked(0, Check(kind="json", name="json"), given_up=False),
         Asked(1, Check(kind="json", name="slow"), given_up=False),
     ]
-    waiting = [Waiting(seq, True, "{}" if seq % 2 else "no JSON", None) for seq in range(10)]
+    waiting = [Waiting(seq, 1, True, "{}" if seq % 2 else "no JSON", None) for seq in range(10)]
     workers = SlowPool()
     made = await answer_checks.make(workers, "user", Batch(asked, waiting))  # type: ignore[arg-type]
     assert made.marks == [[0.0, None], [1.0, None]] * 5

@@ -10,7 +10,7 @@ from typing import Any
 import httpx
 import pytest
 
-from carrel.runs.judging import votes
+from carrel.runs.judging import answer_notes, votes
 from tests.support.host import PLUGIN, Host, code_of
 from tests.support.web_runs import ended, planned
 
@@ -69,6 +69,7 @@ async def test_nothing_in_a_ballot_tells_whose_answers_they_are(ada: httpx.Async
     ballot = answer.json()
     assert set(ballot) == {
         "pair", "document_name", "document", "reference", "instructions", "criteria", "first", "second", "left",
+        "turns",
     }  # fmt: skip
     report = (await ada.get(f"{run}/report", params={"format": "json"})).json()
     for secret in (*LABELS, *MODELS, "local:", *report["run"]["generated"].values(), *report["run"]["generated"]):
@@ -108,7 +109,7 @@ async def test_every_pair_can_be_voted_on_and_counts_once(ada: httpx.AsyncClient
     assert len(set(seen.values())) == count["left"] > 3
     over = await ada.post(f"{run}/votes/next")
     assert (over.status_code, code_of(over)) == (409, "nothing-to-vote-on")
-    assert (await ada.get(f"{run}/votes/count")).json() == {"votes": count["left"], "left": 0}
+    assert (await ada.get(f"{run}/votes/count")).json() == {"votes": count["left"], "left": 0, "both_bad": 0}
     listed = (await ada.get(f"{run}/votes")).json()["items"]
     assert [vote["id"] for vote in listed] == list(seen)[::-1]
     for vote in listed:
@@ -162,12 +163,55 @@ async def test_a_vote_that_is_taken_back_counts_no_more_and_is_not_asked_for_aga
     await cast(ada, run, pair, "second")
     assert (await ada.delete(f"{run}/votes/{pair}")).status_code == 204
     assert (await ada.get(f"{run}/votes")).json()["items"] == []
-    assert (await ada.get(f"{run}/votes/count")).json() == {"votes": 0, "left": left - 1}
+    assert (await ada.get(f"{run}/votes/count")).json() == {"votes": 0, "left": left - 1, "both_bad": 0}
     assert (await ada.get(f"{run}/ranking")).json()["human"] is None
     assert "no human has checked them" in (await ada.get(run)).json()["verdict"]
     again = await ada.post(f"{run}/votes", json={"pair": pair, "verdict": "first"})
     assert (again.status_code, code_of(again)) == (409, "vote-counted")
     assert (await ada.delete(f"{run}/votes/{pair}")).status_code == 404
+
+
+async def test_the_last_vote_can_be_undone_and_its_pair_is_shown_again(ada: httpx.AsyncClient, run: str) -> None:
+    first = await next_pair(ada, run)
+    await cast(ada, run, first["pair"], "first")
+    second = await next_pair(ada, run)
+    undone = await ada.post(f"{run}/votes/{first['pair']}/undo")
+    assert (undone.status_code, undone.json()) == (200, {"pair": first["pair"], "votes": 0})
+    assert (await ada.get(f"{run}/votes/count")).json()["votes"] == 0
+    assert "no human has checked them" in (await ada.get(run)).json()["verdict"]
+    assert await next_pair(ada, run) == first
+    await cast(ada, run, first["pair"], "second")
+    assert await next_pair(ada, run) == second
+    await cast(ada, run, second["pair"], "tie")
+    late = await ada.post(f"{run}/votes/{first['pair']}/undo")
+    assert (late.status_code, code_of(late)) == (409, "vote-not-last")
+    assert (await ada.post(f"{run}/votes/none/undo")).status_code == 404
+    assert [vote["verdict"] for vote in (await ada.get(f"{run}/votes")).json()["items"]] == ["tie", "second"]
+
+
+async def test_two_bad_answers_are_a_tie_that_is_counted_by_itself(
+    ada: httpx.AsyncClient, run: str, table_of: TableOf
+) -> None:
+    pair = (await next_pair(ada, run))["pair"]
+    await cast(ada, run, pair, "tie")
+    without = (await ada.get(f"{run}/ranking", params={"with_human": "true"})).json()
+    assert (await ada.post(f"{run}/votes/{pair}/undo")).status_code == 200
+    bad = {"pair": pair, "verdict": "tie", "both_bad": True}
+    refused = await ada.post(f"{run}/votes", json=bad | {"verdict": "first"})
+    assert [fault["path"] for fault in refused.json()["errors"]] == ["both_bad"]
+    assert (await ada.post(f"{run}/votes", json=bad)).status_code == 201
+    assert (await ada.get(f"{run}/ranking", params={"with_human": "true"})).json() == without
+    assert (await ada.get(f"{run}/votes/count")).json()["both_bad"] == 1
+    [vote] = (await ada.get(f"{run}/votes")).json()["items"]
+    assert (vote["verdict"], vote["winner"], vote["both_bad"]) == ("tie", None, True)
+    [row] = await table_of(run, "votes.csv")
+    assert (row["verdict"], row["both_bad"]) == ("tie", "1")
+    a, b, _ = LABELS
+    table = "document,first,second,verdict,both_bad\n"
+    refused = await bring_in(ada, run, f"{table}1,{a},{b},first,1\n", voter="Ann")
+    assert [fault["path"] for fault in refused.json()["errors"]] == ["line 2, both_bad"]
+    assert (await bring_in(ada, run, f"{table}1,{a},{b},tie,1\n", voter="Ann")).json()["imported"] == 1
+    assert (await ada.get(f"{run}/votes/count")).json()["both_bad"] == 2
 
 
 async def test_a_pair_that_nobody_can_tell_apart_is_passed_over(ada: httpx.AsyncClient, run: str) -> None:
@@ -228,7 +272,7 @@ async def test_several_people_vote_blind_under_names_of_their_own(ada: httpx.Asy
             ballot = (await ada.post(f"{run}/votes/next", params={"voter": voter})).json()
             await cast(ada, run, ballot["pair"], "first" if ballot["first"] < ballot["second"] else "second")
         assert (await ada.get(f"{run}/votes/count", params={"voter": voter})).json()["left"] == 0
-    assert (await ada.get(f"{run}/votes/count")).json() == {"votes": 3 * left, "left": left}
+    assert (await ada.get(f"{run}/votes/count")).json() == {"votes": 3 * left, "left": left, "both_bad": 0}
     listed = (await ada.get(f"{run}/votes", params={"limit": 100})).json()["items"]
     assert {vote["voter"] for vote in listed} == {"Ann", "Bob", "Cy"}
     ranking = (await ada.get(f"{run}/ranking")).json()
@@ -347,3 +391,64 @@ async def test_a_bad_line_is_named_and_nothing_of_the_table_counts(ada: httpx.As
     assert (await ada.get(run)).json()["verdict"].endswith("no human has checked them.")
     missing = await bring_in(ada, "/api/runs/none", LINES)
     assert missing.status_code == 404
+
+
+async def test_stars_and_notes_stay_with_their_answers_and_change_no_ranking(
+    ada: httpx.AsyncClient, run: str, table_of: TableOf, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = (await ada.get(f"{run}/ranking")).json()
+    wanted: dict[str, Any] = {"document": 2, "candidate": LABELS[0], "starred": True, "note": " Too long. "}
+    written = await ada.put(f"{run}/notes", json=wanted)
+    assert written.status_code == 200, written.text
+    kept = written.json()
+    assert (kept["document"], kept["candidate"], kept["starred"], kept["note"]) == (2, LABELS[0], True, "Too long.")
+    assert (await ada.get(f"{run}/notes")).json()["items"] == [kept]
+    assert (await ada.put(f"{run}/notes", json=wanted | {"document": 1, "starred": False})).status_code == 200
+    assert len((await ada.get(f"{run}/notes")).json()["items"]) == 2
+    assert (await ada.put(f"{run}/notes", json=wanted | {"note": "", "starred": False})).status_code == 200
+    [left] = (await ada.get(f"{run}/notes")).json()["items"]
+    assert (left["document"], left["note"]) == (1, "Too long.")
+    [row] = await table_of(run, "notes.csv")
+    assert (row["document"], row["candidate"], row["starred"], row["note"]) == ("d1", LABELS[0], "0", "Too long.")
+    assert (await ada.get(f"{run}/ranking")).json()["ranking"] == before["ranking"]
+    for change, path in (
+        ({"document": 9}, "document"),
+        ({"candidate": "nobody"}, "candidate"),
+        ({"repeat": 2}, "repeat"),
+        ({"note": "n" * 2_001}, "note"),
+    ):
+        refused = await ada.put(f"{run}/notes", json=wanted | change)
+        assert (refused.status_code, [one["path"] for one in refused.json()["errors"]]) == (400, [path])
+    assert (await ada.put("/api/runs/none/notes", json=wanted)).status_code == 404
+    monkeypatch.setattr(answer_notes, "MAX_NOTES", 0)
+    refused = await ada.put(f"{run}/notes", json=wanted)
+    assert (refused.status_code, code_of(refused)) == (409, "too-many-notes")
+
+
+async def test_votes_stand_against_the_judges_with_the_judges_reasons(ada: httpx.AsyncClient, run: str) -> None:
+    nobody = (await ada.get(f"{run}/votes/against-judges")).json()
+    assert (nobody["votes"], nobody["judged"], nobody["agreement"]["share"]) == (0, 0, None)
+    for number in range((await ada.get(f"{run}/votes/count")).json()["left"]):
+        await cast(ada, run, (await next_pair(ada, run))["pair"], ("first", "second", "tie")[number % 3])
+    found = (await ada.get(f"{run}/votes/against-judges")).json()
+    told = (await ada.get(f"{run}/ranking")).json()["human"]
+    assert (found["votes"], found["judged"], found["same"]) == (told["votes"], told["judged"], told["sided"])
+    assert len(found["disagreements"]) == found["judged"] - found["same"] > 0
+    agreement = found["agreement"]
+    assert 0 <= agreement["low"] <= agreement["share"] <= agreement["high"] <= 1
+    votes_by_pair = {
+        (vote["document"], frozenset((vote["first"], vote["second"]))): vote["winner"]
+        for vote in (await ada.get(f"{run}/votes")).json()["items"]
+    }
+    report = (await ada.get(f"{run}/report", params={"format": "json"})).json()
+    reasons = {
+        (document["document"], one["a"], one["b"], one["judge"]): [one["said_ab"], one["said_ba"]]
+        for document in report["documents"]
+        for one in document["verdicts"]
+    }
+    for one in found["disagreements"]:
+        assert one["winner"] == votes_by_pair[one["document"], frozenset((one["a"], one["b"]))]
+        assert one["winner"] != one["judges_winner"]
+        for judge in one["judges"]:
+            assert judge["reasons"] == reasons[f"d{one['document']}", one["a"], one["b"], judge["judge"]]
+    assert (await ada.get("/api/runs/none/votes/against-judges")).status_code == 404

@@ -4,8 +4,11 @@ Answers are checked in the order in which they came, so the last one that has ma
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
+import msgspec
+
+from carrel.checks import definition
 from carrel.checks.definition import Check
 from carrel.checks.marking import Answer
 from carrel.kit.sqlite.database import Connection
@@ -24,17 +27,26 @@ Mark = float | None
 
 
 class Asked(NamedTuple):
-    """A check of the run. `given_up`: it took too long too often."""
+    """A check of the run. `given_up`: it took too long too often.
+
+    `candidates` are the numbers of those whose answers it is of; `None`: all of them.
+    """
 
     number: int
     check: Check
     given_up: bool
+    candidates: list[int] | None = None
+
+    def is_of(self, candidate: int) -> bool:
+        """Whether the check is of the answers of this candidate."""
+        return self.candidates is None or candidate in self.candidates
 
 
 class Waiting(NamedTuple):
     """An answer that has no marks yet, and the reference of its document."""
 
     seq: int
+    candidate: int
     delivered: bool
     text: str
     expected: str | None
@@ -64,11 +76,21 @@ _asked = Select(Asked, check="definition", given_up=Column("failures >= 3", bool
 _waiting = Select(Waiting, seq="generated.seq", text="generated.body", expected="run_texts.body")
 
 
-def keep(conn: Connection, run: int, checks: Sequence[Check]) -> None:
-    """Store the checks of a new run."""
+def keep(conn: Connection, run: int, checks: Sequence[Check], schemas: Sequence[dict[str, Any] | None] = ()) -> None:
+    """Store the checks of a new run, and one for each schema of its candidates, which is required.
+
+    `schemas` are those of the candidates in their order.
+    """
+    candidates: dict[str, list[int]] = {}
+    for ordinal, schema in enumerate(schemas, start=1):
+        if schema is not None:
+            candidates.setdefault(as_json(schema), []).append(ordinal)
+    every: list[tuple[Check, str | None]] = [(check, None) for check in checks]
+    for number, (text, ordinals) in enumerate(candidates.items(), start=1):
+        every.append((definition.of_schema(msgspec.json.decode(text), number, checks), as_json(ordinals)))
     conn.executemany(
-        f"INSERT INTO run_checks (run, number, definition) VALUES ({run}, ?, ?)",
-        ((number, as_json(check)) for number, check in enumerate(checks)),
+        f"INSERT INTO run_checks (run, number, definition, candidates) VALUES ({run}, ?, ?, ?)",
+        ((number, as_json(check), ordinals) for number, (check, ordinals) in enumerate(every)),
     )
 
 
@@ -91,7 +113,8 @@ def put(conn: Connection, setup: Setup, found: Made) -> None:
     nothing = [0.0] * len(batch.asked)
     made = iter(found.marks)
     for answer in batch.answers:
-        given = next(made) if answer.delivered else nothing
+        every = next(made) if answer.delivered else nothing
+        given = [mark if one.is_of(answer.candidate) else None for one, mark in zip(batch.asked, every, strict=True)]
         passes = answer.delivered and all(given[number] != 0.0 for number in required)
         # The run may have been deleted meanwhile.
         conn.run(

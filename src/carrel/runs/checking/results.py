@@ -19,6 +19,12 @@ _marks = Select(
 )
 
 
+_OF_ANSWERS = (
+    "FROM generated JOIN check_marks ON generated = generated.seq WHERE generated.run = ?"
+    " ORDER BY generated.document, generated.candidate, generated.repeat"
+)
+
+
 def of(conn: Connection, setup: Setup) -> CheckResults | None:
     """What the checks come to now; `None` if the run has none. Goes through all answers: to be scanned."""
     if not setup.checks:
@@ -38,6 +44,35 @@ def of(conn: Connection, setup: Setup) -> CheckResults | None:
     )
 
 
+def by_part(conn: Connection, setup: Setup, places: Sequence[int], parts: int) -> list[CheckResults | None]:
+    """What the checks come to on each part of the documents; `places` has the number of each document's part.
+
+    Goes through all answers once: to be scanned.
+    """
+    if not setup.checks:
+        return [None] * parts
+    judged = units.of(conn, setup.seq)
+    checks = [one.check for one in marks.asked(conn, setup.seq)]
+    # A document with the text of an earlier one of its part counts as that one.
+    firsts: dict[tuple[int, str], tuple[int, str]] = {}
+    documents: list[list[str]] = [[] for _ in range(parts)]
+    moved: list[tuple[int, int]] = []
+    for ordinal, part in enumerate(places, start=1):
+        name = f"d{ordinal}"
+        unit = part, judged.same.get(name, name)
+        if unit not in firsts:
+            firsts[unit] = len(documents[part]), name
+            documents[part].append(name)
+        moved.append((part, firsts[unit][0]))
+    labels = [candidate.label for candidate in setup.candidates]
+    tallies = [passing.Tally(checks, labels, names) for names in documents]
+    for answer in _marks.each(conn, _OF_ANSWERS, setup.seq):
+        part, place = moved[answer.document]
+        tallies[part].add(msgspec.structs.replace(answer, document=place))
+    groups = judged.groups.joined
+    return [tally.results(groups) for tally in tallies]
+
+
 def kept(conn: Connection, run: int, round_number: int) -> CheckResults | None:
     """What the checks came to when the round ended; `None` if the run has none, or the round has not ended."""
     stored = conn.value("SELECT checks FROM run_rankings WHERE run = ? AND round = ?", run, round_number)
@@ -54,10 +89,5 @@ def put(conn: Connection, run: int, round_number: int, found: CheckResults) -> N
 
 def _answers(conn: Connection, run: int, moved: Sequence[int]) -> Iterator[AnswerMarks]:
     """The marks of all answers. A document with the text of an earlier one counts as that one."""
-    for answer in _marks.each(
-        conn,
-        "FROM generated JOIN check_marks ON generated = generated.seq WHERE generated.run = ?"
-        " ORDER BY generated.document, generated.candidate, generated.repeat",
-        run,
-    ):
+    for answer in _marks.each(conn, _OF_ANSWERS, run):
         yield msgspec.structs.replace(answer, document=moved[answer.document])

@@ -56,9 +56,14 @@ def terms_of(found: Quote, reservation: str | None, markup: Decimal) -> Terms:
 
 
 def texts_of(
-    matter: Matter, instructions: Instructions | None, reference: str | None, criteria: tuple[Criterion, ...]
+    matter: Matter,
+    instructions: Instructions | None,
+    reference: str | None,
+    criteria: tuple[Criterion, ...],
+    schema: str | None = None,
 ) -> Iterable[str]:
-    """Every text that goes into the prompt, as often as it does."""
+    """Every text that goes into the request, as often as it does; a schema beside the prompt and in its words."""
+    yield from (schema or "",) * 2
     if instructions is not None:
         yield instructions.text
         # A text without a placeholder follows the instructions once.

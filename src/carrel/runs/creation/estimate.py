@@ -8,6 +8,7 @@ from carrel.evaluation.ranking.stopping import LEAST_DOCUMENTS, Look
 from carrel.evaluation.statistics import clusters
 from carrel.evaluation.words import listed
 from carrel.kit.sqlite.database import Connection
+from carrel.kit.sqlite.json_text import as_json
 from carrel.presets import rules
 from carrel.presets.check import may_be_batched
 from carrel.presets.configuration import Candidate, Comparison, Configuration, Scoring
@@ -44,11 +45,12 @@ def estimate(conn: Connection, data: RunIn, registry: Registry, settings: Settin
         NotFound: there is no such preset.
         BadInput, VariablesOpen: as `snapshot.create` says.
     """
-    configuration = snapshot.recipe(conn, data, registry).configuration
+    made_from = snapshot.recipe(conn, data, registry)
+    configuration = made_from.configuration
     text_cache = TextCache(conn, None, data.variables, settings, row_inputs.placeholders(conn, configuration))
     rows = None if configuration.rows is None else _RowSizes(conn, configuration)
     _check_texts(text_cache, configuration)
-    judging = snapshot.first_round(text_cache, configuration, registry)
+    judging = snapshot.first_round(text_cache, made_from, registry)
     text_cache.refuse_open()
     documents = len(configuration.inputs) if rows is None else len(rows.documents)
     candidates = configuration.generation.candidates
@@ -181,6 +183,9 @@ class _SharedBytes:
     def candidates(self, candidates: Sequence[Candidate], usual: ContentId | None) -> tuple[int, int]:
         """The size of the longest instructions, and in how many places they name the document."""
         shared, places = self._longest([candidate.instructions or usual for candidate in candidates if candidate.model])
+        schemas = [as_json(one.response_schema) for one in candidates if one.response_schema is not None]
+        # Once beside the prompt, and once in its words.
+        shared += 2 * max((bytes_of(schema) for schema in schemas), default=0)
         return shared + (self._criteria if self._configuration.generation.show_criteria else 0), places
 
     def judges(self, judging: Scoring | Comparison | None) -> tuple[int, int]:

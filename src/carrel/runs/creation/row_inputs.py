@@ -11,14 +11,17 @@ from carrel.datasets.rows import Row, Version
 from carrel.datasets.schemas import Role
 from carrel.errors import BadInput
 from carrel.kit.sqlite.database import Connection
+from carrel.kit.sqlite.json_text import as_json
 from carrel.presets import rows
 from carrel.presets.configuration import Configuration
+from carrel.providers.base import Turn
 
 
 class RowInput(NamedTuple):
     """One row. `fields` are the texts that prompts name, `outputs` the finished answers by the candidates' numbers.
 
-    `text` is what judges and built-in models read; `messages` is the conversation in the row, as JSON.
+    `text` is what judges and built-in models read; `turns` are the conversation in the row, with whose transcript the
+    text begins.
     """
 
     id: str
@@ -26,7 +29,7 @@ class RowInput(NamedTuple):
     text: str
     reference: str | None
     group: str | None
-    messages: str | None
+    turns: tuple[Turn, ...]
     metadata: dict[str, str]
     fields: dict[str, str]
     outputs: dict[int, str]
@@ -67,16 +70,16 @@ class RowInputs:
         places = {name: wanted[name] for name in fields}
         for row in tables.each(self._conn, self.version, self._where):
             self._conn.take_turn()
-            messages = self._cell(row.cells, "messages")
+            turns = self._turns(row)
             yield RowInput(
                 id=row.id,
                 name=self._name(row),
-                text=self._text(row.cells, messages),
+                text=self._text(row.cells, turns),
                 reference=self._cell(row.cells, "expected"),
                 group=self._cell(row.cells, "group"),
-                messages=messages,
+                turns=turns,
                 metadata=_named(columns_of(self.version, self._metadata), row.cells, self._metadata),
-                fields={name: row.cells[place] or "" for name, place in places.items()},
+                fields={name: self._field(row.cells, place, turns) for name, place in places.items()},
                 outputs={
                     ordinal: text for ordinal, place in self._outputs.items() if (text := row.cells[place]) is not None
                 },
@@ -89,11 +92,25 @@ class RowInputs:
     def _name(self, row: Row) -> str:
         return row.id if place_of(self.version.columns, "id") is not None else f"row {row.ordinal}"
 
-    def _text(self, cells: Cells, messages: str | None) -> str:
+    def _turns(self, row: Row) -> tuple[Turn, ...]:
+        place = place_of(self.version.columns, "messages")
+        cell = None if place is None else row.cells[place]
+        if place is None or cell is None:
+            return ()
+        try:
+            return conversations.parse(cell)
+        except conversations.NotAConversation as error:
+            raise BadInput.at(f"rows[{row.ordinal}].{self.version.columns[place].name}", str(error)) from None
+
+    def _field(self, cells: Cells, place: int, turns: tuple[Turn, ...]) -> str:
+        """What a prompt shows where it names the column: a conversation as it is kept in the run."""
+        if turns and place == place_of(self.version.columns, "messages"):
+            return as_json(turns)
+        return cells[place] or ""
+
+    def _text(self, cells: Cells, turns: tuple[Turn, ...]) -> str:
         """The conversation, and the variables: a single one as it is, several with their names."""
-        parts = []
-        if messages is not None:
-            parts.append(conversations.transcript(conversations.parse(messages) or ()))
+        parts = [conversations.transcript(turns)] if turns else []
         names = columns_of(self.version, self._texts)
         for name, place in zip(names, self._texts, strict=True):
             parts.append((cells[place] or "") if len(self._texts) == 1 else f"{name}:\n{cells[place] or ''}")

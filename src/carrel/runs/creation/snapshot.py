@@ -23,7 +23,7 @@ from carrel.presets.configuration import Candidate, Configuration
 from carrel.presets.schemas import Preset
 from carrel.providers.registry import Registry, replays
 from carrel.runs.checking import marks
-from carrel.runs.creation import belonging, likeness, row_inputs
+from carrel.runs.creation import belonging, likeness, narrowing, row_inputs
 from carrel.runs.creation.likeness import Sketch
 from carrel.runs.creation.row_inputs import RowInputs
 from carrel.runs.creation.text_cache import TextCache
@@ -40,13 +40,18 @@ _NAMELESS = "Run"
 
 
 class Recipe(NamedTuple):
-    """What a run is made from: a checked configuration, the texts for its variables, and the run's name and tags."""
+    """What a run is made from: a checked configuration, the texts for its variables, and the run's name and tags.
+
+    `shown` are the criteria that candidates see.
+    """
 
     configuration: Configuration
     given: Mapping[str, str]
     name: str
     preset_id: PresetId | None
     tags: list[str]
+    trial: bool
+    shown: ContentId | None
 
 
 def recipe(conn: Connection, data: RunIn, registry: Registry) -> Recipe:
@@ -65,17 +70,26 @@ def recipe(conn: Connection, data: RunIn, registry: Registry) -> Recipe:
         named, tags, root = data.name or preset.name, preset.tags, ""
         configuration = presets.configuration_of(preset)
     if data.inputs is not None:
-        configuration = with_inputs(configuration, data.inputs)
+        configuration = narrowing.with_inputs(configuration, data.inputs)
     if data.rows is not None:
-        configuration = replace(with_inputs(configuration, []), rows=data.rows, groups=None)
+        configuration = replace(narrowing.with_inputs(configuration, []), rows=data.rows, groups=None)
     if data.groups is not None:
         configuration = replace(configuration, groups=data.groups)
     if data.economy is not None:
         configuration = replace(configuration, economy=data.economy)
     if data.reuse is not None:
         configuration = replace(configuration, reuse=data.reuse)
+    shown = _shown_criteria(configuration)
+    if data.trial:
+        configuration = narrowing.to_trial(conn, configuration)
     configuration = _at_version(conn, checked(conn, configuration, registry, root))
-    return Recipe(configuration, data.variables, named, data.preset_id, tags)
+    return Recipe(configuration, data.variables, named, data.preset_id, tags, data.trial, shown)
+
+
+def _shown_criteria(configuration: Configuration) -> ContentId | None:
+    """The criteria that candidates see. Those of a trial see them, too, although nobody scores its answers."""
+    scoring = configuration.scoring
+    return scoring.criteria if scoring is not None and configuration.generation.show_criteria else None
 
 
 def _at_version(conn: Connection, configuration: Configuration) -> Configuration:
@@ -103,6 +117,7 @@ def of_preset(conn: Connection, preset_id: PresetId, data: ExecuteIn) -> RunIn:
         groups=data.groups,
         economy=data.economy,
         reuse=data.reuse,
+        trial=data.trial,
     )
 
 
@@ -111,25 +126,6 @@ def _preset(conn: Connection, preset_id: PresetId) -> Preset:
         return presets.get(conn, preset_id)
     except NotFound:
         raise BadInput.at("preset_id", "is not the id of a preset") from None
-
-
-def with_inputs(configuration: Configuration, inputs: list[ContentId]) -> Configuration:
-    """Replace the inputs of the configuration, and drop what it says of inputs that are gone."""
-    candidates = [
-        replace(candidate, existing={i: c for i, c in candidate.existing.items() if i in inputs})
-        for candidate in configuration.generation.candidates
-    ]
-    groups = configuration.groups
-    if groups is not None:
-        groups = replace(groups, of={i: group for i, group in groups.of.items() if i in inputs})
-    return replace(
-        configuration,
-        inputs=inputs,
-        rows=None,
-        groups=groups,
-        references={i: c for i, c in configuration.references.items() if i in inputs},
-        generation=replace(configuration.generation, candidates=candidates),
-    )
 
 
 def create(conn: Connection, data: RunIn, registry: Registry, settings: Settings) -> RunId:
@@ -142,8 +138,8 @@ def create(conn: Connection, data: RunIn, registry: Registry, settings: Settings
     made_from = recipe(conn, data, registry)
     run_id = RunId(conn.new_id())
     conn.run(
-        "INSERT INTO runs (id, name, preset_id, state, tags, created_at) VALUES (?, ?, ?, 'pending', ?, ?)",
-        *(run_id, made_from.name, made_from.preset_id, as_json(made_from.tags), conn.now()),
+        "INSERT INTO runs (id, name, preset_id, state, tags, created_at, trial) VALUES (?, ?, ?, 'pending', ?, ?, ?)",
+        *(run_id, made_from.name, made_from.preset_id, as_json(made_from.tags), conn.now(), made_from.trial),
     )
     seq = conn.last_insert_rowid()
     conn.run(
@@ -153,9 +149,10 @@ def create(conn: Connection, data: RunIn, registry: Registry, settings: Settings
     text_cache = TextCache(conn, seq, made_from.given, settings, fields)
     suggested = _keep_inputs(conn, seq, text_cache, made_from.configuration)
     _keep_candidates(conn, seq, text_cache, made_from.configuration, registry)
-    judging = first_round(text_cache, made_from.configuration, registry)
+    judging = first_round(text_cache, made_from, registry)
     rounds.put(conn, seq, judging)
-    marks.keep(conn, seq, made_from.configuration.checks)
+    candidates = rules.everyone(made_from.configuration)
+    marks.keep(conn, seq, made_from.configuration.checks, [candidate.response_schema for candidate in candidates])
     text_cache.refuse_open()
     _keep_snapshot(conn, seq, made_from.configuration, judging, settings, suggested)
     setup = setups.load(conn, seq)
@@ -185,7 +182,7 @@ def _keep_inputs(conn: Connection, seq: int, text_cache: TextCache, configuratio
             *(seq, ordinal, row.id, row.name, text_cache.text(row.text)),
             None if row.reference is None else text_cache.text(row.reference),
             *(row.group, as_json(fields)),
-            None if row.messages is None else text_cache.text(row.messages),
+            text_cache.text(as_json(row.turns)) if row.turns else None,
             as_json(row.metadata),
         )
         for candidate_ordinal, text in row.outputs.items():
@@ -224,7 +221,8 @@ def _keep_candidates(
         instructions = candidate.instructions or configuration.instructions
         number = text_cache.instructions(instructions, of_rows=True) if candidate.model is not None else None
         often = answers_per_document(configuration, candidate)
-        _keep_candidate(conn, seq, ordinal, candidate, registry, (number, often, False))
+        schema = text_cache.schema(candidate.response_schema)
+        _keep_candidate(conn, seq, ordinal, candidate, registry, (number, often, False, schema))
         for document, content_id in enumerate(configuration.inputs, start=1):
             if content_id in candidate.existing:
                 conn.run(
@@ -234,7 +232,8 @@ def _keep_candidates(
     if combination is not None:
         for ordinal, candidate in enumerate(combination.candidates, start=len(candidates) + 1):
             number = text_cache.instructions(candidate.instructions or combination.instructions)
-            _keep_candidate(conn, seq, ordinal, candidate, registry, (number, 1, True))
+            schema = text_cache.schema(candidate.response_schema)
+            _keep_candidate(conn, seq, ordinal, candidate, registry, (number, 1, True, schema))
 
 
 def _keep_candidate(
@@ -243,26 +242,31 @@ def _keep_candidate(
     ordinal: int,
     candidate: Candidate,
     registry: Registry,
-    how: tuple[int | None, int, bool],
+    how: tuple[int | None, int, bool, int | None],
 ) -> None:
-    """Keep a candidate. `how`: the number of its instructions, its answers to each document, whether it combines."""
+    """Keep a candidate.
+
+    `how`: the number of its instructions, its answers to each document, whether it combines, the number of its schema.
+    """
     conn.run(
         "INSERT INTO run_candidates (run, ordinal, label, model, family, parameters, instructions, repeats, combines,"
-        " grounding) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        " response_schema, grounding) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
         *(seq, ordinal, candidate.label, candidate.model, registry.family(candidate.model)),
         *(as_json(candidate.parameters), *how, candidate.grounding),
     )
 
 
-def first_round(text_cache: TextCache, configuration: Configuration, registry: Registry) -> Round:
+def first_round(text_cache: TextCache, made_from: Recipe, registry: Registry) -> Round:
     """The first round: how the configuration wants its answers judged, with the judges' texts kept for the run.
 
     It goes block by block if it may stop early, compares everybody, and nobody wants an answer to every document.
     """
+    configuration = made_from.configuration
     scoring, comparison = configuration.scoring, configuration.comparison
+    criteria = made_from.shown if scoring is None else scoring.criteria
     planned = Round(
         number=1,
-        criteria=text_cache.criteria(scoring.criteria, "scoring.criteria") if scoring is not None else (),
+        criteria=() if criteria is None else text_cache.criteria(criteria, "scoring.criteria"),
         scoring_instructions=text_cache.instructions(scoring.instructions) if scoring is not None else None,
         comparison_instructions=text_cache.instructions(comparison.instructions) if comparison is not None else None,
         finalists=comparison.finalists if comparison is not None else None,

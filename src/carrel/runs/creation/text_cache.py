@@ -1,7 +1,7 @@
 """Contents on their way into a run's snapshot: resolved with the texts that were given, and kept."""
 
 from collections.abc import Collection, Mapping
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from carrel.config import Settings
 from carrel.contents import criteria as criteria_texts
@@ -11,6 +11,7 @@ from carrel.contents.resolve import Resolved, Slot
 from carrel.errors import BadInput, FieldError
 from carrel.kit.http.validation import name_of
 from carrel.kit.sqlite.database import Connection
+from carrel.kit.sqlite.json_text import as_json
 from carrel.providers.base import Criterion
 from carrel.runs.costs.quotes import bytes_of
 from carrel.runs.creation import likeness
@@ -96,6 +97,10 @@ class TextCache:
         """Keep a text of a row and return its number."""
         self._budget.read(bytes_of(body))
         return self._keep(body)
+
+    def schema(self, schema: dict[str, Any] | None) -> int | None:
+        """Keep the schema of a candidate's answers and return its number; `None` if there is none."""
+        return None if schema is None else self.text(as_json(schema))
 
     def _material(self, content_id: ContentId) -> tuple[str, int]:
         source = contents.source(self._conn, content_id)

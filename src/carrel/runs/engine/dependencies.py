@@ -7,11 +7,15 @@ from carrel.kit.clock import Clock
 from carrel.kit.processes.pool import WorkerPool
 from carrel.providers.registry import Registry
 from carrel.runs.engine.payer import Funds
+from carrel.runs.progress.live_texts import LiveTexts
 from carrel.runs.scheduling.scheduler import FairScheduler
 
 
 class EngineDependencies(NamedTuple):
-    """What every run of the process works with. `scheduler` shares the calls in flight between all runs."""
+    """What every run of the process works with. `scheduler` shares the calls in flight between all runs.
+
+    Answers go to `texts` while they are written, if somebody watches the run.
+    """
 
     registry: Registry
     workers: WorkerPool
@@ -19,3 +23,4 @@ class EngineDependencies(NamedTuple):
     clock: Clock
     sleep: Callable[[float], Awaitable[None]]
     funds: Funds | None = None
+    texts: LiveTexts | None = None

@@ -7,14 +7,16 @@ from typing import NamedTuple
 
 from msgspec.structs import replace
 
+from carrel.kit.sqlite.rows import Select
 from carrel.model_calls import metered
 from carrel.providers import keys
-from carrel.providers.base import Access, Provider, ProviderError, Request
+from carrel.providers.base import Access, Answer, Provider, ProviderError, Request, Streaming
 from carrel.providers.registry import needs_key, provider_of
 from carrel.runs.costs import quotes
 from carrel.runs.engine.dependencies import EngineDependencies
 from carrel.runs.engine.payer import Payer
 from carrel.runs.model.setup import Setup
+from carrel.runs.progress.live_texts import Answering, LiveAnswer
 from carrel.runs.tasks.attempts import Attempt, Failed, Result, request, result
 from carrel.runs.tasks.outcomes import Measured
 from carrel.vault.workspace import Workspace
@@ -24,6 +26,12 @@ PAID_CALL_SECONDS = 600.0
 provider bills it whoever waits, and only its end tells what it cost."""
 _LONG_CHARACTERS = 100_000
 """From this size on a thread builds the prompt, because it searches every text for the mark of the fence."""
+
+_answering = Select(Answering, task_key="key", candidate="label", document="run_documents.name")
+_OF_TASK = (
+    "FROM tasks JOIN run_candidates ON run_candidates.run = tasks.run AND run_candidates.ordinal = candidate"
+    " JOIN run_documents ON run_documents.run = tasks.run AND run_documents.ordinal = document WHERE tasks.seq = ?"
+)
 
 
 class Overdue(NamedTuple):
@@ -82,7 +90,7 @@ class RunCalls:
             asked = replace(asked, timeout_seconds=max(asked.timeout_seconds, PAID_CALL_SECONDS))
         await self._allowed.wait()
         self._made[attempt.key] = attempt.call_id
-        call = self._call(provider, asked, attempt)
+        call = self._call(provider, asked, attempt, self._live(setup, attempt))
         if attempt.hold is None:
             return await call
         self._paid.add(attempt.key)
@@ -92,16 +100,20 @@ class RunCalls:
             self._overdue.add(attempt.call_id)
         return made
 
-    async def _call(self, provider: Provider, asked: Request, attempt: Attempt) -> tuple[Result, Measured]:
+    async def _call(
+        self, provider: Provider, asked: Request, attempt: Attempt, live: LiveAnswer | None
+    ) -> tuple[Result, Measured]:
         dependencies = self._dependencies
         made = await metered.call(
-            provider.complete(asked),
+            provider.complete(asked) if live is None else _spoken(provider, asked, attempt, live),
             user=self._workspace.uuid,
             model=attempt.model,
             price=attempt.price,
             limiter=dependencies.scheduler.limiter,
             clock=dependencies.clock,
         )
+        if live is not None:
+            live.end(made.outcome.text if isinstance(made.outcome, Answer) else "")
         cost_micros = made.cost_micros
         credit_micros = None if cost_micros is None else quotes.credits_of(cost_micros, self._payer.markup)
         measured = Measured(made.usage, cost_micros, made.latency_ms, credit_micros)
@@ -127,10 +139,30 @@ class RunCalls:
         self._made.pop(task_key, None)
         self._paid.discard(task_key)
 
+    def _live(self, setup: Setup, attempt: Attempt) -> LiveAnswer | None:
+        """Where the text goes while it is written; `None` if nobody watches, or if it is a judgement."""
+        texts, user = self._dependencies.texts, self._workspace.uuid
+        if texts is None or not texts.is_watched(user, setup.id) or attempt.kind not in ("generate", "combine"):
+            return None
+        answering = self._workspace.read(_answering.one, _OF_TASK, attempt.task)
+        return None if answering is None else texts.of(user, setup.id, answering)
+
     def _access(self, setup: Setup, provider: str) -> Access | None:
         if setup.billing == "credits":
             return self._payer.access(provider)
         return self._workspace.read(keys.access, provider)
+
+
+async def _spoken(provider: Provider, asked: Request, attempt: Attempt, live: LiveAnswer) -> Answer:
+    """Call the model for somebody who watches: the text comes part by part where that changes nothing of the answer.
+
+    Pages that an answer cites do not come with every stream. And a server other than the provider's own may tell no
+    tokens at the end of one, so nobody would know what a call costs that has a price.
+    """
+    is_own = asked.access is not None and asked.access.base_url is not None
+    if not isinstance(provider, Streaming) or asked.grounding != "off" or (is_own and attempt.price is not None):
+        return await provider.complete(asked)
+    return await provider.stream(asked, live.add)
 
 
 async def _for_seconds(

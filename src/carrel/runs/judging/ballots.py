@@ -10,10 +10,12 @@ from typing import NamedTuple
 
 import msgspec
 
+from carrel.datasets import conversations
 from carrel.errors import Conflict, NotFound
 from carrel.evaluation.ranking.ranking import Ranking
 from carrel.kit.sqlite.database import Connection
 from carrel.kit.sqlite.rows import Select
+from carrel.providers.base import Turn
 from carrel.runs.judging import pairing, rankings, votes
 from carrel.runs.judging.pairing import Drawn, Meeting
 from carrel.runs.model import plan, run_transitions, texts
@@ -30,7 +32,10 @@ class NothingToVoteOn(Conflict):
 
 
 class Ballot(msgspec.Struct, frozen=True, kw_only=True):
-    """Two answers to one document, without names and in random order. `left` counts the pairs after this one."""
+    """Two answers to one document, without names and in random order. `left` counts the pairs after this one.
+
+    `turns` are the conversation with whose transcript the document begins.
+    """
 
     pair: str
     document_name: str
@@ -41,13 +46,18 @@ class Ballot(msgspec.Struct, frozen=True, kw_only=True):
     first: str
     second: str
     left: int
+    turns: tuple[Turn, ...] = ()
 
 
 class VoteCount(msgspec.Struct, frozen=True):
-    """How many votes of all voters count, and how many pairs Carrel can still show to this one."""
+    """How many votes of all voters count, and how many pairs Carrel can still show to this one.
+
+    `both_bad` of the votes found neither answer good enough.
+    """
 
     votes: int
     left: int
+    both_bad: int
 
 
 class Chosen(NamedTuple):
@@ -73,6 +83,7 @@ class _Pair(NamedTuple):
     presented: Presented
     name: str
     text: int
+    messages: int | None
     reference: int | None
 
 
@@ -110,11 +121,13 @@ def show(conn: Connection, run_id: RunId, chosen: Chosen, voter: str = "") -> Sh
         NothingToVoteOn: everything was shown.
     """
     run = run_transitions.present(conn, run_id).seq
-    waiting = conn.value(
-        "SELECT id FROM run_votes WHERE run = ? AND voter = ? AND word IS NULL AND NOT withdrawn", run, voter
+    waiting = conn.column(
+        "SELECT id FROM run_votes WHERE run = ? AND voter = ? AND word IS NULL AND NOT withdrawn ORDER BY seq",
+        *(run, voter),
     )
-    if waiting is not None:
-        return Shown(waiting, chosen.left)
+    if waiting:
+        # After a vote was undone, its pair waits before the one that was shown next.
+        return Shown(waiting[0], chosen.left + len(waiting) - 1)
     drawn = chosen.drawn
     if drawn is None:
         raise NothingToVoteOn
@@ -157,6 +170,7 @@ def ballot(conn: Connection, run_id: RunId, shown: Shown) -> Ballot:
         first=_answer(conn, setup, row.document, first, row.repeat),
         second=_answer(conn, setup, row.document, second, row.repeat),
         left=shown.left,
+        turns=() if row.messages is None else conversations.parse(texts.read(conn, row.messages)),
     )
 
 
@@ -167,7 +181,8 @@ def count(conn: Connection, run_id: RunId, voter: str = "") -> VoteCount:
         NotFound: there is no such run.
     """
     left = choose(conn, run_id, voter).left
-    return VoteCount(votes.count(conn, run_transitions.present(conn, run_id).seq), left)
+    run = run_transitions.present(conn, run_id).seq
+    return VoteCount(votes.count(conn, run), left, votes.count_both_bad(conn, run))
 
 
 def _setup(conn: Connection, run_id: RunId) -> Setup:

@@ -28,12 +28,14 @@ _NEEDED: Final = ("document", "first", "second", "verdict")
 _ALIASES: Final = {"shown_first": "first", "shown_second": "second"}
 """The names of columns in an export, which calls documents `d1`, `d2`, …"""
 _REPEAT: Final = "repeat"
+_BOTH_BAD: Final = "both_bad"
 
 
 class VotesIn(In, frozen=True):
-    """A table with the columns `document`, `first`, `second`, `verdict` and perhaps `repeat` and `voter`.
+    """A table with the columns `document`, `first`, `second`, `verdict` and perhaps `repeat`, `voter` and `both_bad`.
 
-    `verdict` is `first`, `second` or `tie`. `voter` stands where a line names none.
+    `verdict` is `first`, `second` or `tie`. `both_bad` is 1 for a tie of two answers that are not good enough, else 0.
+    `voter` stands where a line names none.
     """
 
     csv: Text
@@ -56,6 +58,7 @@ class _Line(NamedTuple):
     repeat: int
     presented: Presented
     word: Choice
+    both_bad: bool
 
 
 class _Fault(Exception):
@@ -99,7 +102,7 @@ def bring_in(conn: Connection, run_id: RunId, data: VotesIn) -> VotesImported:
             now = conn.now()
             conn.run(
                 "INSERT INTO run_votes (id, run, voter, document, candidate, opponent, repeat, presented, word,"
-                " shown_at, voted_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                " both_bad, shown_at, voted_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
                 *(conn.new_id(), setup.seq, *line, now, now),
             )
             imported += 1
@@ -186,8 +189,13 @@ def _line(run: _Run, cells: Mapping[str, str], voter: str) -> _Line:
     named = cells.get("voter", "").strip() or voter
     if len(named) > MAX_VOTER:
         raise _Fault("voter", "must have at most 60 characters")
+    bad = cells.get(_BOTH_BAD, "").strip() or "0"
+    if bad not in ("0", "1") or (bad == "1" and verdict != "tie"):
+        raise _Fault(_BOTH_BAD, "must be 0, or 1 for a tie")
     presented: Presented = "ab" if first < second else "ba"
-    return _Line(named, documents[0], min(first, second), max(first, second), int(repeat), presented, verdict)
+    return _Line(
+        named, documents[0], min(first, second), max(first, second), int(repeat), presented, verdict, bad == "1"
+    )
 
 
 def _candidate(run: _Run, column: str, cell: str) -> int:

@@ -4,7 +4,7 @@ from typing import Final, Literal, NamedTuple, NewType
 
 import msgspec
 
-from carrel.errors import Conflict, NotFound
+from carrel.errors import BadInput, Conflict, NotFound
 from carrel.evaluation import verdict
 from carrel.evaluation.judges import human
 from carrel.evaluation.records import HumanVote, Side
@@ -40,11 +40,19 @@ class VoteCounted(Conflict):
     detail = "This pair has been voted on already."
 
 
+class VoteNotLast(Conflict):
+    """Only a slip can be undone: after further votes the person may know whose answers they were."""
+
+    code = "vote-not-last"
+    detail = "Only the last vote of a voter can be undone; an earlier one can be withdrawn."
+
+
 class VoteIn(In, frozen=True):
-    """A vote: the pair's id, and which answer is better."""
+    """A vote: the pair's id, and which answer is better. `both_bad` says of a tie that neither is good enough."""
 
     pair: str
     verdict: Choice
+    both_bad: bool = False
 
 
 class Voted(msgspec.Struct, frozen=True):
@@ -53,6 +61,13 @@ class Voted(msgspec.Struct, frozen=True):
     id: Id
     verdict: Choice
     voted_at: Time
+    votes: int
+
+
+class VoteUndone(msgspec.Struct, frozen=True):
+    """The pair that waits for a vote again, and how many votes count now."""
+
+    pair: str
     votes: int
 
 
@@ -69,6 +84,7 @@ class Vote(msgspec.Struct, frozen=True):
     winner: str | None
     voted_at: Time
     voter: str
+    both_bad: bool
 
 
 class _Word(NamedTuple):
@@ -106,11 +122,16 @@ _votes = Select(
 def cast(conn: Connection, run_id: RunId, vote: VoteIn) -> Voted:
     """Count a vote.
 
+    For statistics `both_bad` is a tie like any other.
+
     Raises:
+        BadInput: `both_bad`, though one answer is better.
         NotFound: the run was never shown such a pair.
         VoteCounted: it was voted on, or withdrawn.
         TooManyVotes
     """
+    if vote.both_bad and vote.verdict != "tie":
+        raise BadInput.at("both_bad", "must be false where one answer is better")
     run = run_transitions.present(conn, run_id).seq
     row = conn.one("SELECT word, withdrawn FROM run_votes WHERE run = ? AND id = ?", run, vote.pair)
     if row is None:
@@ -118,10 +139,39 @@ def cast(conn: Connection, run_id: RunId, vote: VoteIn) -> Voted:
     if row != (None, 0):
         raise VoteCounted
     now = conn.now()
-    conn.run("UPDATE run_votes SET word = ?, voted_at = ? WHERE run = ? AND id = ?", vote.verdict, now, run, vote.pair)
+    conn.run(
+        "UPDATE run_votes SET word = ?, both_bad = ?, voted_at = ? WHERE run = ? AND id = ?",
+        *(vote.verdict, vote.both_bad, now, run, vote.pair),
+    )
     log.write(conn, run, "vote-cast")
     update_verdict(conn, run)
     return Voted(vote.pair, vote.verdict, now, bounded(conn, run))
+
+
+def undo(conn: Connection, run_id: RunId, vote_id: str) -> VoteUndone:
+    """Let the pair of a voter's last vote wait for a vote again. It is shown next, in the same order.
+
+    Raises:
+        NotFound: there is no such vote.
+        VoteNotLast
+    """
+    run = run_transitions.present(conn, run_id).seq
+    voter = conn.value(
+        "SELECT voter FROM run_votes WHERE run = ? AND id = ? AND word IS NOT NULL AND NOT withdrawn", run, vote_id
+    )
+    if voter is None:
+        raise NotFound
+    last = conn.value(
+        "SELECT id FROM run_votes WHERE run = ? AND voter = ? AND word IS NOT NULL ORDER BY voted_at DESC, seq DESC"
+        " LIMIT 1",
+        *(run, voter),
+    )
+    if last != vote_id:
+        raise VoteNotLast
+    conn.run("UPDATE run_votes SET word = NULL, both_bad = 0, voted_at = NULL WHERE run = ? AND id = ?", run, vote_id)
+    log.write(conn, run, "vote-undone")
+    update_verdict(conn, run)
+    return VoteUndone(vote_id, count(conn, run))
 
 
 def withdraw(conn: Connection, run_id: RunId, vote_id: str) -> None:
@@ -207,4 +257,10 @@ def bounded(conn: Connection, run: int) -> int:
 def count(conn: Connection, run: int) -> int:
     """How many votes count."""
     found: int = conn.value("SELECT count(*) FROM run_votes WHERE run = ? AND word IS NOT NULL AND NOT withdrawn", run)
+    return found
+
+
+def count_both_bad(conn: Connection, run: int) -> int:
+    """How many votes found neither answer good enough."""
+    found: int = conn.value("SELECT count(*) FROM run_votes WHERE run = ? AND both_bad AND NOT withdrawn", run)
     return found

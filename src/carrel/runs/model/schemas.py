@@ -30,7 +30,8 @@ class ExecuteIn(In, frozen=True):
     """How a preset is executed: texts for open variables, and other inputs, rows or groups than the preset's.
 
     So are `economy`, whether calls go in batches at half the price, and `reuse`, whether results of earlier runs are
-    taken.
+    taken. With `trial`, every candidate answers the first input once, and nobody judges. Lists and leaderboards leave
+    such a run out, and a run with `reuse` takes its answers.
     """
 
     name: Name | None = None
@@ -40,6 +41,7 @@ class ExecuteIn(In, frozen=True):
     groups: DocumentGroups | None = None
     economy: bool | None = None
     reuse: bool | None = None
+    trial: bool = False
 
 
 class RunIn(ExecuteIn, frozen=True):
@@ -100,7 +102,7 @@ class Spend(msgspec.Struct, frozen=True, gc=False, forbid_unknown_fields=True):
 
 
 class RunSummary(msgspec.Struct, frozen=True, gc=False):
-    """A run in a list."""
+    """A run in a list. A `trial` only tried its candidates on one input."""
 
     id: RunId
     name: str
@@ -117,6 +119,7 @@ class RunSummary(msgspec.Struct, frozen=True, gc=False):
     finished_at: Time | None
     pinned: bool
     tags: list[str]
+    trial: bool
 
 
 class Run(RunSummary, frozen=True, kw_only=True):
@@ -150,6 +153,7 @@ class RunChange(In, frozen=True):
     created_at: Time | UnsetType = UNSET
     started_at: Time | UnsetType | None = UNSET
     finished_at: Time | UnsetType | None = UNSET
+    trial: bool | UnsetType = UNSET
     configuration: Configuration | UnsetType = UNSET
     quiesced: bool | UnsetType = UNSET
     version: int | UnsetType = UNSET

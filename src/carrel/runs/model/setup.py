@@ -24,6 +24,7 @@ class Candidate(msgspec.Struct, frozen=True):
 
     A candidate that `combines` makes its answers from those of the others. Without instructions it gets the default
     ones. `answered` is on how many of the ordered documents it answers, if the run asked it for no more.
+    `response_schema` is the number of a text, as `instructions` are.
     """
 
     ordinal: int
@@ -36,6 +37,7 @@ class Candidate(msgspec.Struct, frozen=True):
     combines: bool = False
     answered: int | None = None
     grounding: Grounding = "off"
+    response_schema: int | None = None
 
 
 class Beaten(NamedTuple):

@@ -36,13 +36,13 @@ def _groups(conn: Connection, run: int) -> Groups:
 
 
 def _copies(conn: Connection, run: int) -> dict[str, str]:
-    """The first document with the same text and reference, for each later one."""
-    firsts: dict[tuple[int, int | None], str] = {}
+    """The first document with the same text, turns and reference, for each later one."""
+    firsts: dict[tuple[int, int | None, int | None], str] = {}
     same = {}
-    for ordinal, text, reference in conn.all(
-        "SELECT ordinal, text, reference FROM run_documents WHERE run = ? ORDER BY ordinal", run
+    for ordinal, text, turns, reference in conn.all(
+        "SELECT ordinal, text, messages, reference FROM run_documents WHERE run = ? ORDER BY ordinal", run
     ):
-        first = firsts.setdefault((text, reference), f"d{ordinal}")
+        first = firsts.setdefault((text, turns, reference), f"d{ordinal}")
         if first != f"d{ordinal}":
             same[f"d{ordinal}"] = first
     return same

@@ -6,6 +6,7 @@ reader therefore costs only its connection, which closes after ten seconds in wh
 
 import asyncio
 from collections.abc import AsyncGenerator
+from contextlib import nullcontext
 from typing import Any, Final, NamedTuple
 
 import msgspec
@@ -27,6 +28,7 @@ from carrel.runs.model.setup import RunId
 from carrel.runs.model.states import ENDED
 from carrel.runs.progress import store
 from carrel.runs.progress.hub import Hub
+from carrel.runs.progress.live_texts import Watcher
 from carrel.vault.pool import WorkspacePool
 
 _BATCH: Final = 200
@@ -70,13 +72,13 @@ class Streams:
         self.stopping = stopping
         self.pace = pace or Pace()
 
-    def open(self, session: Session, run_id: RunId, last_event_id: str | None) -> "EventStream":
-        """The events of a run after `last_event_id`, or all events without one.
+    def open(self, session: Session, run_id: RunId, last_event_id: str | None, *, texts: bool = False) -> "EventStream":
+        """The events of a run after `last_event_id`, or all events without one; with `texts`, answers as they come.
 
         Raises:
             BadInput: the id is none that an event can have.
         """
-        return EventStream(self, session, run_id, _seq(last_event_id))
+        return EventStream(self, session, run_id, _seq(last_event_id), texts=texts)
 
     def tail(self, session: Session, run_id: RunId, last_event_id: str | None, only: Only) -> "EventStream":
         """The rows of the run's log alone that pass the filters.
@@ -90,10 +92,20 @@ class Streams:
 class EventStream(Answer[bytes]):
     """The answer: log rows as they are committed, a ping now and then, and one last event that names the end.
 
-    With `only` it is the tail of the log. Otherwise it also sends the run's progress after every few rows.
+    With `only` it is the tail of the log. Otherwise it also sends the run's progress after every few rows. With `texts`
+    it sends the texts of answers while models write them, as far as the reader keeps up.
     """
 
-    def __init__(self, streams: Streams, session: Session, run_id: RunId, seq: int, only: Only | None = None) -> None:
+    def __init__(
+        self,
+        streams: Streams,
+        session: Session,
+        run_id: RunId,
+        seq: int,
+        only: Only | None = None,
+        *,
+        texts: bool = False,
+    ) -> None:
         super().__init__(b"", media_type=MEDIA_TYPE)
         self._streams = streams
         self._session = session
@@ -101,6 +113,7 @@ class EventStream(Answer[bytes]):
         self._run_id = run_id
         self._seq = seq
         self._only = only
+        self._texts = texts
 
     def to_asgi_response(  # type: ignore[override]  # the framework takes any ASGI app
         self, app: object, request: Request[Any, Any, Any], **_: Any
@@ -115,24 +128,30 @@ class EventStream(Answer[bytes]):
             TooManyStreams: the user has too many; nothing was sent.
         """
         give_lease_back(scope)
-        with self._streams.hub.subscribed(self._uuid, self._run_id) as news:
+        hub, run = self._streams.hub, (self._uuid, self._run_id)
+        with hub.subscribed(*run) as news, hub.texts.watched(*run) if self._texts else nullcontext() as watcher:
             await event_stream.stream(
                 receive,
                 send,
-                lambda gone: self._pieces(news, gone),
+                lambda gone: self._pieces(news, watcher, gone),
                 timeout_seconds=self._streams.pace.client_timeout_seconds,
             )
 
-    async def _pieces(self, news: asyncio.Event, gone: "asyncio.Task[None]") -> AsyncGenerator[bytes, None]:
+    async def _pieces(
+        self, news: asyncio.Event, watcher: Watcher | None, gone: "asyncio.Task[None]"
+    ) -> AsyncGenerator[bytes, None]:
         spoken = self._streams.clock.monotonic()
-        is_behind = True
+        is_behind = is_to_look = True
         while not gone.done() and not self._streams.stopping.is_set():
             if self._is_over():
                 yield _REAUTHENTICATE
                 return
+            if watcher is not None and (said := watcher.take()):
+                spoken = self._streams.clock.monotonic()
+                yield b"".join(event_stream.event("text", _json(part)) for part in said)
             news.clear()
             try:
-                seen = await self._look(is_behind=is_behind)
+                seen = await self._look(is_behind=is_behind) if is_to_look else None
             except Unauthorized:
                 yield _REAUTHENTICATE
                 return
@@ -152,7 +171,9 @@ class EventStream(Answer[bytes]):
                 if seen.summary.state in ENDED:
                     yield b"event: end\ndata: " + _json(seen.summary) + b"\n\n"
                     return
-            moved = await self._wait(news, gone)
+            moved = await self._wait(news, watcher, gone)
+            # Parts of answers come often, and no row comes with them.
+            is_to_look = news.is_set() or not moved
             # Many rows may come of which this reader wants none.
             if not moved or self._streams.clock.monotonic() - spoken >= self._streams.pace.ping:
                 spoken = self._streams.clock.monotonic()
@@ -176,10 +197,11 @@ class EventStream(Answer[bytes]):
         epoch = self._streams.pool.keyring.epoch(self._uuid)
         return self._streams.clock.now() >= self._session.expires_at or self._session.epoch != epoch
 
-    async def _wait(self, news: asyncio.Event, gone: "asyncio.Task[None]") -> bool:
+    async def _wait(self, news: asyncio.Event, watcher: Watcher | None, gone: "asyncio.Task[None]") -> bool:
         """Wait until there is something to look at. Return False if nothing came in the time between two pings."""
         pace, left = self._streams.pace, self._session.expires_at - self._streams.clock.now()
-        waits = [asyncio.create_task(news.wait()), asyncio.create_task(self._streams.stopping.wait())]
+        said = [] if watcher is None else [watcher.news]
+        waits = [asyncio.create_task(event.wait()) for event in (news, self._streams.stopping, *said)]
         try:
             done, _ = await asyncio.wait(
                 [*waits, gone], timeout=max(0.0, min(pace.ping, left)), return_when=asyncio.FIRST_COMPLETED
@@ -187,7 +209,7 @@ class EventStream(Answer[bytes]):
         finally:
             for wait in waits:
                 wait.cancel()
-        if news.is_set():
+        if news.is_set() or any(event.is_set() for event in said):
             # A run makes hundreds of commits a second; a reader needs twenty.
             await asyncio.sleep(pace.gather)
         return bool(done) or left <= pace.ping

@@ -6,6 +6,7 @@ from contextlib import contextmanager
 
 from carrel.errors import CarrelError
 from carrel.runs.model.setup import RunId
+from carrel.runs.progress.live_texts import LiveTexts
 from carrel.vault.keyring import UserUuid
 
 
@@ -18,10 +19,14 @@ class TooManyStreams(CarrelError):
 
 
 class Hub:
-    """The subscriptions of one process. Owned by the event loop. `per_user` bounds the streams of one user."""
+    """The subscriptions of one process. Owned by the event loop. `per_user` bounds the streams of one user.
+
+    `texts` has the streams among them that also want the texts of answers.
+    """
 
     def __init__(self, per_user: int) -> None:
         self._per_user = per_user
+        self.texts = LiveTexts()
         self._subscribers: dict[UserUuid, dict[asyncio.Event, RunId]] = {}
 
     @contextmanager

@@ -106,9 +106,11 @@ def get_short(conn: Connection, run_id: RunId) -> Run | None:
     return None if is_short == 0 else get(conn, run_id)
 
 
-def find(conn: Connection, paging: Paging, state: State | None, tag: str | None) -> Page[RunSummary]:
-    """One page of the runs, newest first."""
-    where, params = "1", list[str]()
+def find(
+    conn: Connection, paging: Paging, state: State | None, tag: str | None, *, trial: bool = False
+) -> Page[RunSummary]:
+    """One page of the runs, or of the trials, newest first."""
+    where, params = f"trial = {int(trial)}", list[str]()
     if state is not None:
         where += " AND state = ?"
         params.append(state)
@@ -120,8 +122,8 @@ def find(conn: Connection, paging: Paging, state: State | None, tag: str | None)
 
 
 def count(conn: Connection) -> RunCount:
-    """How many runs each state has; states without any are 0."""
-    found: dict[State, int] = dict(conn.all("SELECT state, count(*) FROM runs GROUP BY state"))
+    """How many runs each state has; states without any are 0. Trials do not count."""
+    found: dict[State, int] = dict(conn.all("SELECT state, count(*) FROM runs WHERE trial = 0 GROUP BY state"))
     return RunCount(sum(found.values()), {state: found.get(state, 0) for state in states.STATES})
 
 

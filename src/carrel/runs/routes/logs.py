@@ -90,9 +90,16 @@ async def stream_events(
     last_event_id: Annotated[
         str | None, HeaderParameter(name="Last-Event-ID", description="Go on after this event.")
     ] = None,
+    texts: Annotated[
+        bool, QueryParameter(description="Also `text` events: parts of answers while models write them.")
+    ] = False,
 ) -> Answer[bytes]:
-    """The log as it is written, as server-sent events. The stream ends with `end` or `reauthenticate`."""
-    stream = streams.open(session, run_id, last_event_id)
+    """The log as it is written, as server-sent events. The stream ends with `end` or `reauthenticate`.
+
+    A `text` event has no id, and nothing keeps it: a reader who comes later, or is too slow, misses it. Its part of the
+    answer is the beginning (`after` is `nothing`), or follows what came before (`text`), or follows a `gap`.
+    """
+    stream = streams.open(session, run_id, last_event_id, texts=texts)
     workspace.read(run_transitions.present, run_id)
     return stream
 

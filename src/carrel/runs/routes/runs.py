@@ -64,14 +64,15 @@ async def list_runs(
     paging: NamedDependency[Paging],
     only: Annotated[State | None, QueryParameter(name="state", description="Only in this state.")] = None,
     tag: Annotated[str | None, QueryParameter(max_length=50, description="Only with this tag.")] = None,
+    trial: Annotated[bool, QueryParameter(description="The trials on one input, in place of the other runs.")] = False,
 ) -> Page[RunSummary]:
-    """The runs, newest first."""
-    return workspace.read(store.find, paging, only, tag)
+    """The runs, newest first, without trials."""
+    return workspace.read(store.find, paging, only, tag, trial=trial)
 
 
 @get("/count", guards=[guard.session], opt=scopes.READ)
 async def count_runs(workspace: NamedDependency[Workspace]) -> RunCount:
-    """How many runs there are, in all and in each state."""
+    """How many runs there are, in all and in each state, without trials."""
     return await workspace.scan(store.count)
 
 

@@ -11,10 +11,21 @@ from carrel.auth.programs import scopes
 from carrel.kit.http.describe import raises
 from carrel.kit.sqlite.paging import Page, Paging
 from carrel.runs.engine.engine import Engine
-from carrel.runs.judging import ballots, imported_votes, votes
+from carrel.runs.judging import against_judges, ballots, imported_votes, votes
+from carrel.runs.judging.against_judges import AgainstJudges
 from carrel.runs.judging.ballots import Ballot, NothingToVoteOn, VoteCount
 from carrel.runs.judging.imported_votes import VotesImported, VotesIn
-from carrel.runs.judging.votes import MAX_VOTER, TooManyVotes, Vote, VoteCounted, Voted, VoteId, VoteIn
+from carrel.runs.judging.votes import (
+    MAX_VOTER,
+    TooManyVotes,
+    Vote,
+    VoteCounted,
+    Voted,
+    VoteId,
+    VoteIn,
+    VoteNotLast,
+    VoteUndone,
+)
 from carrel.runs.model.setup import RunId
 from carrel.vault.workspace import Workspace
 
@@ -61,6 +72,15 @@ async def count_votes(run_id: FromPath[RunId], workspace: NamedDependency[Worksp
     return await workspace.scan(ballots.count, run_id, voter)
 
 
+@get("/against-judges", guards=[guard.session], opt=scopes.READ)
+async def votes_against_judges(run_id: FromPath[RunId], workspace: NamedDependency[Workspace]) -> AgainstJudges:
+    """How often the votes came to the judges' outcome, and where not, with the judges' reasons.
+
+    It tells the names; afterwards nobody can vote blindly on these pairs.
+    """
+    return await workspace.scan(against_judges.compare, run_id)
+
+
 @post("/import", guards=[guard.full], status_code=200, opt=scopes.WRITE | raises(TooManyVotes))
 async def import_votes(
     run_id: FromPath[RunId],
@@ -70,6 +90,17 @@ async def import_votes(
 ) -> VotesImported:
     """Count votes that people gave elsewhere, from a table in CSV. All lines or none; each fault names its line."""
     return await engine.write(workspace, imported_votes.bring_in, run_id, data)
+
+
+@post("/{vote_id:str}/undo", guards=[guard.full], status_code=200, opt=scopes.WRITE | raises(VoteNotLast))
+async def undo_vote(
+    run_id: FromPath[RunId],
+    vote_id: FromPath[VoteId],
+    workspace: NamedDependency[Workspace],
+    engine: NamedDependency[Engine],
+) -> VoteUndone:
+    """Undo a voter's last vote, as after a slip of the hand: its pair is shown again."""
+    return await engine.write(workspace, votes.undo, run_id, vote_id)
 
 
 @delete("/{vote_id:str}", guards=[guard.session], opt=scopes.WRITE)
@@ -85,6 +116,15 @@ async def withdraw_vote(
 
 router = Router(
     "/runs/{run_id:str}/votes",
-    route_handlers=[show_pair, cast_vote, list_votes, count_votes, import_votes, withdraw_vote],
+    route_handlers=[
+        show_pair,
+        cast_vote,
+        list_votes,
+        count_votes,
+        votes_against_judges,
+        import_votes,
+        undo_vote,
+        withdraw_vote,
+    ],
     tags=["Run votes"],
 )

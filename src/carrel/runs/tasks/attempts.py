@@ -40,7 +40,8 @@ class Attempt(msgspec.Struct, frozen=True, kw_only=True):
     """A task that was claimed, with every text that the call needs. `call_id` is its row among the calls.
 
     `fault` is the code of the attempt before, if there was one; after a malformed reply the prompt names it to the
-    judge. `price` is `None` where it is unknown, `hold` where no credits pay.
+    judge. `schema` is what a candidate's answer has to follow, as JSON. `price` is `None` where it is unknown, `hold`
+    where no credits pay.
     """
 
     task: int
@@ -56,6 +57,7 @@ class Attempt(msgspec.Struct, frozen=True, kw_only=True):
     criteria: tuple[Criterion, ...] = ()
     fault: str | None = None
     grounding: Grounding = "off"
+    schema: str | None = None
     price: Price | None = None
     hold: Hold | None = None
 
@@ -113,29 +115,24 @@ def request(attempt: Attempt, fence_seed: str, timeout_seconds: float) -> Reques
             parameters=attempt.parameters,
             timeout_seconds=timeout_seconds,
         )
-    system, prompt, schema = _prompt(attempt, f"{fence_seed}:{attempt.key}")
+    asked = _prompt(attempt, f"{fence_seed}:{attempt.key}")
     return Request(
         model=name,
-        system=system,
-        prompt=prompt,
+        system=asked.system,
+        prompt=asked.prompt,
+        turns=asked.turns if isinstance(asked, prompts.Prompt) else (),
         matter=attempt.matter,
         parameters=attempt.parameters,
-        schema=schema,
+        schema=asked.schema if isinstance(asked, judging.Prompt) else _schema(attempt),
         timeout_seconds=timeout_seconds,
         grounding=attempt.grounding,
     )
 
 
-def _prompt(attempt: Attempt, seed: str) -> tuple[str, str, dict[str, object] | None]:
+def _prompt(attempt: Attempt, seed: str) -> prompts.Prompt | judging.Prompt:
     matter = attempt.matter
-    if isinstance(matter, GenerateMatter):
-        instructions = attempt.instructions or Instructions("", ())
-        return (*prompts.prompt(instructions, matter.document, attempt.reference, attempt.criteria, seed), None)
-    if isinstance(matter, CombineMatter):
-        return (
-            *prompts.combine_prompt(attempt.instructions, matter, attempt.reference, attempt.criteria, seed),
-            None,
-        )
+    if isinstance(matter, GenerateMatter | CombineMatter):
+        return prompts.in_json(_candidates_prompt(attempt, matter, seed), attempt.schema)
     text, slots, _ = attempt.instructions or (None, None, False)
     asked = (
         judging.score_prompt(matter, text, seed, slots)
@@ -145,6 +142,19 @@ def _prompt(attempt: Attempt, seed: str) -> tuple[str, str, dict[str, object] | 
     if attempt.fault in _SENTENCES:
         asked = judging.asked_again(asked, _SENTENCES[attempt.fault])
     return asked
+
+
+def _candidates_prompt(attempt: Attempt, matter: GenerateMatter | CombineMatter, seed: str) -> prompts.Prompt:
+    if isinstance(matter, CombineMatter):
+        return prompts.combine_prompt(attempt.instructions, matter, attempt.reference, attempt.criteria, seed)
+    instructions = attempt.instructions or Instructions("", ())
+    if matter.turns:
+        return prompts.conversation_prompt(instructions, matter, attempt.reference, attempt.criteria, seed)
+    return prompts.prompt(instructions, matter.document, attempt.reference, attempt.criteria, seed)
+
+
+def _schema(attempt: Attempt) -> dict[str, object] | None:
+    return None if attempt.schema is None else msgspec.json.decode(attempt.schema, type=dict[str, object])
 
 
 def result(attempt: Attempt, answer: Answer) -> Result:

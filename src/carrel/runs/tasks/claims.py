@@ -264,7 +264,7 @@ def _begin(
     asked = None if is_free(need.model) else reuse.asked(task, need)
     if setup.reuse and asked is not None and reuse.take(conn, setup, task, asked):
         return None
-    read = quotes.texts_of(need.matter, need.instructions, need.reference, need.criteria)
+    read = quotes.texts_of(need.matter, need.instructions, need.reference, need.criteria, need.schema)
     # The fee of a search is in no price list.
     quote = (
         quotes.UNKNOWN
@@ -308,6 +308,7 @@ def attempt_of(
         criteria=need.criteria,
         fault=task.error,
         grounding=need.grounding,
+        schema=need.schema,
         price=price,
         hold=hold,
     )

@@ -4,16 +4,17 @@ from typing import NamedTuple
 
 import msgspec
 
+from carrel.datasets import conversations
 from carrel.evaluation import records
 from carrel.evaluation.records import Side
 from carrel.generation import prompts
 from carrel.generation.prompts import Instructions
 from carrel.kit.sqlite.database import Connection
-from carrel.providers.base import CompareMatter, Criterion, Grounding, Matter, Parameters, ScoreMatter
+from carrel.providers.base import CompareMatter, Criterion, Grounding, Matter, Parameters, ScoreMatter, Turn
 from carrel.runs.judging import combining
 from carrel.runs.model import texts
 from carrel.runs.model.plan import Kind, Presented, answer_repeat
-from carrel.runs.model.setup import Setup
+from carrel.runs.model.setup import Candidate, Setup
 from carrel.runs.tasks import answers
 
 
@@ -35,7 +36,7 @@ class Task(NamedTuple):
 
 
 class Call(NamedTuple):
-    """The task calls a model with these texts."""
+    """The task calls a model with these texts. `schema` is what the answer of a candidate has to follow, as JSON."""
 
     model: str
     parameters: Parameters
@@ -44,6 +45,7 @@ class Call(NamedTuple):
     reference: str | None = None
     criteria: tuple[Criterion, ...] = ()
     grounding: Grounding = "off"
+    schema: str | None = None
 
 
 class Text(NamedTuple):
@@ -85,15 +87,18 @@ def _generation(conn: Connection, setup: Setup, task: Task) -> Need:
         return None
     document, reference = _document(conn, setup, task.document)
     named = texts.read_instructions(conn, candidate.instructions) or Instructions("", ())
-    fields = _fields(conn, setup, task.document)
+    row = _row(conn, setup, task.document)
+    # A prompt that names the conversation gets its transcript in that place.
+    turns = () if any(slot.name in row.named for slot in named.slots) else row.turns
     return Call(
         model=candidate.model,
         parameters=candidate.parameters,
-        matter=prompts.matter(named, document, reference, fields),
-        instructions=prompts.with_fields(named, fields),
+        matter=prompts.matter(named, document, reference, row.fields, turns),
+        instructions=prompts.with_fields(named, row.fields),
         reference=reference,
         criteria=setup.round.criteria if setup.show_criteria else (),
         grounding=candidate.grounding,
+        schema=_schema(conn, candidate),
     )
 
 
@@ -111,7 +116,12 @@ def _combination(conn: Connection, setup: Setup, task: Task) -> Need:
         instructions=instructions,
         reference=reference,
         criteria=setup.round.criteria if setup.show_criteria else (),
+        schema=_schema(conn, candidate),
     )
+
+
+def _schema(conn: Connection, candidate: Candidate) -> str | None:
+    return None if candidate.response_schema is None else texts.read(conn, candidate.response_schema)
 
 
 def _score(conn: Connection, setup: Setup, task: Task) -> Need:
@@ -153,11 +163,29 @@ def _comparison(conn: Connection, setup: Setup, task: Task) -> Need:
     )
 
 
-def _fields(conn: Connection, setup: Setup, ordinal: int) -> dict[str, str]:
-    """The texts of a row that prompts name, by their placeholders; none if the input is a document."""
-    kept: str | None = conn.value("SELECT fields FROM run_documents WHERE run = ? AND ordinal = ?", setup.seq, ordinal)
+class _Row(NamedTuple):
+    """What a row has besides its text; nothing if the input is a document.
+
+    `fields` are the texts that prompts name, by their placeholders. `turns` are its conversation, which `named` name.
+    """
+
+    fields: dict[str, str]
+    turns: tuple[Turn, ...]
+    named: frozenset[str]
+
+
+def _row(conn: Connection, setup: Setup, ordinal: int) -> _Row:
+    kept, messages = conn.one(
+        "SELECT fields, messages FROM run_documents WHERE run = ? AND ordinal = ?", setup.seq, ordinal
+    ) or (None, None)
     numbers = {} if kept is None else _numbers.decode(kept)
-    return {name: texts.read(conn, number) for name, number in numbers.items()}
+    turns = () if messages is None else conversations.parse(texts.read(conn, messages))
+    fields = {
+        name: conversations.transcript(turns) if number == messages else texts.read(conn, number)
+        for name, number in numbers.items()
+    }
+    conversation = {name for name, number in numbers.items() if number == messages}
+    return _Row(fields, turns, frozenset({"document", *conversation}))
 
 
 def _document(conn: Connection, setup: Setup, ordinal: int) -> tuple[str, str | None]:
