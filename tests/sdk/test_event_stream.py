@@ -7,6 +7,8 @@ import pytest
 from carrel_sdk.calls import Calls
 from carrel_sdk.errors import CarrelUnreachable, Conflict, SessionEnded
 from carrel_sdk.event_stream import EventParser, ServerEvent, follow
+from carrel_sdk.run_models import AnswerPart
+from carrel_sdk.runs import Runs
 from carrel_sdk.transport import Transport
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -100,3 +102,15 @@ def test_a_token_that_is_refused_again_and_again_is_not_fetched_for_ever() -> No
 def test_a_refusal_is_told() -> None:
     with pytest.raises(Conflict):
         followed(Wire(problem(409, "run-state")))
+
+
+def test_parts_of_answers_come_if_they_are_asked_for() -> None:
+    said = '{"task_key":"g1","candidate":"mini","document":"A","after":"nothing","text":"Dear"}'
+    texts = httpx.Response(200, text=f"event: text\ndata: {said}\n\nid: 4\nevent: end\ndata: {{}}\n\n")
+    wire = Wire(texts, stream_of(("4", "end")))
+    runs = Runs(Calls(Transport("http://127.0.0.1:1", http=wire), "t"))
+    first, last = runs.events("r", texts=True)
+    assert first.part == AnswerPart("g1", "mini", "A", "nothing", "Dear")
+    assert (last.kind, last.part) == ("end", None)
+    list(runs.events("r"))
+    assert [request.url.query for request in wire.requests] == [b"texts=true", b""]

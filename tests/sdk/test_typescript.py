@@ -59,12 +59,13 @@ def test_a_program_runs_a_preset_to_its_verdict_and_meets_errors(package: Path, 
     assert said == "done\n"
 
 
-def test_the_package_holds_the_built_client_and_nothing_else(package: Path) -> None:
+def test_the_package_holds_the_built_client_its_licence_and_nothing_else(package: Path) -> None:
     (packed,) = json.loads(run("npm", "pack", "--dry-run", "--json", "--offline", cwd=package))
     names = {file["path"] for file in packed["files"]}
     modules = {path.stem for path in (package / "src").glob("*.ts")}
     built = {f"dist/{module}{ending}" for module in modules for ending in (".js", ".d.ts")}
-    assert names == {"package.json", "README.md", *built}
+    assert names == {"package.json", "README.md", "LICENSE", *built}
+    assert (package / "LICENSE").read_bytes() == (ROOT / "LICENSE").read_bytes()
     described = json.loads((package / "package.json").read_text(encoding="utf-8"))
     assert "dependencies" not in described
     assert {described["types"].removeprefix("./"), "dist/index.js"} <= names

@@ -30,7 +30,8 @@ class Candidate(msgspec.Struct, kw_only=True, omit_defaults=True):
 
     `label` names it in the ranking (default: the model's name). `instructions` replace the preset's. `existing` holds
     finished answers, by the id of the input; with rows of a data set, `column` names the column that holds them. With
-    `grounding`, the model may search the web; where it is `required`, an answer without citations loses.
+    `grounding`, the model may search the web; where it is `required`, an answer without citations loses. With
+    `response_schema`, a JSON schema, the model answers in JSON that follows it; an answer that does not loses.
     """
 
     label: str = ""
@@ -40,6 +41,7 @@ class Candidate(msgspec.Struct, kw_only=True, omit_defaults=True):
     existing: dict[str, str] = msgspec.field(default_factory=dict)
     column: str | None = None
     grounding: Literal["off", "allowed", "required"] = "off"
+    response_schema: dict[str, Any] | None = None
 
 
 class Judge(msgspec.Struct, kw_only=True, omit_defaults=True):

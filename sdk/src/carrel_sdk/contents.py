@@ -70,6 +70,23 @@ class ContentCounts(msgspec.Struct, frozen=True):
     by_type: dict[str, int]
 
 
+class CriterionRow(msgspec.Struct, frozen=True, kw_only=True):
+    """A criterion as its user wrote it: every value is a text, and None where there is none."""
+
+    name: str | None
+    description: str | None
+    weight: str | None
+    minimum: str | None
+    maximum: str | None
+
+
+class CriteriaRows(msgspec.Struct, frozen=True):
+    """Criteria as rows. `comments` says whether the YAML has comments, which no row holds."""
+
+    rows: list[CriterionRow]
+    comments: bool
+
+
 class Used(msgspec.Struct, frozen=True):
     """A replaced placeholder, and the content that replaced it; None if a given text did."""
 
@@ -149,6 +166,10 @@ class Contents:
     def counts(self) -> ContentCounts:
         """How many there are of each type."""
         return self._calls.get("/contents/counts", ContentCounts)
+
+    def criteria_rows(self, body: str) -> CriteriaRows:
+        """Criteria in YAML as rows. Nothing is saved, and the values are not checked."""
+        return self._calls.post("/contents/criteria-rows", CriteriaRows, {"body": body})
 
     def versions(self, content_id: str) -> Iterator[ContentVersion]:
         """Its versions, newest first."""

@@ -8,6 +8,7 @@ from carrel_sdk.calls import Calls
 from carrel_sdk.configuration import Configuration, DocumentGroups, Rows
 from carrel_sdk.run_models import Estimate, Run
 from carrel_sdk.transport import segment
+from carrel_sdk.trends import Trends
 
 
 class PresetDraft(Configuration, kw_only=True, omit_defaults=True):
@@ -98,16 +99,27 @@ class Presets:
         groups: DocumentGroups | None = None,
         economy: bool | None = None,
         reuse: bool | None = None,
+        trial: bool = False,
         idempotency_key: str | None = None,
     ) -> Run:
         """Make a run of it and start it.
 
         `variables` fill the placeholders that are open; `inputs` or `rows`, and `groups`, replace its own. So does
         `economy`: whether calls go in batches at half the price; and `reuse`: whether results of earlier
-        runs are taken.
+        runs are taken. In a `trial` every candidate answers the first input once, and nobody judges.
         """
-        body = _order(name, variables, inputs, rows, groups, economy, reuse)
+        body = _order(name, variables, inputs, rows, groups, economy, reuse, trial=trial)
         return self._calls.post_once(f"{_path(preset_id)}/execute", Run, body, key=idempotency_key)
+
+    def trends(
+        self, preset_id: str, *, candidate: str | None = None, baseline: str | None = None, margin: float = 0.05
+    ) -> Trends:
+        """One candidate over the newest finished runs, and the last good one. Costs no calls.
+
+        Both are labels; without a `candidate` it is the first one that is not the baseline.
+        """
+        query = {"candidate": candidate, "baseline": baseline, "margin": str(margin)}
+        return self._calls.get(f"{_path(preset_id)}/trends", Trends, query)
 
     def estimate(
         self,
@@ -136,8 +148,10 @@ def _order(
     groups: DocumentGroups | None,
     economy: bool | None,
     reuse: bool | None = None,
+    *,
+    trial: bool = False,
 ) -> dict[str, object]:
     given: dict[str, object | None] = {"name": name, "inputs": inputs, "rows": rows, "groups": groups}
-    given |= {"economy": economy, "reuse": reuse}
+    given |= {"economy": economy, "reuse": reuse, "trial": trial or None}
     given["variables"] = None if variables is None else dict(variables)
     return {field: value for field, value in given.items() if value is not None}

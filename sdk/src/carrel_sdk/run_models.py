@@ -16,6 +16,18 @@ ENDED: Final = FINISHED | frozenset[RunState]({"failed", "cancelled"})
 """A run leaves these states only by a new round."""
 
 
+class AnswerNote(msgspec.Struct, frozen=True, kw_only=True):
+    """A person's star and note on an answer of a run."""
+
+    document: int
+    document_name: str
+    candidate: str
+    repeat: int
+    starred: bool
+    note: str
+    updated_at: str
+
+
 class Progress(msgspec.Struct, frozen=True, kw_only=True):
     """The tasks of the current round, including those that are planned later.
 
@@ -52,7 +64,7 @@ class Spend(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class RunSummary(msgspec.Struct, frozen=True, kw_only=True):
-    """A run in a list."""
+    """A run in a list. A `trial` only tried its candidates on one input."""
 
     id: str
     name: str
@@ -69,6 +81,7 @@ class RunSummary(msgspec.Struct, frozen=True, kw_only=True):
     finished_at: str | None = None
     pinned: bool = False
     tags: list[str] = msgspec.field(default_factory=list)
+    trial: bool = False
 
     @property
     def ended(self) -> bool:
@@ -253,16 +266,27 @@ class LogEntry(SharedEntry, frozen=True, kw_only=True):
     kind: str | None = None
 
 
+class AnswerPart(msgspec.Struct, frozen=True):
+    """A part of an answer while a model writes it: its beginning, or what follows the part before, or a gap."""
+
+    task_key: str
+    candidate: str
+    document: str
+    after: Literal["nothing", "text", "gap"]
+    text: str
+
+
 class RunEvent(msgspec.Struct, frozen=True):
     """An event: a row of the log (`kind` is its event), or the run as it is now (`progress`, and at last `end`).
 
-    `id` is what to go on after.
+    `id` is what to go on after. An event of the kind `text` is a `part` of an answer, if texts were asked for.
     """
 
     id: str
     kind: str
     entry: LogEntry | None = None
     run: RunSummary | None = None
+    part: AnswerPart | None = None
 
 
 class LogCount(msgspec.Struct, frozen=True):

@@ -13,6 +13,8 @@ from carrel_sdk.event_stream import ServerEvent, follow
 from carrel_sdk.gate import GateResult
 from carrel_sdk.ranking import Ranking
 from carrel_sdk.run_models import (
+    AnswerNote,
+    AnswerPart,
     Checkpoint,
     Deleted,
     Estimate,
@@ -27,6 +29,7 @@ from carrel_sdk.run_models import (
     SharedLog,
     Task,
 )
+from carrel_sdk.split import Split
 from carrel_sdk.transport import segment
 
 _EXPORT_POLL_SECONDS: Final = 0.25
@@ -52,12 +55,16 @@ class Runs:
         groups: DocumentGroups | None = None,
         economy: bool | None = None,
         reuse: bool | None = None,
+        trial: bool = False,
         idempotency_key: str | None = None,
     ) -> Run:
-        """A new run of a preset or of a configuration, exactly one of both, with a snapshot of every text."""
+        """A new run of a preset or of a configuration, exactly one of both, with a snapshot of every text.
+
+        In a `trial` every candidate answers the first input once, and nobody judges.
+        """
         body: dict[str, object] = {"name": name, "preset_id": preset_id, "configuration": configuration}
         body |= {"variables": None if variables is None else dict(variables), "inputs": inputs}
-        body |= {"rows": rows, "groups": groups, "economy": economy, "reuse": reuse}
+        body |= {"rows": rows, "groups": groups, "economy": economy, "reuse": reuse, "trial": trial or None}
         return self._calls.post_once("/runs", Run, _given(body), key=idempotency_key)
 
     def estimate(self, configuration: Configuration, *, variables: Mapping[str, str] | None = None) -> Estimate:
@@ -65,9 +72,11 @@ class Runs:
         body = _given({"configuration": configuration, "variables": None if variables is None else dict(variables)})
         return self._calls.post("/runs", Estimate, body, {"dry_run": True})
 
-    def find(self, *, state: RunState | None = None, tag: str | None = None) -> Iterator[RunSummary]:
-        """Runs, newest first; with `state` or `tag`, only those."""
-        return self._calls.each("/runs", RunSummary, {"state": state, "tag": tag})
+    def find(
+        self, *, state: RunState | None = None, tag: str | None = None, trial: bool = False
+    ) -> Iterator[RunSummary]:
+        """Runs, newest first; with `state` or `tag`, only those; with `trial`, the trials in place of the others."""
+        return self._calls.each("/runs", RunSummary, {"state": state, "tag": tag, "trial": trial or None})
 
     def count(self) -> RunCount:
         """How many runs there are."""
@@ -194,15 +203,23 @@ class Runs:
         query = {"baseline": baseline, "candidate": candidate, "margin": str(margin)}
         return self._calls.get(f"{_path(run_id)}/gate", GateResult, query)
 
+    def split(self, run_id: str, column: str | None = None) -> Split:
+        """The results by the values of a metadata column, or by `group`. Costs no calls; exploratory.
+
+        Without a column, only which columns there are.
+        """
+        return self._calls.get(f"{_path(run_id)}/split", Split, {"column": column})
+
     def report_html(
         self,
         run_id: str,
         *,
         round: int | None = None,  # noqa: A002  # the parameter's name
         against: str | None = None,
+        split: str | None = None,
     ) -> str:
-        """The report as one HTML page. `against` compares it with another run."""
-        return self._report(run_id, "html", round, against).decode()
+        """The report as one HTML page. `against` compares it with another run, `split` names a column to split by."""
+        return self._report(run_id, "html", round, against, split).decode()
 
     def report_json(
         self,
@@ -210,12 +227,13 @@ class Runs:
         *,
         round: int | None = None,  # noqa: A002  # the parameter's name
         against: str | None = None,
+        split: str | None = None,
     ) -> bytes:
         """The report as JSON, for programs that keep or read all of it."""
-        return self._report(run_id, "json", round, against)
+        return self._report(run_id, "json", round, against, split)
 
-    def _report(self, run_id: str, form: str, number: int | None, against: str | None) -> bytes:
-        query = {"format": form, "round": number, "against": against}
+    def _report(self, run_id: str, form: str, number: int | None, against: str | None, split: str | None) -> bytes:
+        query = {"format": form, "round": number, "against": against, "split": split}
         return self._calls.get_bytes(f"{_path(run_id)}/report", query)
 
     def receipt(self, run_id: str) -> bytes:
@@ -274,6 +292,17 @@ class Runs:
             if entry is not None:
                 yield entry
 
+    def note(
+        self, run_id: str, document: int, candidate: str, *, starred: bool = False, note: str = "", repeat: int = 1
+    ) -> AnswerNote:
+        """Write a star and a note on an answer in place of what was there; without either, none stays."""
+        body = {"document": document, "candidate": candidate, "repeat": repeat, "starred": starred, "note": note}
+        return self._calls.put(f"{_path(run_id)}/notes", AnswerNote, body)
+
+    def notes(self, run_id: str) -> Iterator[AnswerNote]:
+        """The stars and notes on its answers, newest first."""
+        return self._calls.each(f"{_path(run_id)}/notes", AnswerNote)
+
     def share_logs(self, run_id: str) -> SharedLog:
         """Let the operator read a copy of the log, without any text, for 14 days."""
         return self._calls.post(f"{_path(run_id)}/share-logs", SharedLog)
@@ -299,12 +328,14 @@ class Runs:
 
     # Events ---------------------------------------------------------------------------------------------------------
 
-    def events(self, run_id: str, *, last_event_id: str = "") -> Iterator[RunEvent]:
+    def events(self, run_id: str, *, last_event_id: str = "", texts: bool = False) -> Iterator[RunEvent]:
         """The events of the run so far, and then new ones as they are committed, until the run has ended.
 
-        It resumes by itself if the stream breaks. `last_event_id` leaves out what an earlier reader has seen.
+        It resumes by itself if the stream breaks. `last_event_id` leaves out what an earlier reader has seen. With
+        `texts`, parts of answers come while models write them; nothing keeps them, so a late reader misses some.
         """
-        for event in follow(self._calls, f"{_path(run_id)}/events", last_event_id, _ends):
+        query = {"texts": "true"} if texts else {}
+        for event in follow(self._calls, f"{_path(run_id)}/events", last_event_id, _ends, query=query):
             yield _run_event(event)
 
 
@@ -316,6 +347,8 @@ def _run_event(event: ServerEvent) -> RunEvent:
     try:
         if event.kind in ("progress", "end"):
             return RunEvent(event.id, event.kind, run=msgspec.json.decode(event.data, type=RunSummary))
+        if event.kind == "text":
+            return RunEvent(event.id, event.kind, part=msgspec.json.decode(event.data, type=AnswerPart))
         return RunEvent(event.id, event.kind, entry=msgspec.json.decode(event.data, type=LogEntry))
     except msgspec.DecodeError:
         # A kind that a newer service knows: that it came is all that can be told.

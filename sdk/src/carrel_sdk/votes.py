@@ -7,13 +7,24 @@ import msgspec
 
 from carrel_sdk.calls import Calls
 from carrel_sdk.errors import Conflict
+from carrel_sdk.ranking import PassRate
 from carrel_sdk.transport import segment
 
 Choice: TypeAlias = Literal["first", "second", "tie"]
 
 
+class Turn(msgspec.Struct, frozen=True):
+    """What somebody says in a conversation."""
+
+    role: str
+    content: str
+
+
 class Ballot(msgspec.Struct, frozen=True, kw_only=True):
-    """Two answers to one document, without names and in random order. `left` counts the pairs after this one."""
+    """Two answers to one document, without names and in random order. `left` counts the pairs after this one.
+
+    `turns` are the conversation with whose transcript the document begins.
+    """
 
     pair: str
     document_name: str
@@ -24,6 +35,7 @@ class Ballot(msgspec.Struct, frozen=True, kw_only=True):
     reference: str | None = None
     instructions: str | None = None
     criteria: list[str] = []
+    turns: list[Turn] = []
 
 
 class Voted(msgspec.Struct, frozen=True):
@@ -48,13 +60,25 @@ class Vote(msgspec.Struct, frozen=True, kw_only=True):
     repeat: int = 1
     winner: str | None = None
     voter: str = ""
+    both_bad: bool = False
+
+
+class VoteUndone(msgspec.Struct, frozen=True):
+    """The pair that waits for a vote again, and how many votes count now."""
+
+    pair: str
+    votes: int
 
 
 class VoteCount(msgspec.Struct, frozen=True):
-    """How many votes of all voters count, and how many pairs can still be shown to this one."""
+    """How many votes of all voters count, and how many pairs can still be shown to this one.
+
+    `both_bad` of the votes found neither answer good enough.
+    """
 
     votes: int
     left: int
+    both_bad: int = 0
 
 
 class VotesImported(msgspec.Struct, frozen=True):
@@ -63,6 +87,40 @@ class VotesImported(msgspec.Struct, frozen=True):
     imported: int
     known: int
     votes: int
+
+
+class JudgeSaid(msgspec.Struct, frozen=True, kw_only=True):
+    """What one judge said of a pair: None as the winner for a tie, and where it has no opinion, as after a flip."""
+
+    judge: str
+    fate: str
+    winner: str | None
+    reasons: list[str | None]
+
+
+class Disagreement(msgspec.Struct, frozen=True, kw_only=True):
+    """A vote that came to another outcome than the judges together; a winner is None for a tie."""
+
+    document: int
+    document_name: str
+    a: str
+    b: str
+    repeat: int
+    voter: str
+    winner: str | None
+    judges_winner: str | None
+    judges: list[JudgeSaid]
+
+
+class AgainstJudges(msgspec.Struct, frozen=True, kw_only=True):
+    """Votes beside the judges together: of `judged` votes, `same` came to the judges' outcome."""
+
+    votes: int
+    both_bad: int
+    judged: int
+    same: int
+    agreement: PassRate
+    disagreements: list[Disagreement]
 
 
 class Votes:
@@ -83,13 +141,13 @@ class Votes:
                 raise
             return None
 
-    def cast(self, run_id: str, pair: str, verdict: Choice) -> Voted:
-        """Say which answer of the pair is better.
+    def cast(self, run_id: str, pair: str, verdict: Choice, *, both_bad: bool = False) -> Voted:
+        """Say which answer of the pair is better; `both_bad` says of a tie that neither is good enough.
 
         Raises:
             Conflict: `vote-counted`, it was voted on already.
         """
-        return self._calls.post(_path(run_id), Voted, {"pair": pair, "verdict": verdict})
+        return self._calls.post(_path(run_id), Voted, {"pair": pair, "verdict": verdict, "both_bad": both_bad})
 
     def each(self, run_id: str) -> Iterator[Vote]:
         """The votes with the candidates' names, newest first. Who reads them is no longer blind to these pairs."""
@@ -99,6 +157,10 @@ class Votes:
         """How many votes there are, and how many pairs are left for a voter."""
         return self._calls.get(f"{_path(run_id)}/count", VoteCount, {"voter": voter})
 
+    def against_judges(self, run_id: str) -> AgainstJudges:
+        """How often the votes came to the judges' outcome, and where not. It tells the names."""
+        return self._calls.get(f"{_path(run_id)}/against-judges", AgainstJudges)
+
     def import_csv(self, run_id: str, csv: str, *, voter: str | None = None) -> VotesImported:
         """Count votes from a table with the columns document, first, second and verdict, and perhaps repeat and voter.
 
@@ -106,6 +168,14 @@ class Votes:
         """
         body = {"csv": csv} if voter is None else {"csv": csv, "voter": voter}
         return self._calls.post(f"{_path(run_id)}/import", VotesImported, body)
+
+    def undo(self, run_id: str, vote_id: str) -> VoteUndone:
+        """Undo the last vote of a voter; its pair is shown again.
+
+        Raises:
+            Conflict: `vote-not-last`, the voter has voted since.
+        """
+        return self._calls.post(f"{_path(run_id)}/{segment(vote_id)}/undo", VoteUndone)
 
     def withdraw(self, run_id: str, vote_id: str) -> None:
         """Withdraw a vote, or skip a pair. The pair is not shown again."""

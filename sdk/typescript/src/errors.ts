@@ -43,17 +43,29 @@ export class WaitTimeout extends Error {
   }
 }
 
+const UNREADABLE = "unreadable-answer";
+const NOT_OURS = "The service gave an answer that is not one of Carrel's.";
+
 export async function errorOf(response: Response): Promise<ApiError> {
   const problem = await problemIn(response);
   const wait = Number(response.headers.get("Retry-After") ?? "");
   return new ApiError(
     response.status,
-    problem?.code ?? "unreadable-answer",
-    problem?.detail ?? "The service gave an answer that is not one of Carrel's.",
+    problem?.code ?? UNREADABLE,
+    problem?.detail ?? NOT_OURS,
     problem?.errors ?? [],
-    problem?.request_id ?? response.headers.get("X-Request-ID") ?? undefined,
+    problem?.request_id ?? requestIdOf(response),
     wait > 0 ? wait : undefined,
   );
+}
+
+/** The answer was good by its status, and cannot be read. */
+export function unreadable(response: Response): ApiError {
+  return new ApiError(response.status, UNREADABLE, NOT_OURS, [], requestIdOf(response));
+}
+
+function requestIdOf(response: Response): string | undefined {
+  return response.headers.get("X-Request-ID") ?? undefined;
 }
 
 async function problemIn(response: Response): Promise<Partial<Problem> | undefined> {
@@ -80,6 +92,11 @@ export function isOutdated(error: unknown): boolean {
 /** Whether what was asked for does not exist, or no longer. */
 export function isMissing(error: unknown): boolean {
   return error instanceof ApiError && error.code === "not-found";
+}
+
+/** Whether the network failed, in the words of this client or of `fetch`. */
+export function isBroken(error: unknown): boolean {
+  return error instanceof ConnectionLost || error instanceof TypeError;
 }
 
 /** The result of waiting for something that the user left. */

@@ -2,7 +2,7 @@
  * Server-sent events over fetch, because the token is a header. Continues where it stopped, and delivers each event
  * once.
  */
-import { ApiError, ConnectionLost, errorOf, isAbort } from "./errors.js";
+import { ApiError, ConnectionLost, errorOf, isBroken } from "./errors.js";
 import { pause, type SignIn, type Transport } from "./transport.js";
 
 export interface ServerEvent {
@@ -47,13 +47,16 @@ export interface Following {
   signal?: AbortSignal;
   /** Told when a connection begins to bring events, and when it breaks. */
   onLive?: (live: boolean) => void;
-  /** How many connections in a row may fail; the next failure is thrown. */
+  /** How many connections in a row may fail before anything came; the next failure is thrown. */
   maxFailures?: number;
+  /** A connection over which nothing came for so long is broken. The service sends something every 15 seconds. */
+  silenceSeconds?: number;
 }
 
 const FIRST_WAIT_MS = 500;
 const LONGEST_WAIT_MS = 10_000;
 const MAX_FAILURES = 6;
+const SILENCE_SECONDS = 60;
 
 /** The events of a stream in the groups in which they came, until it ends or `signal` aborts. A broken one resumes. */
 export async function* follow(
@@ -62,7 +65,7 @@ export async function* follow(
   path: string,
   following: Following = {},
 ): AsyncGenerator<ServerEvent[], void, undefined> {
-  const { signal, onLive, maxFailures = MAX_FAILURES } = following;
+  const { signal, onLive, maxFailures = MAX_FAILURES, silenceSeconds = SILENCE_SECONDS } = following;
   let last = following.after ?? 0;
   let failures = 0;
   while (!signal?.aborted) {
@@ -72,7 +75,7 @@ export async function* follow(
       const response = await transport.send(request, signIn);
       if (!response.ok) throw await errorOf(response);
       onLive?.(true);
-      for await (const events of eventsIn(response)) {
+      for await (const events of eventsIn(response, silenceSeconds * 1000)) {
         failures = 0;
         const fresh = events.filter(({ id, event }) => event !== "reauthenticate" && (id === undefined || id > last));
         for (const { id } of fresh) last = id ?? last;
@@ -84,9 +87,9 @@ export async function* follow(
         }
       }
     } catch (error) {
-      if (isAbort(error)) return;
-      if (error instanceof ApiError && error.status < 500 && !error.isPassing) throw error;
-      if (failures >= maxFailures) throw error instanceof ApiError ? error : new ConnectionLost(error);
+      if (signal?.aborted) return;
+      if (!isBroken(error) && !mayPass(error)) throw error;
+      if (failures >= maxFailures) throw error instanceof TypeError ? new ConnectionLost(error) : error;
     }
     onLive?.(false);
     await pause(Math.min(LONGEST_WAIT_MS, FIRST_WAIT_MS * 2 ** failures), signal);
@@ -94,18 +97,27 @@ export async function* follow(
   }
 }
 
-/** The events of one connection; leaving the loop closes it. */
-async function* eventsIn(response: Response): AsyncGenerator<ServerEvent[], void, undefined> {
+function mayPass(error: unknown): boolean {
+  return error instanceof ApiError && (error.status >= 500 || error.isPassing);
+}
+
+/** The events of one connection, an empty list for what is none; leaving the loop closes it. */
+async function* eventsIn(response: Response, silenceMs: number): AsyncGenerator<ServerEvent[], void, undefined> {
   const parser = new EventParser();
   const decoder = new TextDecoder();
   const reader = response.body?.getReader();
   if (!reader) return;
   try {
     for (;;) {
-      const { done, value } = await reader.read();
+      const silent = new AbortController();
+      const timer = setTimeout(() => {
+        silent.abort(new ConnectionLost("nothing came in time"));
+        reader.cancel().catch(() => undefined);
+      }, silenceMs);
+      const { done, value } = await reader.read().finally(() => clearTimeout(timer));
+      silent.signal.throwIfAborted();
       if (done) return;
-      const events = parser.push(decoder.decode(value, { stream: true }));
-      if (events.length) yield events;
+      yield parser.push(decoder.decode(value, { stream: true }));
     }
   } finally {
     reader.cancel().catch(() => undefined);

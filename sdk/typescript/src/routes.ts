@@ -1,5 +1,5 @@
 /** Every route of openapi.json as a typed call: its parameters and body go in, what it answers comes out. */
-import { errorOf } from "./errors.js";
+import { ConnectionLost, errorOf, isBroken, unreadable } from "./errors.js";
 import type { paths } from "./schema.js";
 
 type Verb = "get" | "post" | "put" | "patch" | "delete";
@@ -124,7 +124,14 @@ function textOf(value: unknown): string {
 }
 
 async function valueIn(response: Response): Promise<unknown> {
-  const text = await response.text();
+  const text = await response.text().catch((error: unknown) => {
+    throw isBroken(error) ? new ConnectionLost(error) : error;
+  });
   if (!text) return undefined;
-  return response.headers.get("Content-Type")?.includes("json") ? (JSON.parse(text) as unknown) : text;
+  if (!response.headers.get("Content-Type")?.includes("json")) return text;
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    throw unreadable(response);
+  }
 }

@@ -1,10 +1,12 @@
 /** Sends requests: with the session token, within a time, and again where that is safe. */
-import { ApiError, ConnectionLost, errorOf, isAbort } from "./errors.js";
+import { type ApiError, ConnectionLost, errorOf, isBroken } from "./errors.js";
 
 export const TOKEN_HEADER = "X-SVC-Session-Token";
 const FIRST_WAIT_MS = 200;
 const WAIT_FACTOR = 4;
 const LONGEST_WAIT_MS = 10_000;
+/** Timers of browsers and Node fire at once when they are set to more. */
+const LONGEST_TIMER_MS = 2 ** 31 - 1;
 const LOOPBACK = /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/;
 
 /** The service refused a request for want of a session. */
@@ -68,11 +70,12 @@ export class Transport {
     signal?: AbortSignal,
   ): Promise<Response> {
     for (let before = 0; ; before++) {
-      const token = await this.heard(() => signIn.token(signal));
+      const token = await this.heard(() => unlessAborted(signIn.token(signal), signal));
       const response = await this.heard(() => send(token));
       if (response.status !== 401) return response;
       const error = await errorOf(response);
-      if (!(await signIn.refused({ error, token, before, signal }))) return response;
+      const isSentAgain = signIn.refused({ error, token, before, signal });
+      if (!(await this.heard(() => unlessAborted(isSentAgain, signal)))) return response;
     }
   }
 
@@ -87,20 +90,21 @@ export class Transport {
         const { retryAfterSeconds = 0 } = await errorOf(response);
         wait = Math.min(LONGEST_WAIT_MS, Math.max(wait, retryAfterSeconds * 1000));
       } catch (error) {
-        if (isLast || !(error instanceof ConnectionLost)) throw error;
+        if (isLast || request.signal.aborted || !(error instanceof ConnectionLost)) throw error;
       }
       await pause(wait, request.signal);
       request.signal.throwIfAborted();
     }
   }
 
-  private async heard<T>(send: () => Promise<T>): Promise<T> {
+  /** What `ask` brings. What the network breaks is a ConnectionLost; all other errors come out as they are. */
+  private async heard<T>(ask: () => Promise<T>): Promise<T> {
     try {
-      const got = await send();
+      const got = await ask();
       if (got instanceof Response) this.options.onAnswer?.();
       return got;
     } catch (error) {
-      if (isAbort(error) || error instanceof ApiError) throw error;
+      if (!isBroken(error)) throw error;
       this.options.onSilence?.();
       throw error instanceof ConnectionLost ? error : new ConnectionLost(error);
     }
@@ -111,7 +115,7 @@ export class Transport {
     if (token) copy.headers.set(TOKEN_HEADER, token);
     // Redirects would carry the token elsewhere.
     const init: RequestInit = { credentials: "omit", cache: "no-store", redirect: "error" };
-    if (this.timeoutMs === Infinity) return fetch(copy, init);
+    if (this.timeoutMs > LONGEST_TIMER_MS) return fetch(copy, init);
     const late = new AbortController();
     const timer = setTimeout(() => late.abort(new ConnectionLost("no answer in time")), this.timeoutMs);
     try {
@@ -119,6 +123,22 @@ export class Transport {
     } finally {
       clearTimeout(timer);
     }
+  }
+}
+
+/** What `promise` brings; as soon as `signal` aborts, its reason is thrown. The promise itself goes on for others. */
+async function unlessAborted<T>(promise: Promise<T>, signal?: AbortSignal): Promise<T> {
+  if (!signal) return promise;
+  const listening = new AbortController();
+  const aborted = new Promise<never>((_, reject) => {
+    const leave = () => reject(signal.reason as Error);
+    if (signal.aborted) leave();
+    signal.addEventListener("abort", leave, { signal: listening.signal });
+  });
+  try {
+    return await Promise.race([promise, aborted]);
+  } finally {
+    listening.abort();
   }
 }
 

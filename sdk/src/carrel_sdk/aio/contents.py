@@ -9,6 +9,7 @@ from carrel_sdk.contents import (
     ContentSummary,
     ContentType,
     ContentVersion,
+    CriteriaRows,
     Resolution,
     _path,
     _written,
@@ -75,6 +76,10 @@ class AsyncContents:
     async def counts(self) -> ContentCounts:
         """How many there are of each type."""
         return await self._calls.get("/contents/counts", ContentCounts)
+
+    async def criteria_rows(self, body: str) -> CriteriaRows:
+        """Criteria in YAML as rows. Nothing is saved, and the values are not checked."""
+        return await self._calls.post("/contents/criteria-rows", CriteriaRows, {"body": body})
 
     def versions(self, content_id: str) -> AsyncIterator[ContentVersion]:
         """Its versions, newest first."""

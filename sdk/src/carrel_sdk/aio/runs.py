@@ -13,6 +13,7 @@ from carrel_sdk.errors import CarrelUnreachable, Conflict, WaitTimeout
 from carrel_sdk.gate import GateResult
 from carrel_sdk.ranking import Ranking
 from carrel_sdk.run_models import (
+    AnswerNote,
     Checkpoint,
     Deleted,
     Estimate,
@@ -36,6 +37,7 @@ from carrel_sdk.runs import (
     _path,
     _run_event,
 )
+from carrel_sdk.split import Split
 from carrel_sdk.transport import segment
 
 
@@ -57,12 +59,16 @@ class AsyncRuns:
         groups: DocumentGroups | None = None,
         economy: bool | None = None,
         reuse: bool | None = None,
+        trial: bool = False,
         idempotency_key: str | None = None,
     ) -> Run:
-        """A new run of a preset or of a configuration, exactly one of both, with a snapshot of every text."""
+        """A new run of a preset or of a configuration, exactly one of both, with a snapshot of every text.
+
+        In a `trial` every candidate answers the first input once, and nobody judges.
+        """
         body: dict[str, object] = {"name": name, "preset_id": preset_id, "configuration": configuration}
         body |= {"variables": None if variables is None else dict(variables), "inputs": inputs}
-        body |= {"rows": rows, "groups": groups, "economy": economy, "reuse": reuse}
+        body |= {"rows": rows, "groups": groups, "economy": economy, "reuse": reuse, "trial": trial or None}
         return await self._calls.post_once("/runs", Run, _given(body), key=idempotency_key)
 
     async def estimate(self, configuration: Configuration, *, variables: Mapping[str, str] | None = None) -> Estimate:
@@ -70,9 +76,11 @@ class AsyncRuns:
         body = _given({"configuration": configuration, "variables": None if variables is None else dict(variables)})
         return await self._calls.post("/runs", Estimate, body, {"dry_run": True})
 
-    def find(self, *, state: RunState | None = None, tag: str | None = None) -> AsyncIterator[RunSummary]:
-        """Runs, newest first; with `state` or `tag`, only those."""
-        return self._calls.each("/runs", RunSummary, {"state": state, "tag": tag})
+    def find(
+        self, *, state: RunState | None = None, tag: str | None = None, trial: bool = False
+    ) -> AsyncIterator[RunSummary]:
+        """Runs, newest first; with `state` or `tag`, only those; with `trial`, the trials in place of the others."""
+        return self._calls.each("/runs", RunSummary, {"state": state, "tag": tag, "trial": trial or None})
 
     async def count(self) -> RunCount:
         """How many runs there are."""
@@ -197,16 +205,29 @@ class AsyncRuns:
         query = {"baseline": baseline, "candidate": candidate, "margin": str(margin)}
         return await self._calls.get(f"{_path(run_id)}/gate", GateResult, query)
 
-    async def report_html(self, run_id: str, *, round: int | None = None, against: str | None = None) -> str:
-        """The report as one HTML page. `against` compares it with another run."""
-        return (await self._report(run_id, "html", round, against)).decode()
+    async def split(self, run_id: str, column: str | None = None) -> Split:
+        """The results by the values of a metadata column, or by `group`. Costs no calls; exploratory.
 
-    async def report_json(self, run_id: str, *, round: int | None = None, against: str | None = None) -> bytes:
+        Without a column, only which columns there are.
+        """
+        return await self._calls.get(f"{_path(run_id)}/split", Split, {"column": column})
+
+    async def report_html(
+        self, run_id: str, *, round: int | None = None, against: str | None = None, split: str | None = None
+    ) -> str:
+        """The report as one HTML page. `against` compares it with another run, `split` names a column to split by."""
+        return (await self._report(run_id, "html", round, against, split)).decode()
+
+    async def report_json(
+        self, run_id: str, *, round: int | None = None, against: str | None = None, split: str | None = None
+    ) -> bytes:
         """The report as JSON, for programs that keep or read all of it."""
-        return await self._report(run_id, "json", round, against)
+        return await self._report(run_id, "json", round, against, split)
 
-    async def _report(self, run_id: str, form: str, number: int | None, against: str | None) -> bytes:
-        query = {"format": form, "round": number, "against": against}
+    async def _report(
+        self, run_id: str, form: str, number: int | None, against: str | None, split: str | None
+    ) -> bytes:
+        query = {"format": form, "round": number, "against": against, "split": split}
         return await self._calls.get_bytes(f"{_path(run_id)}/report", query)
 
     async def receipt(self, run_id: str) -> bytes:
@@ -265,6 +286,17 @@ class AsyncRuns:
             if entry is not None:
                 yield entry
 
+    async def note(
+        self, run_id: str, document: int, candidate: str, *, starred: bool = False, note: str = "", repeat: int = 1
+    ) -> AnswerNote:
+        """Write a star and a note on an answer in place of what was there; without either, none stays."""
+        body = {"document": document, "candidate": candidate, "repeat": repeat, "starred": starred, "note": note}
+        return await self._calls.put(f"{_path(run_id)}/notes", AnswerNote, body)
+
+    def notes(self, run_id: str) -> AsyncIterator[AnswerNote]:
+        """The stars and notes on its answers, newest first."""
+        return self._calls.each(f"{_path(run_id)}/notes", AnswerNote)
+
     async def share_logs(self, run_id: str) -> SharedLog:
         """Let the operator read a copy of the log, without any text, for 14 days."""
         return await self._calls.post(f"{_path(run_id)}/share-logs", SharedLog)
@@ -288,10 +320,12 @@ class AsyncRuns:
             await sleep(_EXPORT_POLL_SECONDS)
         raise CarrelUnreachable("the export was not ready in time", sent=True)
 
-    async def events(self, run_id: str, *, last_event_id: str = "") -> AsyncIterator[RunEvent]:
+    async def events(self, run_id: str, *, last_event_id: str = "", texts: bool = False) -> AsyncIterator[RunEvent]:
         """The events of the run so far, and then new ones as they are committed, until the run has ended.
 
-        It resumes by itself if the stream breaks. `last_event_id` leaves out what an earlier reader has seen.
+        It resumes by itself if the stream breaks. `last_event_id` leaves out what an earlier reader has seen. With
+        `texts`, parts of answers come while models write them; nothing keeps them, so a late reader misses some.
         """
-        async for event in follow(self._calls, f"{_path(run_id)}/events", last_event_id, _ends):
+        query = {"texts": "true"} if texts else {}
+        async for event in follow(self._calls, f"{_path(run_id)}/events", last_event_id, _ends, query=query):
             yield _run_event(event)

@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator
 from carrel_sdk.aio.calls import AsyncCalls
 from carrel_sdk.errors import Conflict
 from carrel_sdk.transport import segment
-from carrel_sdk.votes import Ballot, Choice, Vote, VoteCount, Voted, VotesImported, _path
+from carrel_sdk.votes import AgainstJudges, Ballot, Choice, Vote, VoteCount, Voted, VotesImported, VoteUndone, _path
 
 
 class AsyncVotes:
@@ -26,13 +26,13 @@ class AsyncVotes:
                 raise
             return None
 
-    async def cast(self, run_id: str, pair: str, verdict: Choice) -> Voted:
-        """Say which answer of the pair is better.
+    async def cast(self, run_id: str, pair: str, verdict: Choice, *, both_bad: bool = False) -> Voted:
+        """Say which answer of the pair is better; `both_bad` says of a tie that neither is good enough.
 
         Raises:
             Conflict: `vote-counted`, it was voted on already.
         """
-        return await self._calls.post(_path(run_id), Voted, {"pair": pair, "verdict": verdict})
+        return await self._calls.post(_path(run_id), Voted, {"pair": pair, "verdict": verdict, "both_bad": both_bad})
 
     def each(self, run_id: str) -> AsyncIterator[Vote]:
         """The votes with the candidates' names, newest first. Who reads them is no longer blind to these pairs."""
@@ -42,6 +42,10 @@ class AsyncVotes:
         """How many votes there are, and how many pairs are left for a voter."""
         return await self._calls.get(f"{_path(run_id)}/count", VoteCount, {"voter": voter})
 
+    async def against_judges(self, run_id: str) -> AgainstJudges:
+        """How often the votes came to the judges' outcome, and where not. It tells the names."""
+        return await self._calls.get(f"{_path(run_id)}/against-judges", AgainstJudges)
+
     async def import_csv(self, run_id: str, csv: str, *, voter: str | None = None) -> VotesImported:
         """Count votes from a table with the columns document, first, second and verdict, and perhaps repeat and voter.
 
@@ -49,6 +53,14 @@ class AsyncVotes:
         """
         body = {"csv": csv} if voter is None else {"csv": csv, "voter": voter}
         return await self._calls.post(f"{_path(run_id)}/import", VotesImported, body)
+
+    async def undo(self, run_id: str, vote_id: str) -> VoteUndone:
+        """Undo the last vote of a voter; its pair is shown again.
+
+        Raises:
+            Conflict: `vote-not-last`, the voter has voted since.
+        """
+        return await self._calls.post(f"{_path(run_id)}/{segment(vote_id)}/undo", VoteUndone)
 
     async def withdraw(self, run_id: str, vote_id: str) -> None:
         """Withdraw a vote, or skip a pair. The pair is not shown again."""
