@@ -4,7 +4,7 @@ import tseslint from "typescript-eslint";
 import { rooms } from "./lint/rooms.js";
 
 export default tseslint.config(
-  { ignores: ["dist", "node_modules", "scripts", "lint", "eslint.config.js"] },
+  { ignores: ["dist", "node_modules", "scripts", "lint", "eslint.config.js", "eslint.client.config.js"] },
   ...tseslint.configs.strictTypeChecked,
   jsxA11y.flatConfigs.recommended,
   reactHooks.configs.flat.recommended,

@@ -27,5 +27,13 @@ export default defineConfig({
   },
   // A test holds the lists of the app against the description of the API, which lies beside this folder.
   server: { fs: { allow: [".."] } },
-  test: { environment: "happy-dom", include: ["src/**/*.test.{ts,tsx}", "lint/**/*.test.js"] },
+  test: {
+    projects: [
+      {
+        extends: true,
+        test: { name: "app", environment: "happy-dom", include: ["src/**/*.test.{ts,tsx}", "lint/**/*.test.js"] },
+      },
+      { test: { name: "client", root: "../sdk/typescript", environment: "node", include: ["tests/**/*.test.ts"] } },
+    ],
+  },
 });

@@ -1,6 +1,7 @@
 """What the tests of the app's pages have in common."""
 
 import asyncio
+from collections.abc import Sequence
 from typing import Any, Final, Literal
 from weakref import WeakKeyDictionary
 
@@ -10,6 +11,8 @@ from tests.browser.browser import WEB
 
 LOOKS: Final[tuple[Literal["light", "dark"], ...]] = ("light", "dark")
 AXE: Final = WEB / "node_modules" / "axe-core" / "axe.min.js"
+CONTRAST: Final = ("color-contrast",)
+"""Of all rules of axe the only one that depends on the look: for a page that was tried in another one, it is enough."""
 PATIENCE_SECONDS: Final = 60
 """How long anything may take to show: nothing waits so long on a machine that is not busy with something else."""
 
@@ -28,7 +31,7 @@ _SOON: Final = """
     watcher.observe(document, { subtree: true, childList: true, characterData: true, attributes: true });
     await next(requestAnimationFrame);
     await next(requestAnimationFrame);
-    await next(requestIdleCallback);
+    await next(done => requestIdleCallback(done, { timeout: 500 }));
     changes.push(...watcher.takeRecords());
     watcher.disconnect();
     const moves = motion => motion.playState === "running" && motion.effect.getComputedTiming().endTime < Infinity;
@@ -44,6 +47,8 @@ _SOON: Final = """
 """`unrest()`: why a page is not at rest, after two frames and whatever it had to do then.
 
 What a page puts off for longer than a second is a look at the clock, or a message that goes: nobody waits for those.
+After its size has changed while it loads, Chromium may call nobody any more who waits for it to be idle, unless there
+is a time limit.
 """
 
 
@@ -117,17 +122,14 @@ async def at_rest(page: Page) -> None:
         raise AssertionError(f"the page does not come to rest: {why}") from None
 
 
-async def serious_faults(page: Page, within: str, *, contrast_only: bool = False) -> list[tuple[str, list[str]]]:
-    """What axe-core calls serious or critical. `within` is an expression of the page.
-
-    Of all rules only the one for contrast depends on the look: for a page that was tried in another one, it is enough.
-    """
+async def serious_faults(page: Page, within: str, *, rules: Sequence[str] = ()) -> list[tuple[str, list[str]]]:
+    """What axe-core calls serious or critical, by all its rules or by these. `within` is an expression of the page."""
     if not await page.evaluate("'axe' in window"):
         # As a debugger would: the page's own policy allows no script of ours.
         await page.evaluate(AXE.read_text(encoding="utf-8") + "; null")
-    rules = ", runOnly: { type: 'rule', values: ['color-contrast'] }" if contrast_only else ""
+    only = f", runOnly: {{ type: 'rule', values: {list(rules)} }}" if rules else ""
     found: dict[str, Any] = await page.evaluate(
-        f"() => axe.run({within}, {{ iframes: false, resultTypes: ['violations']{rules} }})"
+        f"() => axe.run({within}, {{ iframes: false, resultTypes: ['violations']{only} }})"
     )
     return [
         (fault["id"], [node["html"][:150] for node in fault["nodes"][:3]])

@@ -1,5 +1,6 @@
 """A new comparison, as somebody sets it up who has never seen Carrel: how many actions, fields and pages it takes."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -12,9 +13,14 @@ from tests.support.model_server import Running
 
 pytestmark = [pytest.mark.browser, pytest.mark.asyncio(loop_scope="session")]
 
+MOST_TABS = 200
+
 
 class Hand:
-    """Does what a person does, and counts it. A file that is chosen from the disk is an action of its own."""
+    """Does what a person does, and counts it. A file that is chosen from the disk is an action of its own.
+
+    Going somewhere is no action, with the mouse or with the Tab key.
+    """
 
     def __init__(self, page: Page) -> None:
         self.page = page
@@ -24,6 +30,22 @@ class Hand:
     async def click(self, what: Locator) -> None:
         self.actions += 1
         await what.click()
+
+    async def press(self, what: Locator) -> None:
+        """Without a mouse."""
+        await self.reach(what)
+        self.actions += 1
+        await self.page.keyboard.press("Enter")
+
+    async def reach(self, what: Locator) -> None:
+        """Go from one thing that takes the focus to the next, as far as this one."""
+        await expect(what).to_be_visible()
+        await expect(what).to_be_enabled()
+        for _ in range(MOST_TABS):
+            if await what.evaluate("element => element === document.activeElement"):
+                return
+            await self.page.keyboard.press("Tab")
+        raise AssertionError(f"{MOST_TABS} times Tab do not lead to {what}")
 
     async def type(self, where: Locator, text: str) -> None:
         self.actions += 1
@@ -58,6 +80,7 @@ async def test_from_files_to_a_running_comparison_in_seven_actions_on_one_page(
     await expect(page.get_by_role("complementary", name="What it takes")).to_contain_text("comparisons")
     await hand.click(page.get_by_role("button", name="Compare", exact=True))
     await expect(page.get_by_text("live", exact=True)).to_be_visible()
+    await expect(page.get_by_role("region", name="Answers as they come")).to_be_visible()
     print(f"\nwith files and a key: {hand.actions} actions, {hand.typed} typed field, 1 page; the aim is 8, 2 and 1")
     assert (hand.actions, hand.typed) == (7, 1)
     [run] = deployment.workspace.runs.find()
@@ -71,20 +94,34 @@ async def test_from_files_to_a_running_comparison_in_seven_actions_on_one_page(
     deployment.workspace.runs.cancel(run.id)
 
 
-async def test_the_sample_runs_after_three_actions_without_a_key(page: Page, deployment: Deployment) -> None:
+async def test_the_sample_runs_after_three_actions_without_a_key_and_is_read_to_its_answers_by_keyboard_alone(
+    page: Page, deployment: Deployment
+) -> None:
     await page.goto(f"{deployment.site.url}/desk")
     await settled(page)
     hand = Hand(page)
-    await hand.click(page.get_by_role("link", name="New comparison"))
-    await hand.click(page.get_by_role("button", name="Take the sample"))
-    await hand.click(page.get_by_role("button", name="Compare", exact=True))
+    await hand.press(page.get_by_role("link", name="New comparison"))
+    await hand.press(page.get_by_role("button", name="Take the sample"))
+    await hand.press(page.get_by_role("button", name="Compare", exact=True))
     await expect(page.get_by_text("Completed", exact=True)).to_be_visible()
     await expect(page.get_by_role("region", name="Ranking").locator("tbody tr")).to_have_count(3)
     print(f"\nwith the sample: {hand.actions} actions, {hand.typed} typed fields; the aim is 3")
     assert (hand.actions, hand.typed) == (3, 0)
+    await hand.reach(page.get_by_role("tab", name="Verdict", exact=True))
+    await page.keyboard.press("ArrowRight")
+    await expect(page.get_by_role("tab", name="Answers", exact=True)).to_have_attribute("aria-selected", "true")
+    # From cell to cell, and from a cell to what the judges said of it.
+    await hand.reach(page.get_by_role("grid", name="Answers").get_by_role("gridcell").first)
+    await page.keyboard.press("ArrowDown")
+    await page.keyboard.press("ArrowRight")
+    await page.keyboard.press("Enter")
+    await expect(page.get_by_role("heading", name="What the judges said")).to_be_visible()
+    await expect(page).to_have_url(re.compile("tab=documents.*document="))
 
 
-async def test_an_unfinished_comparison_is_still_there_after_a_reload(page: Page, deployment: Deployment) -> None:
+async def test_an_unfinished_comparison_is_still_there_after_a_reload_and_can_be_tried_on_one_document(
+    page: Page, deployment: Deployment
+) -> None:
     await page.goto(f"{deployment.site.url}/desk#/compare")
     await settled(page)
     await page.get_by_label("What the models are to do").fill("Name the three main points.")
@@ -100,5 +137,17 @@ async def test_an_unfinished_comparison_is_still_there_after_a_reload(page: Page
     await expect(page.get_by_role("textbox", name="Prompt B")).to_have_value("Name the main point.")
     await expect(page.get_by_role("checkbox", name="local:lead")).to_be_checked()
     await expect(page.get_by_text("Bring documents, or take the sample.")).to_be_visible()
+    await page.get_by_role("button", name="Take the sample").click()
+    runs = len(list(deployment.workspace.runs.find()))
+    await page.get_by_label("Try on").select_option(index=1)
+    await page.get_by_role("button", name="Try on one").click()
+    tried = page.get_by_role("region", name="Tried on")
+    await expect(tried.get_by_role("article")).to_have_count(2)
+    for candidate in ("lead · A", "lead · B"):
+        await expect(tried.get_by_role("article", name=candidate)).to_contain_text("tokens")
+    await expect(tried.get_by_role("status")).to_contain_text("2 of 2 answers")
+    [trial] = deployment.workspace.runs.find(trial=True)
+    assert trial.progress.total == 2
+    assert len(list(deployment.workspace.runs.find())) == runs, "a try is not among the runs"
     await at_rest(page)
     assert await serious_faults(page, "'#carrel'") == []

@@ -134,7 +134,8 @@ async def _saved_as_new(
 async def test_a_fault_in_criteria_names_its_line(page: Page, deployment: Deployment) -> None:
     await _open(page, deployment, "/library/new?type=criteria")
     await page.get_by_label("Name").fill("Faulty")
-    box = page.get_by_role("textbox", name="Text")
+    await page.get_by_role("radio", name="YAML").click()
+    box = page.get_by_role("textbox", name="Criteria in YAML")
     text, fault = "- name: a\n\n- name: b\n  description: x\n  weight: heavy\n", "  weight: heavy"
     await box.fill(text)
     await page.get_by_role("button", name="Save").click()
@@ -145,6 +146,11 @@ async def test_a_fault_in_criteria_names_its_line(page: Page, deployment: Deploy
     await box.fill("- name: a\n- name: b\n -x: {\n")
     await page.get_by_role("button", name="Save").click()
     await expect(page.get_by_role("button", name="Line 3")).to_be_visible()
+    await box.fill(text)
+    await page.get_by_role("radio", name="Rows").click()
+    await page.get_by_role("button", name="Save").click()
+    await expect(page.get_by_role("listitem", name="b").get_by_label("Weight")).to_be_focused()
+    await _usable(page)
 
 
 async def test_what_a_preset_takes_is_told_while_it_is_written(page: Page, deployment: Deployment) -> None:
@@ -153,7 +159,7 @@ async def test_what_a_preset_takes_is_told_while_it_is_written(page: Page, deplo
     aside = page.get_by_role("complementary", name="What it takes")
     await expect(aside).to_contain_text("3 documents cannot decide")
     await page.get_by_role("button", name="Remove lead", exact=True).click()
-    await page.get_by_label("Finalists").fill("")
+    await page.get_by_label("Compare the best by score").fill("")
     await expect(aside).to_contain_text("6 answers")
     await page.get_by_label("Model", exact=True).first.fill("local:nobody")
     await expect(page.get_by_role("alert").filter(has_text="local:nobody")).to_have_count(0)
@@ -190,11 +196,12 @@ async def test_a_first_preset_is_written_and_run_without_leaving_it(page: Page, 
     await page.get_by_label("Score each answer by criteria").check()
     await page.get_by_role("button", name="Write criteria").click()
     dialog = page.get_by_role("dialog", name="Write criteria")
-    criteria = await dialog.get_by_label("Its text").input_value()
-    await dialog.get_by_label("Its text").fill("- name: [")
+    await dialog.get_by_role("button", name="Summary").click()
+    coverage = dialog.get_by_role("listitem", name="coverage")
+    await coverage.get_by_label("Weight").fill("heavy")
     await dialog.get_by_role("button", name="Keep and use it").click()
-    await expect(dialog.get_by_role("alert")).to_be_visible()
-    await dialog.get_by_label("Its text").fill(criteria)
+    await expect(coverage.get_by_role("alert")).to_be_visible()
+    await coverage.get_by_label("Weight").fill("2")
     await dialog.get_by_role("button", name="Keep and use it").click()
     await expect(dialog).to_be_hidden()
     await _usable(page)
@@ -221,7 +228,7 @@ async def test_two_who_change_a_preset_do_not_overwrite_each_other(page: Page, d
     await _usable(page)
     await behind.get_by_role("button", name="Drop mine and take the other").click()
     await expect(page.get_by_label("Description")).to_have_value("")
-    await expect(page.get_by_label("Answers of each to each document")).to_have_value("3")
+    await expect(page.get_by_label("Repeats")).to_have_value("3")
     await expect(page.get_by_text("not saved")).to_have_count(0)
 
 

@@ -102,7 +102,9 @@ async def _make_a_preset(page: Page, website: DemoWebsite) -> None:
         await page.goto(f"{website.url}/desk#/library/new?type={kind}")
         await settled(page)
         await page.get_by_label("Name", exact=True).fill(name)
-        await page.get_by_role("textbox", name="Text").fill(body)
+        if kind == "criteria":
+            await page.get_by_role("radio", name="YAML").click()
+        await page.get_by_role("textbox", name="Criteria in YAML" if kind == "criteria" else "Text").fill(body)
         await page.get_by_role("button", name="Save").click()
         await expect(page.get_by_text("version 1")).to_be_visible()
     await page.goto(f"{website.url}/desk#/presets/new")

@@ -22,6 +22,19 @@ BOTH_LOOKS = f"""() => {{
 """The colours of one moment: the page's own code, which may add what has just been answered, runs in none of it."""
 
 
+BY_THE_HOST = """() => {
+    const own = { accent: 'rgb(1, 2, 3)', 'accent-ink': 'rgb(250, 251, 252)', radius: '0px', font: 'monospace' };
+    const root = document.querySelector('#carrel');
+    for (const [name, value] of Object.entries(own)) root.style.setProperty(`--carrel-${name}`, value);
+    const button = root.appendChild(document.createElement('button'));
+    button.className = 'btn primary';
+    button.style.transition = 'none';
+    const worn = getComputedStyle(button);
+    return [worn.backgroundColor, worn.color, worn.borderRadius, worn.fontFamily.split(',')[0]];
+}"""
+"""How a button looks once the host has set its four properties."""
+
+
 async def test_every_colour_follows_the_look_at_once(page: Page, deployment: Deployment) -> None:
     # Where nothing moves they could not do otherwise. `test_pages` looks at the contrast in both looks.
     await page.emulate_media(color_scheme="light", reduced_motion="no-preference")
@@ -60,6 +73,8 @@ async def test_the_look_is_chosen_on_the_account_page_and_stays(page: Page, depl
         await page.reload()
         await settled(page)
         assert (await page.evaluate(paper) == light) is is_light
+    # A host's page chooses colour, roundness and font.
+    assert await page.evaluate(BY_THE_HOST) == ["rgb(1, 2, 3)", "rgb(250, 251, 252)", "0px", "monospace"]
 
 
 async def test_a_query_of_the_hosts_own_page_is_none_of_the_apps(page: Page, deployment: Deployment) -> None:

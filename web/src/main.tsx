@@ -3,6 +3,7 @@ import { createRoot } from "react-dom/client";
 import { Api } from "./api/client";
 import type { HostConfig } from "./api/session";
 import { App } from "./app/App";
+import { beginAt } from "./app/history";
 import { fetchPartsAfter } from "./lib/part";
 import "./styles/index.css";
 
@@ -10,6 +11,7 @@ export function mount(config: HostConfig): void {
   const root = document.getElementById("carrel") ?? document.body.appendChild(document.createElement("div"));
   root.classList.add("carrel");
   keepOutInlineStyle();
+  beginAt(config.page);
   const api = new Api(config);
   fetchPartsAfter(() => api.connection.afterFailure());
   createRoot(root).render(<App api={api} root={root} />);

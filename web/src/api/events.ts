@@ -8,7 +8,10 @@ export interface Follower {
   onLive: (live: boolean) => void;
 }
 
-/** Follow the events of a run after `seq` until it ends or `signal` aborts. A broken stream is taken up again. */
+/**
+ * Follow the events of a run after `seq`, with answers while they are written, until it ends or `signal` aborts. A broken
+ * stream is taken up again.
+ */
 export async function follow(
   api: Api,
   runId: string,
@@ -16,7 +19,7 @@ export async function follow(
   { onEvents, onLive }: Follower,
   signal: AbortSignal,
 ): Promise<void> {
-  const path = `/api/runs/${encodeURIComponent(runId)}/events`;
+  const path = `/api/runs/${encodeURIComponent(runId)}/events?texts=true`;
   try {
     const streams = followStream(api.transport, api, path, { after: seq, signal, onLive, maxFailures: Infinity });
     for await (const events of streams) onEvents(events);

@@ -3,7 +3,7 @@ import { queryOptions } from "@tanstack/react-query";
 import { data } from "carrel-sdk";
 import type { Api } from "./client";
 import { queryKeys } from "./queryKeys";
-import type { ContentSummary, ContentType } from "./types";
+import type { ContentSummary, ContentType, DataSetSummary } from "./types";
 
 const PAGE = 200;
 const AT_MOST = 2000;
@@ -50,6 +50,62 @@ export function contentChoiceQuery(api: Api, type: ContentType) {
       return found;
     },
     staleTime: 5_000,
+  });
+}
+
+/** All data sets, the newest first; two thousand at most. */
+export function dataSetsQuery(api: Api) {
+  return queryOptions({
+    queryKey: queryKeys.dataSets,
+    queryFn: async ({ signal }) => {
+      const found: DataSetSummary[] = [];
+      let cursor: string | undefined;
+      while (found.length < AT_MOST) {
+        const query = { limit: PAGE, ...(cursor ? { cursor } : {}) };
+        const { items, next_cursor } = await data(api.client.GET("/api/data-sets", { params: { query }, signal }));
+        found.push(...items);
+        if (!next_cursor) break;
+        cursor = next_cursor;
+      }
+      return found;
+    },
+    staleTime: 5_000,
+  });
+}
+
+export function trialQuery(api: Api, runId: string) {
+  return queryOptions({
+    queryKey: queryKeys.run.one(runId),
+    queryFn: ({ signal }) =>
+      data(api.client.GET("/api/runs/{run_id}", { params: { path: { run_id: runId } }, signal })),
+    retry: false,
+  });
+}
+
+/** The tasks of a small run that make its answers, in the order of the plan. */
+export function answersQuery(api: Api, runId: string) {
+  return queryOptions({
+    queryKey: queryKeys.run.answers(runId),
+    queryFn: async ({ signal }) => {
+      const params = { path: { run_id: runId }, query: { kind: "generate" as const, limit: PAGE } };
+      const { items } = await data(api.client.GET("/api/runs/{run_id}/tasks", { params, signal }));
+      return [...items].sort((one, other) => one.key.localeCompare(other.key, "en", { numeric: true }));
+    },
+  });
+}
+
+/** One answer, which never changes once it is there. */
+export function generatedQuery(api: Api, runId: string, generatedId: string) {
+  return queryOptions({
+    queryKey: queryKeys.run.generated(runId, generatedId),
+    queryFn: ({ signal }) =>
+      data(
+        api.client.GET("/api/runs/{run_id}/generated/{generated_id}", {
+          params: { path: { run_id: runId, generated_id: generatedId } },
+          signal,
+        }),
+      ),
+    staleTime: Infinity,
   });
 }
 

@@ -46,7 +46,15 @@ export const queryKeys = {
       variables,
     ],
   },
+  /** Criteria in YAML, as rows. */
+  criteriaRows: (body: string) => ["criteria-rows", body],
   documents: ["documents"],
+  dataSets: ["data-sets"],
+  dataSet: {
+    one: (id: string) => ["data-set", id],
+    versions: (id: string) => ["data-set", id, "versions"],
+    rows: (id: string, version: number) => ["data-set", id, "rows", version],
+  },
 
   github: {
     connections: ["github"],
@@ -62,6 +70,12 @@ export const queryKeys = {
   presets: ["presets"],
   preset: {
     one: (id: string) => ["preset", id],
+    trends: (id: string, question: { candidate?: string | undefined; baseline?: string | undefined }) => [
+      "preset",
+      id,
+      "trends",
+      question,
+    ],
     dryRun: (id: string, version: number, variables: Readonly<Record<string, string>>) => [
       "preset",
       id,
@@ -91,6 +105,13 @@ export const queryKeys = {
       "ranking",
       weights ?? null,
     ],
+    split: (id: string, column: string | undefined) => ["run", id, "split", column ?? null],
+    gate: (id: string, question: { baseline: string; candidate: string; margin: number }) => [
+      "run",
+      id,
+      "gate",
+      question,
+    ],
     tasks: (id: string, filter: { kind?: Task["kind"] | undefined; state?: Task["state"] | undefined }) => [
       "run",
       id,
@@ -98,8 +119,13 @@ export const queryKeys = {
       filter,
     ],
     logs: (id: string, level: Entry["level"] | undefined) => ["run", id, "logs", { level }],
+    /** The tasks that make answers. */
+    answers: (id: string) => ["run", id, "answers"],
+    generated: (id: string, generatedId: string) => ["run", id, "generated", generatedId],
     delivery: (id: string) => ["run", id, "delivery"],
+    notes: (id: string) => ["run", id, "notes"],
     votes: (id: string) => ["run", id, "votes"],
+    againstJudges: (id: string) => ["run", id, "votes", "against-judges"],
     voteCount: (id: string, voter: string) => ["run", id, "votes", "count", voter],
     ballot: (id: string, voter: string, given: number) => ["run", id, "ballot", voter, given],
   },

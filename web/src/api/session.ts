@@ -18,6 +18,10 @@ export interface HostConfig {
   unlockUrl?: string;
   /** A page of the host where a membership can be bought. */
   upgradeUrl?: string;
+  /** The page of the app to begin with where the address names none, such as `/compare`. */
+  page?: string;
+  /** Leave out the app's own navigation, because the host's page has one. */
+  hideNavigation?: boolean;
 }
 
 /** `locked`: the service forgot the key. `ended`: the host gives no token any more. `missing`: there never was one. */

@@ -12,29 +12,14 @@ import { SessionDialog } from "./SessionDialog";
 export function Shell() {
   usePageChange();
   const places = placesOf(useRouter());
+  const { hideNavigation } = useApi().session.config;
   return (
     <>
       <button type="button" className="skip-link" onClick={focusPage}>
         Skip to the page
       </button>
-      <div className="shell">
-        <aside className="side">
-          <Link to="/runs" className="brand">
-            <Mark /> Carrel
-          </Link>
-          <nav aria-label="Carrel">
-            <ul>
-              {places.map(({ to, label, icon: Icon }) => (
-                <li key={to}>
-                  <Link to={to} activeProps={{ className: "active" }}>
-                    <Icon size={18} aria-hidden /> {label}
-                  </Link>
-                </li>
-              ))}
-            </ul>
-          </nav>
-          <p className="foot small dim">Your workspace is encrypted with a key that only your password makes.</p>
-        </aside>
+      <div className={hideNavigation ? "shell bare" : "shell"}>
+        {!hideNavigation && <Side places={places} />}
         <div>
           <ConnectionBanner />
           <main className="main" id={MAIN_ID} tabIndex={-1}>
@@ -45,6 +30,28 @@ export function Shell() {
       <Toasts />
       <SessionDialog />
     </>
+  );
+}
+
+function Side({ places }: { places: ReturnType<typeof placesOf> }) {
+  return (
+    <aside className="side">
+      <Link to="/runs" className="brand">
+        <Mark /> Carrel
+      </Link>
+      <nav aria-label="Carrel">
+        <ul>
+          {places.map(({ to, label, icon: Icon }) => (
+            <li key={to}>
+              <Link to={to} activeProps={{ className: "active" }}>
+                <Icon size={18} aria-hidden /> {label}
+              </Link>
+            </li>
+          ))}
+        </ul>
+      </nav>
+      <p className="foot small dim">Your workspace is encrypted with a key that only your password makes.</p>
+    </aside>
   );
 }
 

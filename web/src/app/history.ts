@@ -5,6 +5,11 @@ export function makeHistory() {
   return createHashHistory({ window: hostWindow() });
 }
 
+/** Begin at this page where the address names none. */
+export function beginAt(page: string | undefined): void {
+  if (page && window.location.hash.length < 2) window.history.replaceState(null, "", `#${page}`);
+}
+
 /**
  * As much of the window as the router asks for.
  *

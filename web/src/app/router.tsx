@@ -36,13 +36,15 @@ const runs = createRoute({
 const run = createRoute({
   getParentRoute: () => root,
   path: "/runs/$runId",
-  // `left` and `right` are candidates, `weights` those of the judges; `vote` opens a ballot; the rest are filters of the tasks and the log.
+  // `left` and `right` are candidates, `weights` those of the judges, `split` a column of the rows; `vote` opens a ballot;
+  // the rest are filters of the tasks and the log.
   validateSearch: texts(
     "tab",
     "document",
     "left",
     "right",
     "against",
+    "split",
     "kind",
     "state",
     "level",
@@ -88,9 +90,21 @@ const presets = createRoute({
 const preset = createRoute({
   getParentRoute: () => root,
   path: "/presets/$presetId",
+  validateSearch: texts("part"),
   component: lazyRouteComponent(
     part(() => import("../features/presets/PresetPage")),
     "PresetPage",
+  ),
+});
+
+const trends = createRoute({
+  getParentRoute: () => root,
+  path: "/presets/$presetId/trends",
+  // `measure` is what is drawn: a check by its name, or one of the shares.
+  validateSearch: texts("candidate", "baseline", "measure"),
+  component: lazyRouteComponent(
+    part(() => import("../features/presets/trends/TrendsPage")),
+    "TrendsPage",
   ),
 });
 
@@ -112,6 +126,24 @@ const content = createRoute({
   component: lazyRouteComponent(
     part(() => import("../features/library/ContentPage")),
     "ContentPage",
+  ),
+});
+
+const dataSets = createRoute({
+  getParentRoute: () => root,
+  path: "/library/data-sets",
+  component: lazyRouteComponent(
+    part(() => import("../features/library/data-sets/DataSetsPage")),
+    "DataSetsPage",
+  ),
+});
+
+const dataSet = createRoute({
+  getParentRoute: () => root,
+  path: "/library/data-sets/$dataSetId",
+  component: lazyRouteComponent(
+    part(() => import("../features/library/data-sets/DataSetPage")),
+    "DataSetPage",
   ),
 });
 
@@ -137,7 +169,22 @@ const account = createRoute({
   ),
 });
 
-const tree = root.addChildren([home, runs, run, beside, compare, presets, preset, library, content, models, account]);
+const tree = root.addChildren([
+  home,
+  runs,
+  run,
+  beside,
+  compare,
+  presets,
+  preset,
+  trends,
+  library,
+  content,
+  dataSets,
+  dataSet,
+  models,
+  account,
+]);
 
 export function makeRouter() {
   return createRouter({

@@ -2,6 +2,7 @@ import { CircleAlert, CircleCheck, Info, LoaderCircle, TriangleAlert } from "luc
 import type { ReactNode } from "react";
 import { ApiError, ConnectionLost } from "carrel-sdk";
 import { useApi } from "../app/context";
+import { wordsForError } from "../lib/errorWords";
 import { pathInWords } from "../lib/pathWords";
 import { Button } from "./Button";
 
@@ -40,7 +41,7 @@ export function ErrorNote({ error, onRetry }: { error: unknown; onRetry?: () => 
     );
   return (
     <Note tone="bad" role="alert">
-      <p>{error instanceof Error ? error.message : "Something went wrong."}</p>
+      <p>{wordsForError(error)}</p>
       {isApi && error.faults.length > 0 && (
         <ul className="small">
           {error.faults.map((fault) => (

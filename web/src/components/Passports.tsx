@@ -4,6 +4,7 @@ import { useFormats } from "../app/context";
 import { type Written, writtenDifference, writtenShare } from "../lib/intervals";
 import { NumberHead } from "./NumberHead";
 import { Scroll } from "./Scroll";
+import { Term } from "./Term";
 
 export interface PassportRow {
   judge: string;
@@ -22,11 +23,15 @@ export function Passports({ label, rows }: { label: string; rows: readonly Passp
             <th scope="col">Judge</th>
             <NumberHead>Verdicts</NumberHead>
             <NumberHead>Same both ways</NumberHead>
-            <NumberHead>Flips</NumberHead>
+            <NumberHead>
+              <Term of="flip">Flips</Term>
+            </NumberHead>
             <NumberHead>Takes the first</NumberHead>
             <NumberHead>Takes the longer</NumberHead>
             <NumberHead>Agrees with people</NumberHead>
-            <NumberHead>Leniency</NumberHead>
+            <NumberHead>
+              <Term of="leniency">Leniency</Term>
+            </NumberHead>
           </tr>
         </thead>
         <tbody>

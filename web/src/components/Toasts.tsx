@@ -1,6 +1,7 @@
 import { X } from "lucide-react";
 import { useSyncExternalStore } from "react";
 import { ApiError } from "carrel-sdk";
+import { wordsForError } from "../lib/errorWords";
 import { IconButton } from "./Button";
 
 interface Toast {
@@ -34,7 +35,7 @@ export const toast = {
   done: (text: string) => add(text, "good"),
   failed: (error: unknown) => {
     const code = error instanceof ApiError ? ` (${error.code})` : "";
-    add(`${error instanceof Error ? error.message : "Something went wrong."}${code}`, "error");
+    add(`${wordsForError(error)}${code}`, "error");
   },
 };
 

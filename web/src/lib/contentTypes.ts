@@ -4,7 +4,7 @@ import type { ContentType } from "../api/types";
 export const TYPES: readonly (readonly [ContentType, string, string])[] = [
   ["input_document", "Documents", "What candidates work on."],
   ["generation_instructions", "Instructions", "The prompt: what candidates are to do."],
-  ["criteria", "Criteria", "What answers are judged by, as a list in YAML."],
+  ["criteria", "Criteria", "What answers are judged by."],
   ["reference_document", "References", "What a good answer is held to, such as a summary by a person."],
   ["fragment", "Fragments", "Pieces of text that other contents use."],
   ["scoring_instructions", "Scoring questions", "What judges are asked when they score."],

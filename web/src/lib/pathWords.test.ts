@@ -8,3 +8,10 @@ test("a path of the API is told in words, counted from one", () => {
   expect(pathInWords("base_url")).toBe("Base url");
   expect(pathInWords("generation")).toBe("Generation");
 });
+
+test("a cell of a table is told as the service counts it, with the name of its column unchanged", () => {
+  expect(pathInWords("rows[12].final_answer")).toBe("Row 12, column final_answer");
+  expect(pathInWords("rows[12].columns[3]")).toBe("Row 12, column 3");
+  expect(pathInWords("rows[12]")).toBe("Row 12");
+  expect(pathInWords("rows")).toBe("Rows");
+});

@@ -13,8 +13,13 @@ const NAMES: Readonly<Record<string, string>> = {
 /** Parts that say nothing to a reader: what stands in them is named by what follows. */
 const SILENT = new Set(["configuration", "generation", "combination"]);
 
+/** A row of a table, and the column by its name or its number; both are counted from one already. */
+const OF_A_TABLE = /^rows\[(\d+)\](?:\.(?:columns\[(\d+)\]|(.+)))?$/;
+
 /** `generation.candidates[2].model` as "Candidate 3, model": people count from one. */
 export function pathInWords(path: string): string {
+  const [isOfTable, row, place, column = place] = OF_A_TABLE.exec(path) ?? [];
+  if (isOfTable) return `Row ${row ?? ""}${column === undefined ? "" : `, column ${column}`}`;
   const parts = path
     .split(".")
     .filter((part, at, all) => !(SILENT.has(part) && at < all.length - 1))

@@ -1,51 +1,16 @@
-/** Finds the line of a fault in a list of criteria: the service names the entry and the field. */
+/** The lines of a text, and the line that a fault of the service names. */
 
-/** The line, from 1, of a path such as `body[2].weight`; undefined if the fault is of the whole text. */
-export function lineOf(body: string, path: string): number | undefined {
-  const [, entry, field] = /^body\[(\d+)\](?:\.([a-z.]+))?$/.exec(path) ?? [];
-  if (entry === undefined) return undefined;
-  const lines = body.split("\n");
-  const starts = entriesOf(lines);
-  const first = starts[Number(entry)];
-  if (first === undefined) return undefined;
-  const last = starts[Number(entry) + 1] ?? lines.length;
-  let at = first;
-  for (const name of field?.split(".") ?? []) {
-    const found = lines.findIndex(
-      (line, index) => index >= at && index < last && new RegExp(`(^|[\\s{,-])["']?${name}["']?\\s*:`).test(line),
-    );
-    if (found < 0) break;
-    at = found;
-  }
-  return at + 1;
-}
+const LINE = /\s*\(line (\d+)\)$/;
 
-/** The faults of a list of criteria, each with its line, as far as that can be told. */
-export function faultsByLine(body: string, faults: readonly { path: string; message: string }[]): string[] {
-  return faults
-    .filter(({ path }) => /^body\b/.test(path))
-    .map(({ path, message }) => {
-      const line = lineOf(body, path) ?? lineIn(message);
-      const field = path.replace(/^body(\[\d+\])?\.?/, "");
-      const at = line === undefined ? "" : `Line ${line}`;
-      return `${[at, field].filter(Boolean).join(", ")}${at || field ? ": " : ""}${message}`;
-    });
-}
-
-/** The line that a message of the service names, as for YAML that cannot be parsed. */
+/** The line, from 1, that a message of the service names. */
 export function lineIn(message: string): number | undefined {
   const told = /\bline (\d+)/.exec(message)?.[1];
   return told === undefined ? undefined : Number(told);
 }
 
-/** The lines on which the entries of the outermost list begin. */
-function entriesOf(lines: readonly string[]): number[] {
-  const dashes = lines.flatMap((line, index) => {
-    const indent = /^(\s*)-(\s|$)/.exec(line)?.[1]?.length;
-    return indent === undefined ? [] : [{ index, indent }];
-  });
-  const outermost = Math.min(...dashes.map(({ indent }) => indent));
-  return dashes.filter(({ indent }) => indent === outermost).map(({ index }) => index);
+/** The message where its line is of no use: beside the field itself, or behind the number. */
+export function withoutLine(message: string): string {
+  return message.replace(LINE, "");
 }
 
 /** Where a line, from 1, begins and ends among the characters of the text. */

@@ -3,6 +3,7 @@ import { createMemoryHistory, createRootRoute, createRouter, RouterProvider } fr
 import { act, render } from "@testing-library/react";
 import type { ReactNode } from "react";
 import { Api } from "../api/client";
+import type { HostConfig } from "../api/session";
 import { ApiContext, FormatsContext } from "../app/context";
 import { makeQueryClient } from "../app/queryClient";
 import { formatsFor } from "../lib/format";
@@ -11,8 +12,8 @@ const CLAIMS = { uuid: "ada", exp: Math.floor(Date.now() / 1000) + 3600, v: 1 };
 export const TOKEN = `${btoa(JSON.stringify(CLAIMS)).replace(/=+$/, "")}.c2ln`;
 
 /** Render a part of a page with all that pages stand in: the API, the formats, the query cache and a router. */
-export async function renderPage(children: ReactNode): Promise<HTMLElement> {
-  const api = new Api({ baseUrl: "http://service.test/", sessionToken: TOKEN });
+export async function renderPage(children: ReactNode, config: Partial<HostConfig> = {}): Promise<HTMLElement> {
+  const api = new Api({ baseUrl: "http://service.test/", sessionToken: TOKEN, ...config });
   const router = createRouter({
     routeTree: createRootRoute({ component: () => <>{children}</> }),
     history: createMemoryHistory({ initialEntries: ["/"] }),

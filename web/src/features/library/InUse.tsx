@@ -6,10 +6,11 @@ import { useApi } from "../../app/context";
 import { ErrorNote } from "../../components/Feedback";
 
 const SHOWN = 10;
+const CODES: readonly string[] = ["content-in-use", "data-set-in-use"];
 
-/** Why a text cannot be deleted: by name, what uses it, each with a way to it. */
+/** Why a text or a data set cannot be deleted: by name, what uses it, each with a way to it. */
 export function WhyNotDeleted({ error }: { error: unknown }) {
-  if (!(error instanceof ApiError) || error.code !== "content-in-use") return <ErrorNote error={error} />;
+  if (!(error instanceof ApiError) || !CODES.includes(error.code)) return <ErrorNote error={error} />;
   const users = error.faults.filter(({ path }) => path === "presets" || path === "contents");
   return (
     <>

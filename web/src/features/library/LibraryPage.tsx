@@ -1,30 +1,28 @@
-import { keepPreviousData, useInfiniteQuery, useQuery } from "@tanstack/react-query";
+import { keepPreviousData, useInfiniteQuery } from "@tanstack/react-query";
 import { getRouteApi, Link } from "@tanstack/react-router";
 import { Plus, Search } from "lucide-react";
 import { useDeferredValue, useState } from "react";
-import { useApi, useFormats } from "../../app/context";
+import { useApi } from "../../app/context";
 import { Empty, ErrorNote, Skeleton } from "../../components/Feedback";
 import { Page } from "../../components/Page";
 import { VirtualList } from "../../components/VirtualList";
 import { ChosenBar } from "./ChosenBar";
 import { ContentRow } from "./ContentRow";
 import { GithubButton } from "./GithubDialog";
-import { contentsQuery, countsQuery } from "./queries";
-import { TYPES, typeOf, wordsForType } from "../../lib/contentTypes";
+import { Kinds } from "./Kinds";
+import { contentsQuery } from "./queries";
+import { typeOf, wordsForType } from "../../lib/contentTypes";
 import { UploadArea } from "../../components/uploads/UploadArea";
 
 const route = getRouteApi("/library");
-const EXACT = { exact: true, includeSearch: true };
 
 export function LibraryPage() {
   const api = useApi();
-  const formats = useFormats();
   const search = route.useSearch();
   const type = typeOf(search.type);
   // Not in the address, because search words reveal what the library holds.
   const [words, setWords] = useState("");
   const q = useDeferredValue(words.trim());
-  const counts = useQuery(countsQuery(api));
   const list = useInfiniteQuery({
     ...contentsQuery(api, { type, tag: search.tag, q }),
     placeholderData: keepPreviousData,
@@ -36,7 +34,7 @@ export function LibraryPage() {
   return (
     <Page
       title="Library"
-      intro="Documents, prompts and criteria. Every text that you save keeps its earlier versions."
+      intro="Documents, data sets, prompts and criteria. Every text that you save keeps its earlier versions."
       actions={
         <>
           <GithubButton type={type ?? "input_document"} />
@@ -52,22 +50,7 @@ export function LibraryPage() {
       }
     >
       <div className="library-grid">
-        <nav className="kinds" aria-label="Types of contents">
-          <Link to="/library" search={{}} activeOptions={EXACT} className={type ? "" : "now"}>
-            All <span className="num">{counts.data ? formats.integer(counts.data.total) : ""}</span>
-          </Link>
-          {TYPES.map(([kind, label]) => (
-            <Link
-              key={kind}
-              to="/library"
-              search={{ type: kind }}
-              activeOptions={EXACT}
-              className={type === kind ? "now" : ""}
-            >
-              {label} <span className="num">{counts.data ? formats.integer(counts.data.by_type[kind] ?? 0) : ""}</span>
-            </Link>
-          ))}
-        </nav>
+        <Kinds now={type ?? "all"} />
         <div className="stack">
           <div className="row">
             <div className="search grow">

@@ -135,7 +135,8 @@ function BesideOthers({ judges }: { judges: readonly JudgePassport[] }) {
         const { value, interval } = writtenDifference({ ...lift, difference: lift.lift }, formats);
         return (
           <Fact key={model} name={`${model} and its own family`}>
-            {value} of the win share{interval && ` (${interval})`} more than other judges give
+            preferred by {value}
+            {interval && ` (${interval})`} more than by other judges, of 1
           </Fact>
         );
       })}

@@ -186,7 +186,7 @@ function Outcome({ provider, outcome }: { provider: string; outcome: NonNullable
       <p>
         It is stored, encrypted with your own key, and works: it answered
         {latency === null || latency === undefined ? "" : ` in ${formats.integer(latency)} ms`} and knows{" "}
-        {formats.integer(models.length)} models.
+        {models.length === 1 ? "one model" : `${formats.integer(models.length)} models`}.
       </p>
       {models.length > 0 && <p className="small">Candidates and judges propose them.</p>}
       {models.length > 0 && (

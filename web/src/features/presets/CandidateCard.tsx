@@ -1,11 +1,12 @@
 import { Copy, Trash2 } from "lucide-react";
-import type { Candidate, ContentSummary, Model } from "../../api/types";
+import type { Candidate, ContentSummary, DataSetColumn, Model } from "../../api/types";
 import { IconButton } from "../../components/Button";
 import { SelectField, TextField } from "../../components/Field";
 import { labelOf, withModel } from "./draft";
 import { ExistingTexts } from "./ExistingTexts";
 import { ModelSelect } from "../../components/ModelSelect";
 import { ParameterFields } from "./ParameterFields";
+import { SchemaField } from "./SchemaField";
 import { ContentSelect } from "./ContentSelect";
 
 interface Props {
@@ -16,6 +17,8 @@ interface Props {
   at: (path: string) => string[];
   models: readonly Model[];
   documents: readonly ContentSummary[];
+  /** Of the data set whose rows are the inputs; nothing where documents are. */
+  columns: readonly DataSetColumn[] | undefined;
   onChange: (candidate: Candidate) => void;
   onDuplicate: () => void;
   onRemove: () => void;
@@ -32,13 +35,15 @@ export function CandidateCard({
   at,
   models,
   documents,
+  columns,
   onChange,
   onDuplicate,
   onRemove,
 }: Props) {
   const name = labelOf(candidate) || "this candidate";
+  const isOfRows = columns !== undefined || Boolean(candidate.column);
   const holdsTexts =
-    candidate.existing !== undefined && (!candidate.model || Object.keys(candidate.existing).length > 0);
+    !isOfRows && candidate.existing !== undefined && (!candidate.model || Object.keys(candidate.existing).length > 0);
   return (
     <article className="card stack" aria-label={`Candidate ${name}`}>
       <div className="candidate-head">
@@ -50,7 +55,9 @@ export function CandidateCard({
           onChange={(event) => onChange({ ...candidate, label: event.target.value })}
         />
         <ModelSelect
-          label={holdsTexts ? "Model for documents without a text" : "Model"}
+          label={
+            holdsTexts ? "Model for documents without a text" : candidate.column ? "Model for empty cells" : "Model"
+          }
           value={candidate.model ?? ""}
           does="generate"
           models={models}
@@ -92,6 +99,19 @@ export function CandidateCard({
           />
         </div>
       </details>
+      <SchemaField
+        value={candidate.response_schema}
+        faults={at(`${path}.response_schema`)}
+        onChange={(response_schema) => onChange({ ...candidate, response_schema })}
+      />
+      {isOfRows && (
+        <ColumnSelect
+          columns={columns ?? []}
+          value={candidate.column ?? null}
+          faults={at(`${path}.column`)}
+          onChange={(column) => onChange({ ...candidate, column })}
+        />
+      )}
       {holdsTexts && (
         <ExistingTexts
           existing={candidate.existing ?? {}}
@@ -101,5 +121,32 @@ export function CandidateCard({
         />
       )}
     </article>
+  );
+}
+
+interface ColumnProps {
+  columns: readonly DataSetColumn[];
+  value: string | null;
+  faults: readonly string[];
+  onChange: (column: string | null) => void;
+}
+
+/** The column of a data set that has the candidate's finished answers. */
+function ColumnSelect({ columns, value, faults, onChange }: ColumnProps) {
+  const names = columns.map(({ name }) => name);
+  return (
+    <SelectField
+      label="Finished answers in the column"
+      value={value ?? ""}
+      faults={faults}
+      onChange={(event) => onChange(event.target.value || null)}
+    >
+      <option value="">None: the model answers</option>
+      {(value === null || names.includes(value) ? names : [value, ...names]).map((name) => (
+        <option key={name} value={name}>
+          {name}
+        </option>
+      ))}
+    </SelectField>
   );
 }

@@ -39,12 +39,6 @@ export function JudgesPart({ draft, change, at, models }: Props) {
           them later.
         </p>
       )}
-      {checks && checks.length > 0 && (
-        <p className="small dim">
-          Every answer is also checked without a judge: {checks.map(({ name, kind }) => name || kind).join(", ")}. These
-          checks stay as they are; the program <code>carrel preset replace</code> changes them.
-        </p>
-      )}
       <div className="card stack" data-part="comparison">
         <Check
           label={<strong>Compare answers two by two, in both orders</strong>}
@@ -65,8 +59,8 @@ export function JudgesPart({ draft, change, at, models }: Props) {
             />
             <div className="columns">
               <TextField
-                label="Finalists"
-                hint="Compare only so many of the best by score; empty: as many as the documents can tell apart."
+                label="Compare the best by score"
+                hint="How many of them; empty: as many as the documents can tell apart."
                 type="number"
                 min={2}
                 max={20}
@@ -76,14 +70,16 @@ export function JudgesPart({ draft, change, at, models }: Props) {
                   change({ comparison: { ...comparison, finalists: event.target.valueAsNumber || null } })
                 }
               />
-              <ContentSelect
-                label="Question to the judges"
-                type="comparison_instructions"
-                value={comparison.instructions ?? null}
-                onChange={(instructions) => change({ comparison: { ...comparison, instructions } })}
-                faults={at("comparison.instructions")}
-                none="The built-in question"
-              />
+              <div data-part="comparison.instructions">
+                <ContentSelect
+                  label="Question to the judges"
+                  type="comparison_instructions"
+                  value={comparison.instructions ?? null}
+                  onChange={(instructions) => change({ comparison: { ...comparison, instructions } })}
+                  faults={at("comparison.instructions")}
+                  none="The built-in question"
+                />
+              </div>
             </div>
             <div>
               <Check

@@ -1,20 +1,21 @@
+import { useQuery } from "@tanstack/react-query";
 import { Plus } from "lucide-react";
 import { faultsAt } from "carrel-sdk";
-import type { Candidate, Connection, ContentSummary, Model, PresetIn } from "../../api/types";
+import type { Candidate, Connection, ContentSummary, DataSetColumn, Model, PresetIn } from "../../api/types";
+import { dataSetsQuery, keysQuery } from "../../api/queries";
+import { useApi } from "../../app/context";
 import { Button } from "../../components/Button";
 import { Note } from "../../components/Feedback";
 import { Check, TextArea, TextField } from "../../components/Field";
 import { TagsField } from "../../components/TagsField";
 import { CandidateCard } from "./CandidateCard";
+import { ChecksPart } from "./ChecksPart";
 import { CombinationPart } from "./CombinationPart";
-import { ContentSelect } from "./ContentSelect";
-import { DocumentPicker } from "./DocumentPicker";
-import { type Faults, freeLabel, labelOf, shortName, withBuiltIn, withInputs } from "./draft";
-import { GroupsField } from "./GroupsField";
+import { type Faults, freeLabel, labelOf, shortName, withBuiltIn } from "./draft";
+import { InputsPart } from "./InputsPart";
 import { JudgesPart } from "./JudgesPart";
 import { LimitsPart } from "./LimitsPart";
 import { OutputPart } from "./OutputPart";
-import { References } from "./References";
 
 interface Props {
   draft: PresetIn;
@@ -36,7 +37,11 @@ export function PresetForm({ draft, onChange, faults, models, documents, connect
   const setCandidates = (next: Candidate[]) => change({ generation: { ...draft.generation, candidates: next } });
   const add = (candidate: Candidate) =>
     setCandidates([...candidates, { ...candidate, label: freeLabel(labelOf(candidate), candidates.map(labelOf)) }]);
-  const hasKeys = models.some(({ provider }) => provider !== "local");
+  const api = useApi();
+  const dataSets = useQuery(dataSetsQuery(api)).data ?? [];
+  const columns = draft.rows && dataSets.find(({ id }) => id === draft.rows?.data_set)?.columns;
+  const keys = useQuery(keysQuery(api)).data?.items;
+  const hasKeys = Boolean(keys?.length) || models.some(({ provider }) => provider !== "local");
   // With a key, the user names the model: nobody wants a built-in one by accident.
   const unused = hasKeys
     ? undefined
@@ -68,37 +73,7 @@ export function PresetForm({ draft, onChange, faults, models, documents, connect
         />
       </section>
 
-      <section className="card stack" aria-labelledby="documents-title">
-        <h2 id="documents-title">Documents</h2>
-        <div data-part="inputs">
-          {draft.rows ? (
-            <p>The inputs are rows of a data set, and its columns say what belongs together.</p>
-          ) : (
-            <DocumentPicker
-              documents={documents}
-              chosen={draft.inputs ?? []}
-              onChange={(inputs) => onChange(withInputs(draft, inputs))}
-            />
-          )}
-        </div>
-        <div data-part="instructions">
-          <ContentSelect
-            label="Instructions for everybody"
-            type="generation_instructions"
-            value={draft.instructions ?? null}
-            onChange={(instructions) => change({ instructions })}
-            faults={at("instructions")}
-            none="None: every candidate has its own"
-          />
-        </div>
-        <GroupsField groups={draft.groups} onChange={(groups) => change({ groups: groups ?? null })} at={at} />
-        <References
-          references={draft.references ?? {}}
-          documents={chosen}
-          faults={at("references")}
-          onChange={(references) => change({ references })}
-        />
-      </section>
+      <InputsPart draft={draft} onChange={onChange} at={at} documents={documents} dataSets={dataSets} />
 
       <section className="stack" aria-labelledby="candidates-title" data-part="generation">
         <div className="row between">
@@ -112,8 +87,8 @@ export function PresetForm({ draft, onChange, faults, models, documents, connect
             >
               <Plus size={14} aria-hidden /> Candidate
             </Button>
-            <Button small onPress={() => add({ label: "today", existing: {} })}>
-              <Plus size={14} aria-hidden /> Existing texts
+            <Button small onPress={() => add(draft.rows ? finishedIn(columns) : { label: "today", existing: {} })}>
+              <Plus size={14} aria-hidden /> {draft.rows ? "Finished answers" : "Existing texts"}
             </Button>
           </div>
         </div>
@@ -123,8 +98,9 @@ export function PresetForm({ draft, onChange, faults, models, documents, connect
         {candidates.length === 0 && (
           <Note>
             <p>
-              {!hasKeys && "No key of a model yet? "}The built-in candidates and judges need none and cost nothing. They
-              are no language models: they pick sentences out of the document, and count what the answers kept of it.
+              {keys && !hasKeys && "No key of a model yet? "}The built-in candidates and judges need none and cost
+              nothing. They are no language models: they pick sentences out of the document, and count what the answers
+              kept of it.
             </p>
             <div>
               <Button small onPress={() => onChange(withBuiltIn(draft, models))}>
@@ -142,6 +118,7 @@ export function PresetForm({ draft, onChange, faults, models, documents, connect
             at={at}
             models={models}
             documents={chosen}
+            columns={draft.rows ? (columns ?? []) : undefined}
             onChange={(next) => setCandidates(candidates.map((other, index) => (index === number ? next : other)))}
             onDuplicate={() => add(candidate)}
             onRemove={() => setCandidates(candidates.filter((_, index) => index !== number))}
@@ -149,7 +126,8 @@ export function PresetForm({ draft, onChange, faults, models, documents, connect
         ))}
         <div className="columns card">
           <TextField
-            label="Answers of each to each document"
+            label="Repeats"
+            hint="So many answers of each candidate to each document."
             type="number"
             min={1}
             max={10}
@@ -168,9 +146,19 @@ export function PresetForm({ draft, onChange, faults, models, documents, connect
       </section>
 
       <JudgesPart draft={draft} change={change} at={at} models={models} />
+      <section className="card stack" aria-labelledby="checks-title">
+        <h2 id="checks-title">Checks without a judge</h2>
+        <ChecksPart checks={draft.checks ?? []} onChange={(checks) => change({ checks })} at={at} />
+      </section>
       <CombinationPart draft={draft} change={change} at={at} models={models} />
       <OutputPart draft={draft} change={change} at={at} connections={connections} />
       <LimitsPart draft={draft} change={change} at={at} />
     </form>
   );
+}
+
+/** A candidate whose answers stand in a column; a column of answers rather than another one. */
+function finishedIn(columns: readonly DataSetColumn[] | null | undefined): Candidate {
+  const found = columns?.find(({ role }) => role === "output")?.name ?? null;
+  return { label: found ?? "today", column: found };
 }

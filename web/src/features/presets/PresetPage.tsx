@@ -1,7 +1,7 @@
 import { useQuery, useQueryClient } from "@tanstack/react-query";
-import { getRouteApi, useNavigate } from "@tanstack/react-router";
+import { getRouteApi, Link, useNavigate } from "@tanstack/react-router";
 import { Play } from "lucide-react";
-import { useRef, useState } from "react";
+import { useEffect, useRef, useState } from "react";
 import { isMissing, isOutdated, type Tagged } from "carrel-sdk";
 import { connectionsQuery } from "../../api/github";
 import { contentChoiceQuery } from "../../api/queries";
@@ -104,6 +104,12 @@ function Editor({
   });
   const grid = useRef<HTMLDivElement>(null);
   const aside = useRef<HTMLElement>(null);
+  const { part } = route.useSearch();
+  // A link from elsewhere may name the part of the form that it is about; the form is whole once its lists are here.
+  const isWhole = !isAwaited && !documents.isPending;
+  useEffect(() => {
+    if (part && isWhole) goTo(grid.current, part);
+  }, [part, isWhole]);
   const rehearsal = useRehearsal(value, faults.size === 0 && documents.data !== undefined);
   const open = (presetId: string) =>
     void navigate({ to: "/presets/$presetId", params: { presetId }, replace: true, ignoreBlocker: true });
@@ -137,6 +143,11 @@ function Editor({
                 {faults.size} missing
               </Button>
             </span>
+          )}
+          {stored && (
+            <Link to="/presets/$presetId/trends" params={{ presetId: stored.value.id }} className="btn">
+              Trends
+            </Link>
           )}
           <Button onPress={() => submit()} isDisabled={!canSave}>
             {save.isPending ? "Saving…" : "Save"}

@@ -2,10 +2,10 @@ import { Plus } from "lucide-react";
 import { useState } from "react";
 import { ApiError, faultsAt } from "carrel-sdk";
 import { Button } from "../../components/Button";
+import { CriteriaEditor } from "../../components/criteria/CriteriaEditor";
 import { Dialog } from "../../components/Dialog";
 import { ErrorNote } from "../../components/Feedback";
 import { TextArea, TextField } from "../../components/Field";
-import { faultsByLine } from "../../lib/yamlLines";
 import { useWriteText } from "./queries";
 
 /** Texts that every preset needs. A user who has none writes one here without leaving the page. */
@@ -13,16 +13,14 @@ const KINDS = {
   generation_instructions: {
     action: "Write instructions",
     name: "Instructions",
-    body: "",
     placeholder: "Summarise the document in five sentences, for readers who are in a hurry.",
     hint: "What the candidates are told. Each document follows it, or stands where {{document}} does.",
   },
   criteria: {
     action: "Write criteria",
     name: "Criteria",
-    body: "- name: completeness\n  description: Holds the main points of the document.\n  weight: 2\n- name: clarity\n  description: Is easy to follow.\n",
     placeholder: "",
-    hint: "What the judges score, as a list in YAML: each with a name, and a description, a weight and a scale if you like.",
+    hint: "",
   },
 } as const;
 
@@ -52,7 +50,7 @@ export function WriteText({ type, onWritten }: { type: Written; onWritten: (id: 
 function WriteDialog({ type, onDone, onClose }: { type: Written; onDone: (id: string) => void; onClose: () => void }) {
   const kind = KINDS[type];
   const [name, setName] = useState<string>(kind.name);
-  const [body, setBody] = useState<string>(kind.body);
+  const [body, setBody] = useState("");
   const write = useWriteText();
   const { error, isPending } = write;
   const submit = () => write.mutate({ name: name.trim(), type, body }, { onSuccess: (saved) => onDone(saved.id) });
@@ -73,17 +71,20 @@ function WriteDialog({ type, onDone, onClose }: { type: Written; onDone: (id: st
           faults={faultsAt(error, "name")}
           onChange={(event) => setName(event.target.value)}
         />
-        <TextArea
-          label="Its text"
-          hint={kind.hint}
-          rows={8}
-          value={body}
-          required
-          placeholder={kind.placeholder}
-          spellCheck={type !== "criteria"}
-          faults={error instanceof ApiError ? faultsByLine(body, error.faults) : []}
-          onChange={(event) => setBody(event.target.value)}
-        />
+        {type === "criteria" ? (
+          <CriteriaEditor body={body} error={error} onChange={setBody} />
+        ) : (
+          <TextArea
+            label="Its text"
+            hint={kind.hint}
+            rows={8}
+            value={body}
+            required
+            placeholder={kind.placeholder}
+            faults={faultsAt(error, "body")}
+            onChange={(event) => setBody(event.target.value)}
+          />
+        )}
         {error && !isOfFields(error) && <ErrorNote error={error} />}
         <p className="small dim">It is kept in your library, where it can be changed.</p>
         <div className="row end">

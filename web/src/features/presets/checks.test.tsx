@@ -1,7 +1,10 @@
+import { useState } from "react";
 import { cleanup, fireEvent, screen } from "@testing-library/react";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import type { Preset, PresetIn } from "../../api/types";
+import type { AnswerCheck, Preset, PresetIn } from "../../api/types";
 import { renderPage } from "../../testing/renderPage";
+import { checkFaults, withKind } from "./checks";
+import { ChecksPart } from "./ChecksPart";
 import { draftOf, faultsOf, withInputs } from "./draft";
 import { PresetForm } from "./PresetForm";
 
@@ -39,13 +42,93 @@ test("checks of a preset that was made elsewhere are saved unchanged", async () 
       error={undefined}
     />,
   );
-  expect(screen.getByText(/an address, length/)).toBeTruthy();
+  expect(screen.getByDisplayValue("an address")).toBeTruthy();
+  expect(screen.getByLabelText<HTMLTextAreaElement>("JSON schema").value).toContain('"city"');
   fireEvent.change(screen.getByLabelText("Name"), { target: { value: "Renamed" } });
   fireEvent.click(screen.getByRole("checkbox", { name: "Compare answers two by two, in both orders" }));
   const saved = onChange.mock.calls.map(([draft]) => draft);
   expect(saved.map(({ name }) => name)).toEqual(["Renamed", "Checked"]);
   expect(saved.map(({ checks }) => checks)).toEqual([CHECKS, CHECKS]);
   expect(withInputs(draftOf(ELSEWHERE), ["d1"]).checks).toEqual(CHECKS);
+});
+
+async function showChecks(checks: AnswerCheck[]) {
+  const changes: AnswerCheck[][] = [];
+  function Held() {
+    const [held, setHeld] = useState(checks);
+    const keep = (next: AnswerCheck[]) => {
+      changes.push(next);
+      setHeld(next);
+    };
+    return <ChecksPart checks={held} onChange={keep} at={(path) => (path === "checks[0].name" ? ["is taken"] : [])} />;
+  }
+  await renderPage(<Held />);
+  return changes;
+}
+
+test("a check is added, gets its value by its kind, and decides as a gate", async () => {
+  const changes = await showChecks([]);
+  fireEvent.click(screen.getByRole("button", { name: "Check" }));
+  fireEvent.change(screen.getByLabelText("Texts"), { target: { value: "sorry\n\nas an AI\n" } });
+  fireEvent.change(screen.getByLabelText("An answer passes if it"), { target: { value: "forbidden" } });
+  fireEvent.change(screen.getByLabelText("An answer that fails"), { target: { value: "gate" } });
+  expect(changes.at(-1)).toEqual([{ kind: "forbidden", required: true, texts: ["sorry", "as an AI"] }]);
+  expect(screen.getByLabelText<HTMLTextAreaElement>("Texts").value).toBe("sorry\n\nas an AI\n");
+  fireEvent.change(screen.getByLabelText("An answer passes if it"), { target: { value: "length" } });
+  fireEvent.change(screen.getByLabelText("Words at most"), { target: { value: "120" } });
+  expect(changes.at(-1)).toEqual([{ kind: "length", required: true, most: 120 }]);
+  fireEvent.change(screen.getByLabelText("Words at most"), { target: { value: "" } });
+  expect(changes.at(-1)).toEqual([{ kind: "length", required: true, most: null }]);
+  expect(screen.getByText("is taken")).toBeTruthy();
+});
+
+test("what is typed for one check never stands at another after a check is removed", async () => {
+  const changes = await showChecks([
+    { kind: "contains", texts: ["one"] },
+    { kind: "contains", texts: ["two"] },
+    { kind: "json_schema", schema: { type: "object" } as unknown as AnswerCheck["schema"] },
+  ]);
+  fireEvent.change(screen.getAllByLabelText("Texts")[0] ?? document.body, { target: { value: "one\n\n" } });
+  fireEvent.click(screen.getByRole("button", { name: "Remove check 1" }));
+  expect(screen.getByLabelText<HTMLTextAreaElement>("Texts").value).toBe("two");
+  expect(changes.at(-1)).toHaveLength(2);
+  fireEvent.change(screen.getByLabelText("JSON schema"), { target: { value: "{" } });
+  expect(screen.getByText(/must be a JSON schema/)).toBeTruthy();
+  expect(screen.getByLabelText<HTMLTextAreaElement>("JSON schema").value).toBe("{");
+});
+
+test("texts of several lines come from a program and are not cut at their lines", async () => {
+  await showChecks([{ kind: "contains", texts: ["one\ntwo"] }]);
+  expect(screen.getByLabelText<HTMLTextAreaElement>("Texts").readOnly).toBe(true);
+});
+
+test("a share is not taken for a number of words, and the other way round", () => {
+  const length: AnswerCheck = { kind: "length", least: 50, name: "short" };
+  expect(withKind(length, "chrf")).toEqual({ kind: "chrf", name: "short" });
+  expect(withKind({ kind: "rouge_l", least: 0.4, expected: "x" }, "chrf")).toEqual({
+    kind: "chrf",
+    least: 0.4,
+    expected: "x",
+  });
+});
+
+test("a check without what it looks for is told before it is saved", () => {
+  const checks: AnswerCheck[] = [
+    { kind: "contains" },
+    { kind: "forbidden" },
+    { kind: "regex" },
+    { kind: "json_schema" },
+    { kind: "length" },
+    { kind: "chrf", required: true },
+    { kind: "length", least: 0 },
+  ];
+  expect(checkFaults(checks).map(([path]) => path)).toEqual([
+    "checks[1].texts",
+    "checks[2].pattern",
+    "checks[3].schema",
+    "checks[4].least",
+    "checks[5].least",
+  ]);
 });
 
 test("a preset with checks alone can be saved, because it needs no judge", () => {

@@ -8,9 +8,11 @@ import type {
   Output,
   Preset,
   PresetIn,
+  Rows,
   UserSettings,
 } from "../../api/types";
 
+import { checkFaults } from "./checks";
 import { branchFault, folderFault } from "../../lib/gitNames";
 
 export type Faults = ReadonlyMap<string, string>;
@@ -116,6 +118,7 @@ export function faultsOf(draft: PresetIn, known: Known): Faults {
   if (draft.scoring && !draft.scoring.criteria) faults.set("scoring.criteria", "Choose or write the criteria.");
   judgeFaults(faults, "scoring.judges", draft.scoring?.judges, known);
   judgeFaults(faults, "comparison.judges", draft.comparison?.judges, known);
+  for (const [path, fault] of checkFaults(draft.checks ?? [])) faults.set(path, fault);
   if (draft.output?.destination === "github") outputFaults(faults, draft.output, known);
   return faults;
 }
@@ -204,6 +207,21 @@ export function withInputs(draft: PresetIn, inputs: string[]): PresetIn {
   };
 }
 
+/** Take rows of a data set as inputs, or documents again. What goes with the other of the two is removed. */
+export function withRows(draft: PresetIn, rows: Rows | null): PresetIn {
+  const isOther = rows?.data_set !== draft.rows?.data_set;
+  const candidates = draft.generation.candidates.map(({ existing, column, ...candidate }): Candidate => {
+    if (!rows) return existing ? { ...candidate, existing } : candidate;
+    return column && !isOther ? { ...candidate, column } : candidate;
+  });
+  return {
+    ...draft,
+    ...(rows ? { inputs: [], references: {}, groups: null } : {}),
+    rows,
+    generation: { ...draft.generation, candidates },
+  };
+}
+
 /**
  * Documents without a reference, and the one text whose name says that it is theirs: "Report" and "Report, reference".
  */
@@ -232,6 +250,7 @@ function stemOf(name: string): string {
 
 const FIELDS: Record<string, string> = {
   inputs: "documents",
+  rows: "rows",
   generation: "candidates",
   scoring: "scoring",
   comparison: "comparing",

@@ -2,6 +2,7 @@ import type { Ranking, Report, Row } from "../../api/types";
 import { useFormats } from "../../app/context";
 import { NumberHead } from "../../components/NumberHead";
 import { Scroll } from "../../components/Scroll";
+import { Term } from "../../components/Term";
 import { placesFor } from "../../lib/format";
 import { barOf, type Measure, measureOf } from "./interval";
 
@@ -30,7 +31,7 @@ export function RankingTable({ report, ranking, grey, before }: Props) {
             <tr>
               <NumberHead>Place</NumberHead>
               <th scope="col">Candidate</th>
-              <NumberHead>{ranking.basis === "scores" ? "Score" : "Win share"}</NumberHead>
+              <NumberHead>{ranking.basis === "scores" ? "Score" : <Term of="preferred">Preferred</Term>}</NumberHead>
               <th scope="col" className="interval-head">
                 <span className="visually-hidden">Drawn, from </span>
                 <span className="ends">
@@ -105,8 +106,13 @@ export function RankingTable({ report, ranking, grey, before }: Props) {
         </table>
       </Scroll>
       <p className="small dim">
+        {hasIntervals && (
+          <>
+            The <Term of="interval">range</Term>
+          </>
+        )}
         {hasIntervals &&
-          `The range is where the value lies with a certainty of ${formats.percent(0.95)}, for documents like these${ranking.look ? ", at all looks of the run together" : ""}. `}
+          ` is where the value lies with a certainty of ${formats.percent(0.95)}, for documents like these${ranking.look ? ", at all looks of the run together" : ""}. `}
         {ranking.rows.some((row) => typeof row.first_low === "number") &&
           "Luck helps a candidate to come first, so the range of the first one begins lower to allow for that. "}
         {grey && "There are too few documents for a conclusion. "}

@@ -15,6 +15,7 @@ import { part } from "../../lib/part";
 import { hasEnded, wordsForRun } from "../../lib/states";
 import { RunActions } from "./actions/RunActions";
 import { DeliveryNote } from "./DeliveryNote";
+import { LiveAnswers } from "./live/LiveAnswers";
 import { LivePanel } from "./live/LivePanel";
 import { LogPanel } from "./log/LogPanel";
 import { PauseNote } from "./PauseNote";
@@ -97,6 +98,7 @@ function Shown({ run }: { run: Run }) {
       <PauseNote run={run} />
       {hasEnded(run.state) && run.configuration.output?.destination === "github" && <DeliveryNote run={run} />}
       {!hasEnded(run.state) && <LivePanel run={run} live={live} />}
+      {run.state === "running" && <LiveAnswers run={run} answers={live.answers} />}
       <TabStrip
         label="What to see of the run"
         tabs={TABS}
@@ -150,7 +152,16 @@ function Panel({ run, tab, live, controls }: PanelProps) {
     <QueryView query={report} lines={8}>
       {(data) => {
         if (tab === "verdict")
-          return <VerdictPanel run={run} report={data} against={search.against} onAgainst={compareWith} />;
+          return (
+            <VerdictPanel
+              run={run}
+              report={data}
+              against={search.against}
+              onAgainst={compareWith}
+              split={search.split}
+              onSplit={(split) => refine({ split })}
+            />
+          );
         if (tab === "answers")
           return (
             <AnswersPanel

@@ -1,5 +1,7 @@
 /** The live state of a run, added up from its events: tasks done by phase, their rate, and the last log lines. */
+import type { ServerEvent } from "carrel-sdk";
 import type { Entry, Kind, RunSummary } from "../../api/types";
+import { noPlaces, type Places, withEvents } from "../../lib/liveAnswers";
 
 export interface LiveView {
   isLive: boolean;
@@ -9,14 +11,24 @@ export interface LiveView {
   perSecond: number | undefined;
   /** The newest last. */
   entries: readonly Entry[];
+  /** Answers while models write them. */
+  answers: Places;
 }
 
+const PLACES = 3;
 const KEPT_ENTRIES = 2000;
 const WINDOW_MS = 20_000;
 const OVER = new Set<Entry["event"]>(["task-succeeded", "task-decided", "task-failed", "task-skipped"]);
 const NOTHING: Record<Kind, number> = { generate: 0, score: 0, compare: 0, combine: 0 };
 
-export const NO_VIEW: LiveView = { isLive: false, done: NOTHING, failed: 0, perSecond: undefined, entries: [] };
+export const NO_VIEW: LiveView = {
+  isLive: false,
+  done: NOTHING,
+  failed: 0,
+  perSecond: undefined,
+  entries: [],
+  answers: noPlaces(PLACES),
+};
 
 export class LiveRun {
   private view: LiveView = NO_VIEW;
@@ -45,6 +57,14 @@ export class LiveRun {
     this.entries = [...this.entries, ...entries].slice(-KEPT_ENTRIES);
     if (summary) this.sample(summary, now);
     this.view = { ...this.view, ...this.counted(), perSecond: this.rate(), entries: this.entries };
+    this.tell();
+  }
+
+  /** Parts of answers, and the ends of tasks, in their order. */
+  hear(events: readonly ServerEvent[], now: number): void {
+    const answers = withEvents(this.view.answers, events, now);
+    if (answers === this.view.answers) return;
+    this.view = { ...this.view, answers };
     this.tell();
   }
 

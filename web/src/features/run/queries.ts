@@ -51,6 +51,41 @@ export function rankingQuery(api: Api, runId: string, weights: Record<string, nu
   });
 }
 
+/** The results by the values of a column; without one, only which columns there are. */
+export function splitQuery(api: Api, runId: string, column: string | undefined) {
+  return queryOptions({
+    queryKey: queryKeys.run.split(runId, column),
+    queryFn: ({ signal }) =>
+      data(
+        api.client.GET("/api/runs/{run_id}/split", {
+          params: { path: { run_id: runId }, query: column ? { column } : {} },
+          signal,
+        }),
+      ),
+  });
+}
+
+export interface GateQuestion {
+  baseline: string;
+  candidate: string;
+  /** How much worse is too much, as a share. */
+  margin: number;
+}
+
+/** Whether a candidate is worse than its baseline. */
+export function gateQuery(api: Api, runId: string, question: GateQuestion) {
+  return queryOptions({
+    queryKey: queryKeys.run.gate(runId, { ...question }),
+    queryFn: ({ signal }) =>
+      data(
+        api.client.GET("/api/runs/{run_id}/gate", {
+          params: { path: { run_id: runId }, query: { ...question } },
+          signal,
+        }),
+      ),
+  });
+}
+
 export interface TaskFilter {
   kind?: Kind | undefined;
   state?: Task["state"] | undefined;

@@ -8,6 +8,7 @@ import { useApi } from "../../app/context";
 import { type LiveView, LiveRun } from "./liveRun";
 
 const SUMMARIES = new Set(["progress", "end"]);
+const NO_ENTRIES = new Set([...SUMMARIES, "text"]);
 
 /** Follow a run as long as the page shows it; its state in the cache is kept up to date on the way. */
 export function useLiveRun(runId: string, isOver: boolean): LiveView {
@@ -22,9 +23,10 @@ export function useLiveRun(runId: string, isOver: boolean): LiveView {
       const summaries = events
         .filter(({ event }) => SUMMARIES.has(event))
         .map(({ data }) => JSON.parse(data) as RunSummary);
-      const entries = events.filter(({ event }) => !SUMMARIES.has(event)).map(({ data }) => JSON.parse(data) as Entry);
+      const entries = events.filter(({ event }) => !NO_ENTRIES.has(event)).map(({ data }) => JSON.parse(data) as Entry);
       const summary = summaries.at(-1);
-      live.add(entries, summary, Date.now());
+      live.hear(events, Date.now());
+      if (entries.length || summary) live.add(entries, summary, Date.now());
       if (summary) queries.setQueryData<Run>(queryKeys.run.one(runId), (run) => run && { ...run, ...summary });
       // While a run works, the report is fetched now and then; a run that stops leaves its last one too old.
       if (summary && summary.state !== "running")

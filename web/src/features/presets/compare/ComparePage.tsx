@@ -1,25 +1,25 @@
 import { useQuery } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
-import { Play } from "lucide-react";
 import { useEffect, useMemo, useState } from "react";
 import { faultsAt } from "carrel-sdk";
 import { connectionsQuery } from "../../../api/github";
 import { contentChoiceQuery } from "../../../api/queries";
 import { useModels } from "../../../api/useModels";
 import { useApi } from "../../../app/context";
-import { Button } from "../../../components/Button";
-import { ErrorNote, Note } from "../../../components/Feedback";
+import { ErrorNote } from "../../../components/Feedback";
 import { Page } from "../../../components/Page";
-import { Rehearsal } from "../Rehearsal";
 import { useRehearsal } from "../useRehearsal";
 import { DocumentsStep } from "./DocumentsStep";
 import { ModelsStep } from "./ModelsStep";
 import { MoreStep } from "./MoreStep";
 import { SAMPLE_MODELS, SAMPLE_TASK } from "./sample";
 import { EMPTY, keepSetup, keptSetup, missingIn, presetOf, type Prompt, type Setup } from "./setup";
+import { StartCard } from "./StartCard";
 import { TaskStep } from "./TaskStep";
+import { TrialPart } from "./TrialPart";
 import { useCompare, useSample } from "./useCompare";
 import { usePrompts } from "./usePrompts";
+import { useTry } from "./useTrial";
 
 /** One page from files to a running comparison; everything with a good default is folded away on it. */
 export function ComparePage() {
@@ -42,6 +42,7 @@ export function ComparePage() {
   const isKept = setup.prompts.every(({ text, contentId, kept }) => contentId !== undefined && kept === text);
   const rehearsal = useRehearsal(preset, missing.length === 0 && isKept && !known.isPending);
   const compare = useCompare();
+  const tries = useTry();
   const sample = useSample();
   const start = () =>
     compare.mutate(
@@ -50,6 +51,16 @@ export function ComparePage() {
         onSuccess: (run) => {
           keepSetup(undefined);
           void navigate({ to: "/runs/$runId", params: { runId: run.id } });
+        },
+      },
+    );
+  const tryOn = (on: string) =>
+    tries.mutate(
+      { setup, models: known.models, on },
+      {
+        onSuccess: ({ run, prompts }) => {
+          prompts.forEach(({ contentId, kept }, number) => setPrompt(number, { contentId, kept, isShared: false }));
+          change({ trial: run });
         },
       },
     );
@@ -64,7 +75,7 @@ export function ComparePage() {
           models: before.models.length ? before.models : SAMPLE_MODELS,
         })),
     });
-  const error = compare.error ?? rehearsal.error;
+  const error = compare.error ?? tries.error ?? rehearsal.error;
   return (
     <Page
       title="New comparison"
@@ -79,6 +90,9 @@ export function ComparePage() {
             onChange={(chosen) => change({ documents: chosen })}
             onSample={takeSample}
             isTakingSample={sample.isPending}
+            rows={setup.rows}
+            onRows={(rows) => change({ rows })}
+            at={(path) => faultsAt(error, path)}
           />
           {sample.isError && <ErrorNote error={sample.error} />}
           <TaskStep
@@ -98,27 +112,18 @@ export function ComparePage() {
             documents={documents.data ?? []}
             connections={connections.data?.items ?? []}
           />
+          {setup.trial && <TrialPart key={setup.trial} runId={setup.trial} isNew={tries.isSuccess} />}
         </div>
-        <aside className="stack sticky" aria-label="What it takes">
-          <div className="card stack">
-            <h2>What it takes</h2>
-            {missing.length > 0 ? (
-              <Note>
-                <ul className="stack tight">
-                  {missing.map((one) => (
-                    <li key={one}>{one}</li>
-                  ))}
-                </ul>
-              </Note>
-            ) : (
-              <Rehearsal rehearsal={rehearsal} />
-            )}
-            {compare.isError && <ErrorNote error={compare.error} />}
-            <Button variant="primary" onPress={start} isDisabled={missing.length > 0 || compare.isPending}>
-              <Play size={16} aria-hidden /> {compare.isPending ? "Starting…" : "Compare"}
-            </Button>
-          </div>
-        </aside>
+        <StartCard
+          setup={setup}
+          documents={documents.data ?? []}
+          rehearsal={rehearsal}
+          isReady={!known.isPending}
+          tries={tries}
+          onTry={tryOn}
+          starts={compare}
+          onStart={start}
+        />
       </div>
     </Page>
   );

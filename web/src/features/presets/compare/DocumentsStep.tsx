@@ -1,11 +1,40 @@
-import type { ContentSummary } from "../../../api/types";
-import { useFormats } from "../../../app/context";
+import { useQuery } from "@tanstack/react-query";
+import { dataSetsQuery } from "../../../api/queries";
+import type { ContentSummary, Rows } from "../../../api/types";
+import { useApi, useFormats } from "../../../app/context";
 import { Button } from "../../../components/Button";
 import { Disclosure } from "../../../components/Disclosure";
 import { UploadArea } from "../../../components/uploads/UploadArea";
 import { DocumentPicker } from "../DocumentPicker";
+import { RowsField } from "../RowsField";
 
-interface Props {
+interface Props extends DocumentsProps {
+  rows: Rows | undefined;
+  onRows: (rows: Rows | undefined) => void;
+  at: (path: string) => string[];
+}
+
+/** What the models work on: documents, or rows of a data set if there is one. */
+export function DocumentsStep({ rows, onRows, at, ...documents }: Props) {
+  const dataSets = useQuery(dataSetsQuery(useApi())).data ?? [];
+  return (
+    <section className="card stack" aria-labelledby="documents-title" data-part="inputs">
+      <h2 id="documents-title">1 · What to work on</h2>
+      {!rows && <Documents {...documents} />}
+      {(dataSets.length > 0 || rows) && (
+        <RowsField
+          rows={rows ?? null}
+          dataSets={dataSets}
+          none="None: documents"
+          onChange={(next) => onRows(next ?? undefined)}
+          at={at}
+        />
+      )}
+    </section>
+  );
+}
+
+interface DocumentsProps {
   documents: readonly ContentSummary[];
   chosen: readonly string[];
   onChange: (chosen: string[]) => void;
@@ -13,14 +42,13 @@ interface Props {
   isTakingSample: boolean;
 }
 
-/** What the models work on: files from the disk, what the library has, or a sample. */
-export function DocumentsStep({ documents, chosen, onChange, onSample, isTakingSample }: Props) {
+/** Files from the disk, what the library has, or a sample. */
+function Documents({ documents, chosen, onChange, onSample, isTakingSample }: DocumentsProps) {
   const formats = useFormats();
   const taken = documents.filter((document) => chosen.includes(document.id));
   const bytes = taken.reduce((sum, document) => sum + document.body_bytes, 0);
   return (
-    <section className="card stack" aria-labelledby="documents-title" data-part="inputs">
-      <h2 id="documents-title">1 · What to work on</h2>
+    <>
       <UploadArea
         type="input_document"
         isSlim={chosen.length > 0}
@@ -45,6 +73,6 @@ export function DocumentsStep({ documents, chosen, onChange, onSample, isTakingS
           <DocumentPicker documents={documents} chosen={chosen} onChange={onChange} />
         </Disclosure>
       )}
-    </section>
+    </>
   );
 }

@@ -1,6 +1,7 @@
 import type { Connection, ContentSummary, Model, PresetIn } from "../../../api/types";
 import { Disclosure } from "../../../components/Disclosure";
 import { TextField } from "../../../components/Field";
+import { ChecksPart } from "../ChecksPart";
 import { CombinationPart } from "../CombinationPart";
 import { shortName } from "../draft";
 import { GroupsField } from "../GroupsField";
@@ -35,6 +36,9 @@ export function MoreStep({ preset, name, onName, change, at, models, documents, 
       >
         <JudgesPart draft={preset} change={change} at={at} models={models} />
       </Disclosure>
+      <Disclosure title="Checks without a judge" summary={checksIn(preset) || "none"}>
+        <ChecksPart checks={preset.checks ?? []} onChange={(checks) => change({ checks })} at={at} />
+      </Disclosure>
       <Disclosure title="Name, groups and references" summary={preset.name}>
         <div className="stack">
           <TextField
@@ -44,13 +48,17 @@ export function MoreStep({ preset, name, onName, change, at, models, documents, 
             maxLength={200}
             onChange={(event) => onName(event.target.value)}
           />
-          <GroupsField groups={preset.groups} onChange={(groups) => change({ groups: groups ?? null })} at={at} />
-          <References
-            references={preset.references ?? {}}
-            documents={chosen}
-            faults={at("references")}
-            onChange={(references) => change({ references })}
-          />
+          {!preset.rows && (
+            <>
+              <GroupsField groups={preset.groups} onChange={(groups) => change({ groups: groups ?? null })} at={at} />
+              <References
+                references={preset.references ?? {}}
+                documents={chosen}
+                faults={at("references")}
+                onChange={(references) => change({ references })}
+              />
+            </>
+          )}
         </div>
       </Disclosure>
       <Disclosure title="Repeats, limits and where answers go" summary="no budget, answers stay in the run">
@@ -73,4 +81,8 @@ export function MoreStep({ preset, name, onName, change, at, models, documents, 
       </Disclosure>
     </section>
   );
+}
+
+function checksIn({ checks = [] }: PresetIn): string {
+  return checks.map(({ name, kind }) => name || kind).join(", ");
 }

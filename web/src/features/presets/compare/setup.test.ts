@@ -1,6 +1,17 @@
 import { expect, test } from "vitest";
 import type { Model } from "../../../api/types";
-import { candidatesOf, cellOf, EMPTY, keepSetup, keptSetup, missingIn, nameOf, presetOf, type Setup } from "./setup";
+import {
+  candidatesOf,
+  cellOf,
+  EMPTY,
+  keepSetup,
+  keptSetup,
+  missingIn,
+  nameOf,
+  presetOf,
+  triedPart,
+  type Setup,
+} from "./setup";
 
 const SETUP: Setup = {
   ...EMPTY,
@@ -31,6 +42,20 @@ test("what is missing is told in the order of the page", () => {
   expect(missingIn(SETUP)).toEqual([]);
 });
 
+test("one candidate can be tried, and needs another one to be compared with", () => {
+  const alone = { ...SETUP, models: ["openai:gpt-5"] };
+  expect(missingIn(alone)).toHaveLength(1);
+  expect(missingIn(alone, true)).toEqual([]);
+});
+
+test("a trial needs no judges, unless candidates see the criteria", () => {
+  const scoring = { judges: [{ model: "x:y" }], criteria: "c1" };
+  const preset = presetOf({ ...SETUP, more: { scoring } }, []);
+  expect(triedPart(preset)).toMatchObject({ comparison: null, scoring: null, inputs: ["d1"] });
+  const open = { ...preset, generation: { ...preset.generation, show_criteria: true } };
+  expect(triedPart(open).scoring).toEqual(scoring);
+});
+
 test("judges follow the models until the user chooses others", () => {
   const reader = { model: "local:reader", provider: "local", roles: ["judge"], available: true } as Model;
   expect(presetOf(SETUP, [reader]).comparison?.judges).toEqual([{ model: "local:reader" }]);
@@ -44,8 +69,25 @@ test("the name is the beginning of the task", () => {
   expect(nameOf(" ")).toBe("Comparison");
 });
 
+test("rows of a data set take the place of documents, and of what goes with documents", () => {
+  const rows = { data_set: "s1", where: { lang: "de" } };
+  const more = { references: { d1: "r1" }, groups: { by: "tag" as const } };
+  const preset = presetOf({ ...SETUP, rows, more }, []);
+  expect(preset).toMatchObject({ rows, inputs: [], references: {}, groups: null });
+  expect(missingIn({ ...SETUP, documents: [], rows })).toEqual([]);
+});
+
+test("rows are kept over a reload, but not with a filter, which may say something", () => {
+  keepSetup({ ...SETUP, rows: { data_set: "s1" } });
+  expect(keptSetup()?.rows).toEqual({ data_set: "s1" });
+  keepSetup({ ...SETUP, rows: { data_set: "s1", where: { name: "Secret" } } });
+  expect(keptSetup()?.rows).toBeUndefined();
+  expect(sessionStorage.getItem("carrel.comparison")).not.toContain("Secret");
+  keepSetup(undefined);
+});
+
 test("what is kept over a reload holds no text", () => {
-  keepSetup({ ...SETUP, name: "Secret name" });
+  keepSetup({ ...SETUP, name: "Secret name", more: { checks: [{ kind: "contains", texts: ["Secret text"] }] } });
   expect(keptSetup()?.documents).toEqual(["d1"]);
   expect(sessionStorage.getItem("carrel.comparison")).not.toMatch(/Summarise|Secret/);
   keepSetup(undefined);

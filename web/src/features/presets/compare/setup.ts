@@ -1,5 +1,5 @@
 /** A comparison while it is set up: documents, prompts and models, and the preset that they make. */
-import type { Candidate, Model, PresetIn } from "../../../api/types";
+import type { Candidate, Model, PresetIn, Rows } from "../../../api/types";
 import { judgesFor } from "../../../lib/judgeChoice";
 import { freeLabel, shortName } from "../draft";
 
@@ -16,12 +16,16 @@ export interface Prompt {
 export interface Setup {
   name: string;
   documents: readonly string[];
+  /** Rows of a data set, which take the place of documents. */
+  rows?: Rows | undefined;
   prompts: readonly Prompt[];
   models: readonly string[];
   /** Cells of the grid of models and prompts that do not take part. */
   off: readonly string[];
   /** Whatever else the user has chosen: judges, limits and so on. */
   more: Partial<PresetIn>;
+  /** The last trial: a run of all candidates on one document. */
+  trial?: string | undefined;
 }
 
 export const EMPTY: Setup = { name: "", documents: [], prompts: [{ text: "" }], models: [], off: [], more: {} };
@@ -60,7 +64,8 @@ export function presetOf(setup: Setup, models: readonly Model[]): PresetIn {
     comparison: { judges },
     ...setup.more,
     name: setup.name.trim() || nameOf(setup.prompts[0]?.text ?? ""),
-    inputs: [...setup.documents],
+    ...(setup.rows ? { rows: setup.rows, references: {}, groups: null } : {}),
+    inputs: setup.rows ? [] : [...setup.documents],
     instructions: setup.prompts[0]?.contentId ?? null,
     generation: { ...setup.more.generation, candidates: candidatesOf(setup) },
   };
@@ -73,12 +78,24 @@ export function nameOf(task: string): string {
   return `${line.slice(0, LONGEST_NAME).replace(/\s+\S*$/, "")} …`;
 }
 
-/** What is still missing, in the order of the page. */
-export function missingIn(setup: Setup): string[] {
+/** The part of a preset that a trial needs: no judges, unless candidates see the criteria by which they score. */
+export function triedPart(preset: PresetIn): PresetIn {
+  const { scoring, generation } = preset;
+  return {
+    ...preset,
+    comparison: null,
+    combination: null,
+    scoring: generation.show_criteria ? (scoring ?? null) : null,
+  };
+}
+
+/** What is still missing, in the order of the page; a trial needs one candidate only. */
+export function missingIn(setup: Setup, isTrial = false): string[] {
   const missing = [];
-  if (!setup.documents.length) missing.push("Bring documents, or take the sample.");
+  if (!setup.documents.length && !setup.rows) missing.push("Bring documents, or take the sample.");
   if (setup.prompts.some((prompt) => !prompt.text.trim())) missing.push("Write the task.");
-  if (candidatesOf(setup).length < 2) missing.push("Pick two models, or two prompts for one.");
+  const found = candidatesOf(setup).length;
+  if (found < (isTrial ? 1 : 2)) missing.push("Pick two models, or two prompts for one.");
   return missing;
 }
 
@@ -101,7 +118,10 @@ export function keepSetup(setup: Setup | undefined): void {
     if (!setup) sessionStorage.removeItem(KEPT_AT);
     else {
       const prompts = setup.prompts.map(({ contentId }) => ({ text: "", contentId }));
-      sessionStorage.setItem(KEPT_AT, JSON.stringify({ ...setup, name: "", prompts }));
+      // Checks and filters of rows look for texts. Rows without their filter would be more than were chosen.
+      const more = { ...setup.more, checks: [] };
+      const rows = Object.keys(setup.rows?.where ?? {}).length ? undefined : setup.rows;
+      sessionStorage.setItem(KEPT_AT, JSON.stringify({ ...setup, name: "", prompts, more, rows }));
     }
   } catch {
     // A browser may refuse to keep anything; then a reload begins anew.

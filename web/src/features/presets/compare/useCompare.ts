@@ -50,7 +50,8 @@ export function useCompare() {
       return (await data(
         api.client.POST("/api/presets/{preset_id}/execute", {
           params: { path: { preset_id: id }, header: { "Idempotency-Key": key } },
-          body: {},
+          // The answers of a trial are paid.
+          body: setup.trial ? { reuse: true } : {},
         }),
       )) as Run;
     },

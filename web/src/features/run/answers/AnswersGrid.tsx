@@ -1,5 +1,5 @@
 import { useVirtualizer } from "@tanstack/react-virtual";
-import { ArrowDown, ArrowUp } from "lucide-react";
+import { ArrowDown, ArrowUp, NotebookPen, Star } from "lucide-react";
 import { type KeyboardEvent, useEffect, useRef, useState } from "react";
 import { useFormats } from "../../../app/context";
 import { Mark } from "../../../components/Mark";
@@ -22,10 +22,12 @@ interface Props {
   sorting: Sorting;
   onSort: (candidate: string) => void;
   onOpen: (document: string, candidate: string) => void;
+  onStar: (document: string, candidate: string) => void;
+  onNote: (document: string, candidate: string) => void;
 }
 
 /** Documents down, candidates across. Only rows in sight are drawn; the arrow keys go from cell to cell. */
-export function AnswersGrid({ rows, candidates, numberOf, density, sorting, onSort, onOpen }: Props) {
+export function AnswersGrid({ rows, candidates, numberOf, density, sorting, onSort, onOpen, onStar, onNote }: Props) {
   const frame = useRef<HTMLDivElement>(null);
   const [at, setAt] = useState({ row: 0, column: 0 });
   const hasFocus = useRef(false);
@@ -51,6 +53,7 @@ export function AnswersGrid({ rows, candidates, numberOf, density, sorting, onSo
   };
   const onKeyDown = (event: KeyboardEvent) => {
     const { row, column } = at;
+    const here = [rows[row]?.document ?? "", candidates[column] ?? ""] as const;
     const steps: Record<string, () => void> = {
       ArrowDown: () => move(row + 1, column),
       ArrowUp: () => move(row - 1, column),
@@ -60,7 +63,8 @@ export function AnswersGrid({ rows, candidates, numberOf, density, sorting, onSo
       PageUp: () => move(row - PAGE, column),
       Home: () => move(event.ctrlKey ? 0 : row, 0),
       End: () => move(event.ctrlKey ? rows.length - 1 : row, candidates.length - 1),
-      Enter: () => onOpen(rows[row]?.document ?? "", candidates[column] ?? ""),
+      Enter: () => onOpen(...here),
+      ...(event.ctrlKey || event.metaKey || event.altKey ? {} : { s: () => onStar(...here), n: () => onNote(...here) }),
     };
     const step = event.target instanceof HTMLButtonElement ? undefined : steps[event.key];
     if (!step) return;
@@ -166,8 +170,12 @@ function Cell({ cell, isHere, onOpen }: { cell: GridCell; isHere: boolean; onOpe
             {FLAGS[flag]}
           </span>
         ))}
+        {cell.kept?.starred && <Star size={14} className="star" role="img" aria-label="starred" />}
+        {cell.kept?.note && <NotebookPen size={14} role="img" aria-label={`note: ${cell.kept.note}`} />}
       </span>
-      <span className="small clamp">{cell.isAwaited ? "…" : cell.beginning}</span>
+      <span className={`small clamp ${cell.isLeftOut ? "dim" : ""}`}>
+        {cell.isAwaited ? "…" : cell.isLeftOut ? "text left out" : cell.beginning}
+      </span>
     </div>
   );
 }

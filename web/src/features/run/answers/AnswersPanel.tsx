@@ -4,14 +4,17 @@ import type { Report } from "../../../api/types";
 import { useFormats } from "../../../app/context";
 import { Empty } from "../../../components/Feedback";
 import { Segments } from "../../../components/Segments";
+import { NoteDialog } from "../NoteDialog";
+import { useNotes } from "../useNotes";
 import { AnswersGrid, type Density } from "./AnswersGrid";
-import { FILTERS, type Filter, fits, rowsOf, shownRows, type Sorting } from "./gridRows";
+import { FILTERS, type Filter, fits, rowsOf, shownRows, type Sorting, withNotes } from "./gridRows";
 
 const WORDS: Record<Filter, string> = {
   all: "All",
   flips: "Flips",
   failed: "No answer",
   disagreement: "Judges disagree",
+  kept: "Kept",
 };
 
 interface Props {
@@ -31,7 +34,10 @@ export function AnswersPanel({ report, onOpen }: Props) {
     () => [...new Set([...report.ranking.rows, ...report.candidates].map(({ candidate }) => candidate))],
     [report],
   );
-  const rows = useMemo(() => rowsOf(report, candidates), [report, candidates]);
+  const { notes, of, save, star } = useNotes(report.run.id);
+  const [noted, setNoted] = useState<{ document: string; candidate: string }>();
+  const plain = useMemo(() => rowsOf(report, candidates), [report, candidates]);
+  const rows = useMemo(() => withNotes(plain, notes), [plain, notes]);
   const shown = useMemo(() => shownRows(rows, filter, sought, sorting), [rows, filter, sought, sorting]);
   // The worst documents of a candidate are what somebody wants to see of it first.
   const sort = (candidate: string) =>
@@ -85,14 +91,27 @@ export function AnswersPanel({ report, onOpen }: Props) {
           sorting={sorting}
           onSort={sort}
           onOpen={onOpen}
+          onStar={star}
+          onNote={(document, candidate) => setNoted({ document, candidate })}
         />
       ) : (
         <Empty title="No document fits">Choose another filter or other words.</Empty>
       )}
       <p className="small dim">
         The figure is the candidate’s share of comparisons won on that document. Arrow keys move, Enter opens the
-        answers with what each judge said; a name sorts by that candidate, its worst documents first.
+        answers with what each judge said; a name sorts by that candidate, its worst documents first. <kbd>S</kbd> keeps
+        an answer with a star, <kbd>N</kbd> with a note.
+        {report.left_out > 0 &&
+          ` So many texts find no room on one page: ${formats.integer(report.left_out)} are left out here, and the export of the run has them.`}
       </p>
+      {noted && (
+        <NoteDialog
+          about={`${noted.candidate} on ${rows.find(({ document }) => document === noted.document)?.name ?? ""}`}
+          note={of(noted.document, noted.candidate).note}
+          onSave={(note) => save(noted.document, noted.candidate, { note })}
+          onClose={() => setNoted(undefined)}
+        />
+      )}
     </div>
   );
 }

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { Report } from "../../../api/types";
-import { rowsOf, shownRows } from "./gridRows";
+import { rowsOf, shownRows, withNotes } from "./gridRows";
 
 function document(id: string, shares: [number | null, number | null], changes: object = {}) {
   return {
@@ -41,6 +41,13 @@ test("a cell holds the beginning of the answer and what is wrong with it", () =>
   expect(ROWS[2]?.cells[0]?.flags).toEqual(["flip", "failed"]);
 });
 
+test("an answer whose text found no room in the report is told from one that is not there", () => {
+  const answers = [{ candidate: "a", delivered: true, state: "succeeded", text: null, words: 9 }];
+  const cells = rowsOf({ documents: [document("d4", [0.5, 0.5], { answers })] } as unknown as Report, ["a", "b"])[0]
+    ?.cells;
+  expect(cells?.map(({ isLeftOut }) => isLeftOut)).toEqual([true, false]);
+});
+
 test("rows are filtered by flips, failures and judges who disagree", () => {
   expect(ids(shownRows(ROWS, "flips", "", PLAN))).toEqual(["d3"]);
   expect(ids(shownRows(ROWS, "failed", "", PLAN))).toEqual(["d3"]);
@@ -55,4 +62,16 @@ test("words are found in names and answers", () => {
 test("rows are sorted by a candidate's share, and those without one come last", () => {
   expect(ids(shownRows(ROWS, "all", "", { by: "a", isDescending: true }))).toEqual(["d2", "d1", "d3"]);
   expect(ids(shownRows(ROWS, "all", "", { by: "a", isDescending: false }))).toEqual(["d1", "d2", "d3"]);
+});
+
+test("what a person starred or noted is found", () => {
+  const notes = new Map([
+    ["d1 b", { starred: true, note: "" }],
+    ["d2 a", { starred: false, note: "" }],
+    ["d3 a", { starred: false, note: "Ask again." }],
+  ]);
+  const rows = withNotes(ROWS, notes);
+  expect(rows[0]).not.toBe(ROWS[0]);
+  expect(ids(shownRows(rows, "kept", "", PLAN))).toEqual(["d1", "d3"]);
+  expect(ids(shownRows(rows, "all", "ask again", PLAN))).toEqual(["d3"]);
 });

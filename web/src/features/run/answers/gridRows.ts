@@ -1,9 +1,10 @@
 /** The rows of the grid of answers: which documents are shown, in which order, and what a cell says. */
 import type { DocumentReport, Report } from "../../../api/types";
+import { type Kept, noteKey, type Notes } from "../useNotes";
 
 type Verdict = NonNullable<DocumentReport["verdicts"]>[number];
 export type Flag = "flip" | "failed" | "cut";
-export const FILTERS = ["all", "flips", "failed", "disagreement"] as const;
+export const FILTERS = ["all", "flips", "failed", "disagreement", "kept"] as const;
 export type Filter = (typeof FILTERS)[number];
 
 export interface GridCell {
@@ -15,6 +16,10 @@ export interface GridCell {
   words: number;
   flags: readonly Flag[];
   isAwaited: boolean;
+  /** The report has no room for its text. */
+  isLeftOut: boolean;
+  /** What the person says of it. */
+  kept: Kept | undefined;
 }
 
 export interface GridRow {
@@ -31,6 +36,17 @@ const BEGINNING = 240;
 /** A row for each document, its cells in the order of `candidates`. */
 export function rowsOf(report: Report, candidates: readonly string[]): GridRow[] {
   return report.documents.map((document) => rowOf(document, candidates));
+}
+
+/** The same rows with what the person says of their answers; a star on one of thousands makes only its row anew. */
+export function withNotes(rows: readonly GridRow[], notes: Notes): readonly GridRow[] {
+  if (!notes.size) return rows;
+  return rows.map((row) => {
+    const kept = row.cells.map(({ candidate }) => notes.get(noteKey(row.document, candidate)));
+    return kept.some(Boolean)
+      ? { ...row, cells: row.cells.map((cell, column) => ({ ...cell, kept: kept[column] })) }
+      : row;
+  });
 }
 
 function rowOf(document: DocumentReport, candidates: readonly string[]): GridRow {
@@ -55,6 +71,8 @@ function rowOf(document: DocumentReport, candidates: readonly string[]): GridRow
       words: answer?.words ?? 0,
       flags,
       isAwaited,
+      isLeftOut: !!answer?.delivered && answer.text === null,
+      kept: undefined,
     };
   });
   return {
@@ -85,6 +103,7 @@ const FITS: Record<Filter, (row: GridRow) => boolean> = {
   flips: ({ flips }) => flips > 0,
   failed: ({ failed }) => failed > 0,
   disagreement: ({ disagrees: differs }) => differs,
+  kept: ({ cells }) => cells.some(({ kept }) => kept && (kept.starred || kept.note)),
 };
 
 export function fits(row: GridRow, filter: Filter): boolean {
@@ -109,7 +128,9 @@ export function shownRows(
     (row) =>
       fits(row, filter) &&
       (!wanted ||
-        [row.name, ...row.cells.map(({ beginning }) => beginning)].some((text) => text.toLowerCase().includes(wanted))),
+        [row.name, ...row.cells.flatMap(({ beginning, kept }) => [beginning, kept?.note ?? ""])].some((text) =>
+          text.toLowerCase().includes(wanted),
+        )),
   );
   if (!by) return found;
   const figure = (row: GridRow) => {

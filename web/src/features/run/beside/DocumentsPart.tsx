@@ -27,8 +27,8 @@ export function DocumentsPart({ against, here, there }: Props) {
     <section className="stack" aria-labelledby="documents-title">
       <h2 id="documents-title">Document by document</h2>
       <p className="small dim">
-        {scale === "score" ? "Scores" : "Win shares"}, the greatest loss of any candidate first. A difference on one
-        document may well be chance.
+        {scale === "score" ? "Scores" : "How often each is preferred"}, the greatest loss of any candidate first. A
+        difference on one document may well be chance.
       </p>
       <Scroll labelledBy="documents-title">
         <table className="table">

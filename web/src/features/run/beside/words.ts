@@ -42,7 +42,7 @@ function sentenceOf(candidate: string, found: PairedDifference, scale: Scale): s
 
 function figuresOf({ difference, low, high, documents }: PairedDifference, scale: Scale, formats: Formats): string {
   const write = (value: number) => differenceOf(value, scale, formats);
-  const unit = scale === "score" ? "on a scale from 0 to 1" : "points of win share";
+  const unit = scale === "score" ? "on a scale from 0 to 1" : "points of preference";
   const interval = low === null || high === null ? "" : ` (${write(low)} to ${write(high)})`;
   const on = `${formats.integer(documents)} ${documents === 1 ? "document" : "documents"}`;
   return `${write(difference)}${interval} ${unit}, on ${on}`;

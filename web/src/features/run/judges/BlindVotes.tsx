@@ -30,6 +30,7 @@ export function BlindVotes({ run, isAsked, onClose }: { run: Run; isAsked: boole
     placeholderData: keepPreviousData,
   });
   const votes = count.data?.votes ?? 0;
+  const bothBad = count.data?.both_bad ?? 0;
   return (
     <section className="card stack" aria-labelledby="votes-title">
       <div className="row between">
@@ -47,6 +48,7 @@ export function BlindVotes({ run, isAsked, onClose }: { run: Run; isAsked: boole
       {votes > 0 && (
         <p role="status">
           <strong className="num">{formats.integer(votes)}</strong> {votes === 1 ? "vote" : "votes"} so far
+          {bothBad > 0 && `, ${formats.integer(bothBad)} of them on two bad answers`}
           {votes < PROPOSED ? `; ${PROPOSED - votes} more make a fair check` : ""}.
         </p>
       )}

@@ -1,4 +1,5 @@
 import { keepPreviousData, useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { Undo2 } from "lucide-react";
 import { lazy, Suspense, useEffect, useRef, useState } from "react";
 import { ApiError, data } from "carrel-sdk";
 import { queryKeys } from "../../../api/queryKeys";
@@ -6,119 +7,166 @@ import type { Run } from "../../../api/types";
 import { useApi, useFormats } from "../../../app/context";
 import { Button } from "../../../components/Button";
 import { ErrorNote, Note, Skeleton } from "../../../components/Feedback";
-import { Scroll } from "../../../components/Scroll";
+import { ReadingPane } from "../../../components/ReadingPane";
 import { part } from "../../../lib/part";
+import { DocumentText } from "../DocumentText";
+import { useKeys } from "../../../lib/useKeys";
 
 const Markdown = lazy(part(() => import("../../../components/Markdown").then((m) => ({ default: m.Markdown }))));
 /** So many votes make a fair check of the judges. */
 export const PROPOSED = 10;
-const CHOICES = [
-  ["first", "The first is better", "1"],
-  ["tie", "No difference", "2"],
-  ["second", "The second is better", "3"],
-] as const;
 
-/** One ballot after the other: two answers without names, and the keys 1, 2 and 3 to vote. */
+interface Word {
+  verdict: "first" | "second" | "tie";
+  both_bad?: boolean;
+}
+
+const CHOICES: readonly { word: Word; label: string; key: string }[] = [
+  { word: { verdict: "first" }, label: "The first is better", key: "1" },
+  { word: { verdict: "second" }, label: "The second is better", key: "2" },
+  { word: { verdict: "tie" }, label: "No difference", key: "3" },
+  { word: { verdict: "tie", both_bad: true }, label: "Both are bad", key: "4" },
+];
+const UNDO_KEY = "z";
+
+/** One ballot after the other: two answers without names, keys to vote, and one that undoes the last vote. */
 export function Booth({ run, voter, onDone }: { run: Run; voter: string; onDone: () => void }) {
-  const api = useApi();
   const formats = useFormats();
-  const queries = useQueryClient();
-  const [given, setGiven] = useState(0);
-  const where = { params: { path: { run_id: run.id } } };
-  const ballot = useQuery({
-    queryKey: queryKeys.run.ballot(run.id, voter, given),
-    queryFn: ({ signal }) =>
-      data(
-        api.client.POST("/api/runs/{run_id}/votes/next", {
-          params: { path: { run_id: run.id }, query: { voter } },
-          signal,
-        }),
-      ),
-    staleTime: Infinity,
-    retry: false,
-    // Keep the last pair until the next one is loaded, so that its button keeps the focus.
-    placeholderData: keepPreviousData,
-  });
-  const vote = useMutation({
-    mutationFn: (body: { pair: string; verdict: "first" | "second" | "tie" }) =>
-      data(api.client.POST("/api/runs/{run_id}/votes", { ...where, body })),
-    onSuccess: () => {
-      setGiven(given + 1);
-      void queries.invalidateQueries({ queryKey: queryKeys.run.votes(run.id) });
-      void queries.invalidateQueries({ queryKey: queryKeys.run.reports(run.id) });
-    },
-  });
-  // Not `isDisabled`, which would take the focus away between two votes.
-  const isWaiting = vote.isPending || ballot.isPlaceholderData || !ballot.data;
-  const cast = (verdict: "first" | "second" | "tie") => {
-    if (!isWaiting) vote.mutate({ pair: ballot.data.pair, verdict });
-  };
-  useVoteKeys(cast);
+  const { ballot, given, last, cast, undo, failure, isWaiting } = useBallots(run, voter);
+  useKeys({ ...Object.fromEntries(CHOICES.map(({ word, key }) => [key, () => cast(word)])), [UNDO_KEY]: undo });
+  const top = useRef<HTMLDetailsElement>(null);
+  const shown = ballot.data?.pair;
+  // Who read to the end of a long pair begins the next one at its top.
+  useEffect(() => {
+    // What it returns, a promise in newer browsers, is no function that undoes it.
+    top.current?.scrollIntoView({ block: "nearest" });
+  }, [shown]);
+  const undoing = (
+    <Button
+      small
+      aria-label="Undo the last vote"
+      onPress={undo}
+      isDisabled={last === undefined}
+      aria-keyshortcuts={UNDO_KEY}
+    >
+      <Undo2 size={14} aria-hidden /> Undo <kbd aria-hidden>Z</kbd>
+    </Button>
+  );
   if (ballot.isError) {
     const isOver = ballot.error instanceof ApiError && ballot.error.status === 409;
     return isOver ? (
-      <Note>{ballot.error.message}</Note>
+      <>
+        <Note>{ballot.error.message}</Note>
+        {given > 0 && <div className="row">{undoing}</div>}
+      </>
     ) : (
       <ErrorNote error={ballot.error} onRetry={() => void ballot.refetch()} />
     );
   }
   if (!ballot.data) return <Skeleton />;
-  const { pair, first, second, document, document_name, instructions, left } = ballot.data;
+  const { pair, first, second, document, document_name, instructions, criteria, left, turns } = ballot.data;
   return (
     <Suspense fallback={<Skeleton />}>
-      <details>
-        <summary>{document_name}: the document and what was asked</summary>
+      <details ref={top}>
+        <summary>
+          {document_name}: the {turns?.length ? "conversation" : "document"} and what was asked
+        </summary>
         {instructions && <pre className="small inset">{instructions}</pre>}
-        <Scroll isPlain label="The document">
-          <pre className="source small">{document}</pre>
-        </Scroll>
+        {criteria.length > 0 && <p className="small inset">Criteria: {criteria.join(", ")}</p>}
+        <DocumentText text={document} turns={turns} />
       </details>
       <div className="two-panes">
         {[first, second].map((text, index) => (
-          <Scroll key={`${pair} ${index}`} isPane label={index ? "The second answer" : "The first answer"}>
+          <ReadingPane key={`${pair} ${index}`} label={index ? "The second answer" : "The first answer"}>
             <Markdown text={text} />
-          </Scroll>
+          </ReadingPane>
         ))}
       </div>
-      {vote.isError && <ErrorNote error={vote.error} />}
-      <div className="row between">
-        <span className="small dim num" role="status">
-          {formats.integer(given)} of {formats.integer(PROPOSED)} given now
-          {given >= PROPOSED
-            ? ": a fair check. You may go on."
-            : left < PROPOSED - given
-              ? `; ${formats.integer(left)} pairs are left`
-              : ""}
-        </span>
-        <Button variant="quiet" small onPress={onDone}>
-          Enough
-        </Button>
-      </div>
-      <div className="ballot">
-        {CHOICES.map(([verdict, words, key]) => (
-          <Button key={verdict} onPress={() => cast(verdict)} aria-disabled={isWaiting} aria-keyshortcuts={key}>
-            {words} <kbd aria-hidden>{key}</kbd>
-          </Button>
-        ))}
+      {failure && <ErrorNote error={failure} />}
+      <div className="ballot-bar">
+        <div className="ballot">
+          {CHOICES.map(({ word, label, key }) => (
+            <Button key={key} onPress={() => cast(word)} aria-disabled={isWaiting} aria-keyshortcuts={key}>
+              {label} <kbd aria-hidden>{key}</kbd>
+            </Button>
+          ))}
+        </div>
+        <div className="row between">
+          <div className="row tight grow">
+            <progress aria-label="Votes given now" max={PROPOSED} value={Math.min(given, PROPOSED)} />
+            <span className="small dim num" role="status">
+              {formats.integer(given)} of {formats.integer(PROPOSED)} given now
+              {given >= PROPOSED
+                ? ": a fair check. You may go on."
+                : left < PROPOSED - given
+                  ? `; ${formats.integer(left)} pairs are left`
+                  : ""}
+            </span>
+          </div>
+          <div className="row tight">
+            {undoing}
+            <Button variant="quiet" small onPress={onDone}>
+              Enough
+            </Button>
+          </div>
+        </div>
       </div>
     </Suspense>
   );
 }
 
-/** The keys 1, 2 and 3 vote while the ballot is open, wherever the focus is in it. */
-function useVoteKeys(cast: (verdict: "first" | "second" | "tie") => void): void {
-  const latest = useRef(cast);
-  useEffect(() => {
-    latest.current = cast;
+/** The pair that waits for a vote, and what can be done with it. */
+function useBallots(run: Run, voter: string) {
+  const api = useApi();
+  const queries = useQueryClient();
+  const [given, setGiven] = useState(0);
+  const [last, setLast] = useState<string>();
+  const path = { run_id: run.id };
+  const ballot = useQuery({
+    queryKey: queryKeys.run.ballot(run.id, voter, given),
+    queryFn: ({ signal }) =>
+      data(api.client.POST("/api/runs/{run_id}/votes/next", { params: { path, query: { voter } }, signal })),
+    staleTime: Infinity,
+    retry: false,
+    // Keep the last pair until the next one is loaded, so that its button keeps the focus.
+    placeholderData: keepPreviousData,
   });
-  useEffect(() => {
-    const listen = (event: KeyboardEvent) => {
-      const choice = CHOICES.find(([, , key]) => key === event.key);
-      const isTyping = event.target instanceof HTMLInputElement || event.target instanceof HTMLTextAreaElement;
-      if (!choice || isTyping || event.repeat || event.ctrlKey || event.metaKey || event.altKey) return;
-      latest.current(choice[0]);
-    };
-    document.addEventListener("keydown", listen);
-    return () => document.removeEventListener("keydown", listen);
-  }, []);
+  const changed = () => {
+    void queries.invalidateQueries({ queryKey: queryKeys.run.votes(run.id) });
+    void queries.invalidateQueries({ queryKey: queryKeys.run.reports(run.id) });
+  };
+  const vote = useMutation({
+    mutationFn: (body: Word & { pair: string }) =>
+      data(api.client.POST("/api/runs/{run_id}/votes", { params: { path }, body })),
+    onSuccess: (_, { pair }) => {
+      setGiven(given + 1);
+      setLast(pair);
+      changed();
+    },
+  });
+  const undoing = useMutation({
+    mutationFn: (vote_id: string) =>
+      data(api.client.POST("/api/runs/{run_id}/votes/{vote_id}/undo", { params: { path: { ...path, vote_id } } })),
+    // The pair before this one is still in the cache, and it is the one that waits now.
+    onSuccess: () => {
+      setGiven(given - 1);
+      setLast(undefined);
+      changed();
+    },
+  });
+  // Not `isDisabled`, which would take the focus away between two votes.
+  const isWaiting = vote.isPending || undoing.isPending || ballot.isPlaceholderData || !ballot.data;
+  return {
+    ballot,
+    given,
+    last,
+    isWaiting,
+    failure: vote.error ?? undoing.error,
+    cast: (word: Word) => {
+      if (!isWaiting) vote.mutate({ ...word, pair: ballot.data.pair });
+    },
+    undo: () => {
+      if (last !== undefined && !vote.isPending && !undoing.isPending) undoing.mutate(last);
+    },
+  };
 }

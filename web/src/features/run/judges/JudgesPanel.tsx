@@ -4,7 +4,9 @@ import { Empty } from "../../../components/Feedback";
 import { NumberHead } from "../../../components/NumberHead";
 import { Passports } from "../../../components/Passports";
 import { Scroll } from "../../../components/Scroll";
+import { Term } from "../../../components/Term";
 import { hasEnded } from "../../../lib/states";
+import { AgainstJudges } from "./AgainstJudges";
 import { BlindVotes } from "./BlindVotes";
 import { isJudged } from "../interval";
 import { NotJudgedYet } from "../NotJudgedYet";
@@ -40,7 +42,7 @@ export function JudgesPanel({ run, report, votes, onVoted }: Props) {
       )}
       <Agreement report={report} />
       <BlindVotes run={run} isAsked={votes} onClose={onVoted} />
-      {report.human && <Human report={report} />}
+      {report.human && <AgainstJudges run={run} report={report} human={report.human} />}
     </div>
   );
 }
@@ -55,12 +57,16 @@ function HealthTable({ report }: { report: Report }) {
             <th scope="col">Judge</th>
             <NumberHead>Weight</NumberHead>
             <NumberHead>Same both ways</NumberHead>
-            <NumberHead>Flips</NumberHead>
+            <NumberHead>
+              <Term of="flip">Flips</Term>
+            </NumberHead>
             <NumberHead>To the first</NumberHead>
             <NumberHead>Inconsistent</NumberHead>
             <NumberHead>Invalid</NumberHead>
             <NumberHead>Missing</NumberHead>
-            <th scope="col">Lift of its own family</th>
+            <th scope="col">
+              <Term of="lift">Lift of its own family</Term>
+            </th>
           </tr>
         </thead>
         <tbody>
@@ -111,7 +117,9 @@ function Agreement({ report }: { report: Report }) {
       <h2 id="agreement-title">Do they agree?</h2>
       <div className="card stack">
         <dl className="facts">
-          <dt>On who is better (α)</dt>
+          <dt>
+            On who is better (<Term of="alpha">α</Term>)
+          </dt>
           <dd>{alpha(verdicts.value, verdicts.reason)}</dd>
           {scores.map((score) => (
             <Fact
@@ -132,37 +140,6 @@ function Agreement({ report }: { report: Report }) {
           Krippendorff’s α is 1 for perfect agreement, 0 for what chance would bring, and negative for less than that.
         </p>
       </div>
-    </section>
-  );
-}
-
-function Human({ report }: { report: Report }) {
-  const { human } = report;
-  if (!human) return null;
-  const isAlone = human.voters === 1;
-  return (
-    <section className="card stack" aria-labelledby="human-title">
-      <h2 id="human-title">{isAlone ? "You" : "People"} and the judges</h2>
-      <dl className="facts">
-        <Fact
-          name={isAlone ? "Your votes" : `Votes of ${human.voters} people`}
-          value={`${human.votes} on ${human.documents} documents, ${human.ties} without a difference`}
-        />
-        <Fact name="Same as the judges together" value={`${human.sided} of ${human.judged}`} />
-        {human.judges.map((pair) => (
-          <Fact
-            key={`${pair.first} ${pair.second}`}
-            name={`${pair.first} and ${pair.second}`}
-            value={`the same in ${pair.same} of ${pair.of}`}
-          />
-        ))}
-        {human.leaders.length > 0 && (
-          <Fact
-            name={isAlone ? "By your votes alone" : "By votes alone"}
-            value={`${human.leaders.join(", ")} ${human.leaders.length === 1 ? "leads" : "lead"}`}
-          />
-        )}
-      </dl>
     </section>
   );
 }

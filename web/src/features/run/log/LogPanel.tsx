@@ -9,6 +9,7 @@ import { Empty, ErrorNote, Skeleton } from "../../../components/Feedback";
 import { Check } from "../../../components/Field";
 import { VirtualList } from "../../../components/VirtualList";
 import { hasEnded } from "../../../lib/states";
+import { namesOf, taskInWords } from "../../../lib/taskWords";
 import type { LiveView } from "../liveRun";
 import { logsQuery } from "../queries";
 import type { Controls } from "../useControls";
@@ -34,8 +35,9 @@ export function LogPanel({ run, live, controls, level: wantedLevel, words, onFil
   const [isTail, setTail] = useState(true);
   const [isAsking, setAsking] = useState(false);
   const query = useInfiniteQuery(logsQuery(useApi(), run.id, level));
+  const names = namesOf(run.configuration);
   const stored = query.data?.pages.flatMap((page) => page.items) ?? [];
-  const entries = merged(stored, live.entries).filter((entry) => fits(entry, level, words));
+  const entries = merged(stored, live.entries).filter((entry) => fits(entry, level, words, names));
   const earlier = query.hasNextPage && (
     <Button
       small
@@ -105,13 +107,13 @@ export function LogPanel({ run, live, controls, level: wantedLevel, words, onFil
             estimate={30}
             keyOf={(entry) => entry.seq}
             stickToEnd={isTail}
-            render={(entry) => <Line entry={entry} />}
+            render={(entry) => <Line entry={entry} names={names} />}
           />
         </div>
       )}
       <Confirm
         title="Share this log with the operator?"
-        text="A copy without any text is kept for fourteen days: times, task keys, states, error codes, models and numbers of tokens. No document, prompt or answer is in it."
+        text="A copy without any text is kept for fourteen days: times, numbers of tasks, states, error codes, models and numbers of tokens. No document, prompt or answer is in it."
         action="Share"
         isOpen={isAsking}
         onClose={() => setAsking(false)}
@@ -149,7 +151,7 @@ function Shared({ share, onClose }: { share: Controls["shareLogs"]["data"]; onCl
   );
 }
 
-function Line({ entry }: { entry: Entry }) {
+function Line({ entry, names }: { entry: Entry; names: readonly string[] }) {
   const formats = useFormats();
   const details = [
     entry.code,
@@ -163,7 +165,7 @@ function Line({ entry }: { entry: Entry }) {
         {formats.time(entry.at)}
       </time>
       <span className={TONES[entry.level]}>{entry.event}</span>
-      <code className="ellipsis">{entry.task_key ?? entry.state ?? ""}</code>
+      <span className="ellipsis">{entry.task_key ? taskInWords(entry.task_key, names) : (entry.state ?? "")}</span>
       <span className="dim num">{details.filter(Boolean).join(" · ")}</span>
     </div>
   );
@@ -175,11 +177,13 @@ export function merged(stored: readonly Entry[], live: readonly Entry[]): Entry[
   return [...bySeq.values()].sort((one, other) => one.seq - other.seq);
 }
 
-function fits(entry: Entry, level: Entry["level"] | undefined, words: string): boolean {
+function fits(entry: Entry, level: Entry["level"] | undefined, words: string, names: readonly string[]): boolean {
   if (level && entry.level !== level) return false;
   const wanted = words.trim().toLowerCase();
   return (
     !wanted ||
-    [entry.event, entry.task_key, entry.code, entry.model].some((text) => text?.toLowerCase().includes(wanted))
+    [entry.event, taskInWords(entry.task_key ?? "", names), entry.code, entry.model].some((text) =>
+      text?.toLowerCase().includes(wanted),
+    )
   );
 }

@@ -5,6 +5,7 @@ import { Button } from "../../../components/Button";
 import { NumberHead } from "../../../components/NumberHead";
 import { Scroll } from "../../../components/Scroll";
 import { Segments } from "../../../components/Segments";
+import { Term } from "../../../components/Term";
 import { around, upwards } from "./heat";
 import { HeatLegend } from "./HeatLegend";
 
@@ -31,7 +32,7 @@ export function MatrixPanel({ report, onOpen }: { report: Report; onOpen: (docum
               value={measure}
               onChange={setMeasure}
               options={[
-                ["win_share", "Win share"],
+                ["win_share", "Preferred"],
                 ["score", "Score"],
               ]}
             />
@@ -78,7 +79,9 @@ function HeatMap({
               {order.map((candidate) => (
                 <NumberHead key={candidate}>{candidate}</NumberHead>
               ))}
-              <NumberHead>Flips</NumberHead>
+              <NumberHead>
+                <Term of="flip">Flips</Term>
+              </NumberHead>
             </tr>
           </thead>
           <tbody>

@@ -111,6 +111,8 @@ function Count({ shown, isAll }: { shown: number; isAll: boolean }) {
 
 function TaskLine({ task, canSkip, onSkip }: { task: Task; canSkip: boolean; onSkip: () => void }) {
   const formats = useFormats();
+  const who = [task.candidate, task.opponent].filter(Boolean).join(" and ");
+  const what = `${wordsForKind(task.kind).toLowerCase()}: ${[task.document_name, who].filter(Boolean).join(", ")}`;
   return (
     <div className="task-line">
       <span className={`chip ${toneOfTask(task.state)}`}>{wordsForTask(task.state)}</span>
@@ -132,14 +134,11 @@ function TaskLine({ task, canSkip, onSkip }: { task: Task; canSkip: boolean; onS
           </div>
         )}
       </div>
-      <code className="small dim ellipsis key" title={task.key}>
-        {task.key}
-      </code>
       <span className="num small dim cost">
         {task.cost !== null && Number(task.cost) > 0 && formats.dollars(task.cost)}
       </span>
       {canSkip && (
-        <IconButton small label={`Skip ${task.key}`} icon={<SkipForward size={16} aria-hidden />} onPress={onSkip} />
+        <IconButton small label={`Skip the ${what}`} icon={<SkipForward size={16} aria-hidden />} onPress={onSkip} />
       )}
     </div>
   );

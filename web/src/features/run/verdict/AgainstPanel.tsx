@@ -48,6 +48,13 @@ export function AgainstPanel({ run, report, against, onAgainst }: Props) {
           ))}
         </select>
       </div>
+      {run.preset_id && (
+        <p className="small">
+          <Link to="/presets/$presetId/trends" params={{ presetId: run.preset_id }}>
+            Follow a candidate over all runs of this preset
+          </Link>
+        </p>
+      )}
       {found && (
         <div className="card stack">
           <p>

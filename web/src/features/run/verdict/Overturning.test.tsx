@@ -1,8 +1,9 @@
-/** Both lists of doubts are on the verdict page; tests/reports/test_doubts.py holds what can be in them. */
+/** Every remark beside a verdict is on its page; tests/reports/doubts.py has a case for each and writes the file. */
 import { cleanup } from "@testing-library/react";
 import { afterEach, expect, test, vi } from "vitest";
 import type { Report, Run } from "../../../api/types";
 import { renderPage } from "../../../testing/renderPage";
+import CASES from "./remarks.json";
 import { VerdictPanel } from "./VerdictPanel";
 
 afterEach(() => {
@@ -40,14 +41,34 @@ const REPORT = {
   progress: { total: 1 },
 } as unknown as Report;
 
-test("every doubt and every check stands on the verdict page, with the way to the passports", async () => {
+async function shown(report: Report): Promise<HTMLElement> {
   vi.stubGlobal("fetch", () => Promise.resolve(Response.json({ items: [], next_cursor: null })));
-  const page = await renderPage(
-    <VerdictPanel run={RUN} report={REPORT} against={undefined} onAgainst={() => undefined} />,
+  return renderPage(
+    <VerdictPanel
+      run={RUN}
+      report={report}
+      against={undefined}
+      onAgainst={() => undefined}
+      split={undefined}
+      onSplit={() => undefined}
+    />,
   );
+}
+
+function listedOn(page: HTMLElement): (string | null)[] {
+  return [...page.querySelectorAll("li")].map((item) => item.textContent);
+}
+
+test("every doubt and every check stands on the verdict page, with the way to the passports", async () => {
+  const page = await shown(REPORT);
   const { notes, checks = [] } = REPORT.verdict;
-  const listed = [...page.querySelectorAll("li")].map((item) => item.textContent);
-  expect(listed).toEqual([...notes, ...checks]);
+  expect(listedOn(page)).toEqual([...notes, ...checks]);
   const links = [...page.querySelectorAll("a")].map((link) => link.getAttribute("href"));
   expect(links.filter((href) => href?.includes("tab=judges"))).toHaveLength(2);
+});
+
+test.each(CASES.map((one) => [one.kind, one] as const))("%s stands on the verdict page", async (_, one) => {
+  const ranking = { ...REPORT.ranking, ...one.ranking };
+  const page = await shown({ ...REPORT, verdict: one.verdict, ranking } as unknown as Report);
+  expect(listedOn(page)).toContain(one.sentence);
 });

@@ -52,7 +52,7 @@ export function QualityChart({ report }: { report: Report }) {
   const most = niceEnd(Math.max(...points.map(({ x }) => x), 0) * MORE_ROOM);
   const least = axis === "words" ? beginOf(Math.min(...points.map(({ x }) => x)), most) : 0;
   const isShare = report.ranking.basis !== "scores";
-  const [quality, unit] = [isShare ? "Win share" : "Score", axis === "cost" ? "Cost per answer" : "Words per answer"];
+  const [quality, unit] = [isShare ? "Preferred" : "Score", axis === "cost" ? "Cost per answer" : "Words per answer"];
   const places = placesFor(points.map(({ x }) => `${x}`));
   const across = (value: number) =>
     axis === "words" ? formats.integer(value) : value === 0 ? "0" : formats.dollars(value.toFixed(6), places);

@@ -1,17 +1,20 @@
 import { lazy, Suspense } from "react";
 import type { Report, Run } from "../../../api/types";
 import { Note, Skeleton } from "../../../components/Feedback";
+import { Glossary } from "../../../components/Glossary";
 import { part } from "../../../lib/part";
 import { hasEnded } from "../../../lib/states";
 import { AgainstPanel } from "./AgainstPanel";
 import { measureOf } from "../interval";
 import { RankingTable } from "../RankingTable";
 import { DecisionCard } from "./DecisionCard";
+import { GatePanel } from "./GatePanel";
 import { LooksTable } from "./LooksTable";
 import { doubtsOf, outcomeOf, sentenceOf } from "./outcome";
 import { Overturning } from "./Overturning";
 import { PeopleVerdict } from "./PeopleVerdict";
 import { SpendTable } from "./SpendTable";
+import { SplitPanel } from "./SplitPanel";
 import { NextSteps, NoVerdictYet, Troubles, VerdictFacts } from "./VerdictFacts";
 
 // Charts are the heaviest part of the app, and only this panel has one.
@@ -22,9 +25,11 @@ interface Props {
   report: Report;
   against: string | undefined;
   onAgainst: (runId: string | undefined) => void;
+  split: string | undefined;
+  onSplit: (column: string | undefined) => void;
 }
 
-export function VerdictPanel({ run, report, against, onAgainst }: Props) {
+export function VerdictPanel({ run, report, against, onAgainst, split, onSplit }: Props) {
   const { verdict, ranking } = report;
   const outcome = outcomeOf(report);
   const doubts = doubtsOf(report);
@@ -83,8 +88,11 @@ export function VerdictPanel({ run, report, against, onAgainst }: Props) {
           </div>
         </section>
       )}
+      {hasEnded(run.state) && <SplitPanel run={run} column={split} onColumn={onSplit} />}
+      {hasEnded(run.state) && <GatePanel run={run} report={report} />}
       <SpendTable spend={report.spend} />
       <AgainstPanel run={run} report={report} against={against} onAgainst={onAgainst} />
+      <Glossary />
     </div>
   );
 }

@@ -57,7 +57,7 @@ test("the headline is never stronger than the verdict", () => {
   ].map((report) => decisionOf(report, formats)?.headline);
   expect(headlines).toEqual([
     "gpt-5 is ahead.",
-    "gpt-5 would be ahead with these weights.",
+    "gpt-5 would be ahead with these judges and weights.",
     "Nothing to choose between gpt-5 and mini yet; 30 to 60 more documents would tell.",
     "Too few documents to choose: gpt-5 leads so far.",
   ]);

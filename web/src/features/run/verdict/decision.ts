@@ -29,7 +29,7 @@ function headlineOf(report: Report, formats: Formats): string {
   const rivals = ranking.contrasts.filter((one) => !one.excludes_zero).map(({ candidate }) => candidate);
   switch (verdict.outcome) {
     case "decided":
-      if (ranking.exploratory) return `${leader} would be ahead with these weights.`;
+      if (ranking.exploratory) return `${leader} would be ahead with these judges and weights.`;
       return isDoubted(report) || !report.finished ? `${leader} is ahead.` : `Take ${leader}.`;
     case "undecided":
     case "level": {

@@ -35,12 +35,6 @@ test("weights that were chosen after the results were seen decide nothing", () =
   expect(outcomeOf(moved)).toEqual({ label: "Exploratory", tone: "warn" });
 });
 
-test("that length could explain everything is the first doubt", () => {
-  const long = having({ ranking: { ...REPORT.ranking, longer_text: { won: 342, of: 362 } } });
-  expect(doubtsOf(long)[0]).toContain("The longer answer won 342 of 362 comparisons");
-  expect(doubtsOf(REPORT)).toEqual([]);
-});
-
 test("while a run is paused, what is still to come is not called missing or left out", () => {
   const paused = having({
     finished: false,

@@ -42,26 +42,17 @@ export function isDoubted({ ranking, human, judges }: Report): boolean {
     return asked > 0 && (health?.flips ?? 0) / asked >= MANY_FLIPS;
   });
   const isDistrusted = (ranking.distrust ?? []).some((one) => one.decisive);
-  return isContradicted || flips || isDistrusted || lengthDoubt(ranking) !== undefined;
+  return isContradicted || flips || isDistrusted || isByLength(ranking);
 }
 
-/** That nearly every comparison was won by the longer text, in words; nothing where length explains little. */
-export function lengthDoubt(ranking: Report["ranking"]): string | undefined {
-  const { longer_text: longer, length_adjusted: level, leaders } = ranking;
-  const { won, of } = longer;
-  if (of < LEAST_COMPARISONS || won / of < LENGTH_DECIDES) return undefined;
-  const same = leaders.some((leader) => level?.leaders?.includes(leader));
-  return `The longer answer won ${won} of ${of} comparisons, so length alone could explain the outcome${
-    same ? "; with all answers equally long, the leader would stay the same" : ""
-  }.`;
+/** Whether the longer text won so often that its length could explain the outcome; the verdict's notes say it. */
+function isByLength({ longer_text: { won, of } }: Report["ranking"]): boolean {
+  return of >= LEAST_COMPARISONS && won / of >= LENGTH_DECIDES;
 }
 
 /** The doubts, the most serious first. What a run at work has not judged yet is not missing from it. */
-export function doubtsOf({ verdict, ranking, finished }: Report): string[] {
-  const notes = finished ? verdict.notes : verdict.notes.filter((note) => !MISSING.test(note));
-  const length = lengthDoubt(ranking);
-  const isSaid = (ranking.distrust ?? []).some(({ kind }) => kind === "length");
-  return length && !isSaid ? [length, ...notes] : notes;
+export function doubtsOf({ verdict, finished }: Report): string[] {
+  return finished ? verdict.notes : verdict.notes.filter((note) => !MISSING.test(note));
 }
 
 /** The verdict's sentence; while comparisons are still to come it does not speak as if there were none. */

@@ -88,6 +88,11 @@ export function WhatIfPanel({ run, report, weights: said, onWeigh }: Props) {
               </p>
               {query.isFetching && <Spinner label="Counting" />}
             </div>
+            <ul className="doubts">
+              {answer.verdict.notes.map((note) => (
+                <li key={note}>{note}</li>
+              ))}
+            </ul>
             <RankingTable report={report} ranking={answer.ranking} grey={answer.verdict.grey} before={places} />
           </div>
         )}

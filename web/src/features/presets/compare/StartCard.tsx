@@ -1,0 +1,86 @@
+import { Play, TextSearch } from "lucide-react";
+import { useState } from "react";
+import type { ContentSummary } from "../../../api/types";
+import { Button } from "../../../components/Button";
+import { ErrorNote, Note } from "../../../components/Feedback";
+import { SelectField } from "../../../components/Field";
+import { Rehearsal } from "../Rehearsal";
+import type { Rehearsed } from "../useRehearsal";
+import { missingIn, type Setup } from "./setup";
+
+interface Action {
+  isPending: boolean;
+  error: Error | null;
+}
+
+interface Props {
+  setup: Setup;
+  documents: readonly ContentSummary[];
+  rehearsal: Rehearsed;
+  /** The models are known, and with them who judges. */
+  isReady: boolean;
+  tries: Action;
+  onTry: (document: string) => void;
+  starts: Action;
+  onStart: () => void;
+}
+
+/** What the comparison takes, and the two ways on: a try on one document, and the whole. */
+export function StartCard({ setup, documents, rehearsal, isReady, tries, onTry, starts, onStart }: Props) {
+  const [wanted, setWanted] = useState<string>();
+  const missing = missingIn(setup);
+  const names = new Map(documents.map(({ id, name }) => [id, name]));
+  const inputs = setup.rows ? [] : setup.documents;
+  const on = inputs.find((id) => id === wanted) ?? inputs[0];
+  return (
+    <aside className="stack sticky" aria-label="What it takes">
+      <div className="card stack">
+        <h2>What it takes</h2>
+        {missing.length > 0 ? (
+          <Note>
+            <ul className="stack tight">
+              {missing.map((one) => (
+                <li key={one}>{one}</li>
+              ))}
+            </ul>
+          </Note>
+        ) : (
+          <Rehearsal rehearsal={rehearsal} />
+        )}
+        {starts.error && <ErrorNote error={starts.error} />}
+        {tries.error && <ErrorNote error={tries.error} />}
+        <div className="row two-ways">
+          <Button
+            onPress={() => on && onTry(on)}
+            isDisabled={missingIn(setup, true).length > 0 || tries.isPending || !on || !isReady}
+          >
+            <TextSearch size={16} aria-hidden /> {tries.isPending ? "Starting…" : "Try on one"}
+          </Button>
+          <Button variant="primary" onPress={onStart} isDisabled={missing.length > 0 || starts.isPending || !isReady}>
+            <Play size={16} aria-hidden /> {starts.isPending ? "Starting…" : "Compare"}
+          </Button>
+        </div>
+        {setup.rows && (
+          <p className="small dim">
+            A try takes a document. Of a data set, compare a few rows first: those with a certain value.
+          </p>
+        )}
+        {inputs.length > 1 && (
+          <SelectField label="Try on" value={on} onChange={(event) => setWanted(event.target.value)}>
+            {inputs.map((id) => (
+              <option key={id} value={id}>
+                {names.get(id) ?? "…"}
+              </option>
+            ))}
+          </SelectField>
+        )}
+        {setup.trial && (
+          <p className="small dim">
+            Compare takes the answers that you tried, and whatever an earlier run asked in the same way. They are not
+            paid again.
+          </p>
+        )}
+      </div>
+    </aside>
+  );
+}

@@ -1,0 +1,56 @@
+import { cleanup, fireEvent, screen, waitFor } from "@testing-library/react";
+import { afterEach, expect, test, vi } from "vitest";
+import type { AnswerNoteIn, Report } from "../../../api/types";
+import { renderPage } from "../../../testing/renderPage";
+import { DocumentsPanel } from "./DocumentsPanel";
+
+const answer = (candidate: string, text: string) => ({
+  ...{ candidate, text, words: 2, cost: "0", delivered: true, state: "succeeded", marks: [], finish_reason: "stop" },
+});
+const REPORT = {
+  run: { id: "r" },
+  ranking: { rows: [{ candidate: "a" }, { candidate: "b" }] },
+  documents: [
+    { document: "d7", name: "Station", text: "x", flips: 0, answers: [answer("a", "A."), answer("b", "B.")] },
+  ],
+} as unknown as Report;
+
+afterEach(() => {
+  cleanup();
+  vi.unstubAllGlobals();
+});
+
+test("the keys S and N star and note the answer that has the focus, otherwise the first", async () => {
+  const kept = new Map<string, AnswerNoteIn>();
+  vi.stubGlobal("fetch", async (request: Request) => {
+    if (request.method === "PUT") {
+      const written = (await request.json()) as AnswerNoteIn;
+      kept.set(written.candidate, written);
+      return Response.json(written);
+    }
+    return Response.json({ items: [...kept.values()], next_cursor: null });
+  });
+  const page = await renderPage(
+    <DocumentsPanel
+      report={REPORT}
+      document="d7"
+      left="a"
+      right="b"
+      onOpen={() => undefined}
+      onPair={() => undefined}
+    />,
+  );
+  fireEvent.keyDown(document.body, { key: "s" });
+  await screen.findByRole("button", { name: "Starred" });
+  await waitFor(() => expect(kept.get("a")).toMatchObject({ document: 7, repeat: 1, starred: true, note: "" }));
+  screen.getByRole("combobox", { name: "On the right" }).focus();
+  fireEvent.keyDown(page.querySelector('[data-side="right"]') ?? page, { key: "n" });
+  const text = await screen.findByRole("textbox", { name: "b on Station" });
+  // Letters are letters while somebody writes.
+  fireEvent.keyDown(text, { key: "s" });
+  fireEvent.change(text, { target: { value: " Too long. " } });
+  fireEvent.click(screen.getByRole("button", { name: "Keep" }));
+  await waitFor(() => expect(kept.get("b")).toMatchObject({ document: 7, starred: false, note: "Too long." }));
+  expect(await screen.findByText("Too long.")).toBeTruthy();
+  expect(kept.get("a")).toMatchObject({ starred: true });
+});

@@ -1,0 +1,66 @@
+import { cleanup, screen } from "@testing-library/react";
+import { afterEach, expect, test, vi } from "vitest";
+import type { AgainstJudges as Against, Report, Run } from "../../../api/types";
+import { renderPage } from "../../../testing/renderPage";
+import { AgainstJudges } from "./AgainstJudges";
+
+const FOUND: Against = {
+  votes: 21,
+  both_bad: 2,
+  judged: 20,
+  same: 14,
+  agreement: { share: 0.7, low: 0.51, high: 0.85, documents: 10, missing: 0 },
+  disagreements: [
+    {
+      ...{ document: 3, document_name: "Station 3", a: "new", b: "today", repeat: 1, voter: "" },
+      ...{ winner: "today", judges_winner: "new" },
+      judges: [
+        { judge: "reader", fate: "agreed", winner: "new", reasons: ["It holds more facts.", "It holds more facts."] },
+        { judge: "other", fate: "flip", winner: null, reasons: ["The first is clearer.", "The first reads well."] },
+      ],
+    },
+  ],
+};
+const HUMAN = {
+  ...{ votes: 21, voters: 1, documents: 10, ties: 4, sided: 14, judged: 20, leaders: ["today"] },
+  judges: [{ first: "reader", second: "human", same: 13, of: 19 }],
+} as unknown as NonNullable<Report["human"]>;
+
+afterEach(() => {
+  cleanup();
+  vi.unstubAllGlobals();
+});
+
+async function shown(human = HUMAN) {
+  vi.stubGlobal("fetch", () => Promise.resolve(Response.json(FOUND)));
+  const report = { ranking: { leaders: ["new"] } } as unknown as Report;
+  const page = await renderPage(
+    <AgainstJudges run={{ id: "r", preset_id: "p" } as Run} report={report} human={human} />,
+  );
+  await screen.findByText(/came to the judges’ outcome/);
+  return page;
+}
+
+test("the agreement has its interval, and two leaders stand beside each other", async () => {
+  const { textContent } = await shown();
+  expect(textContent).toContain(
+    "You came to the judges’ outcome in 14 of 20 votes; by document 70% (95 % interval 51% to 85%).",
+  );
+  expect(textContent).toContain("By votes alone today leads; by the judges new leads. The verdict says so, too.");
+  expect(textContent).toContain("4 without a difference, 2 of these because both were bad");
+});
+
+test("each disagreement has the judges' reasons and leads to the question", async () => {
+  const { textContent } = await shown();
+  expect(textContent).toContain("You: today is better. The judges: new is better.");
+  expect(textContent.match(/It holds more facts\./g)).toHaveLength(1);
+  expect(textContent).toContain("other: no opinion: it changed its mind when the order was swapped");
+  expect(textContent).toContain("First today, then new: The first reads well.");
+  const link = screen.getByText<HTMLAnchorElement>("Adjust the question");
+  expect(link.href).toMatch(/\/presets\/p\?part=comparison\.instructions$/);
+});
+
+test("too few votes name no leader", async () => {
+  const { textContent } = await shown({ ...HUMAN, leaders: [] });
+  expect(textContent).toContain("Too few votes to say who leads by them. By the judges new leads.");
+});

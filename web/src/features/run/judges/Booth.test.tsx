@@ -1,0 +1,98 @@
+import { act, cleanup, fireEvent, screen, waitFor } from "@testing-library/react";
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import type { Run } from "../../../api/types";
+import { renderPage } from "../../../testing/renderPage";
+import { Booth } from "./Booth";
+
+/** What was sent, and the pairs that still wait, the next one first. */
+let sent: [string, unknown][];
+let waiting: string[];
+
+beforeEach(() => {
+  sent = [];
+  waiting = ["p1", "p2", "p3"];
+  vi.stubGlobal("fetch", async (request: Request) => {
+    const path = new URL(request.url).pathname.replace("/api/runs/r/votes", "");
+    const body: unknown = await request.json().catch(() => null);
+    if (path === "/next")
+      return waiting[0]
+        ? Response.json({ ...BALLOT, pair: waiting[0], first: `First of ${waiting[0]}`, left: waiting.length - 1 })
+        : Response.json({ code: "nothing-to-vote-on", detail: "There is no pair." }, { status: 409 });
+    sent.push([path, body]);
+    if (path.endsWith("/undo")) waiting.unshift(path.split("/")[1] ?? "");
+    else waiting.shift();
+    return Response.json({});
+  });
+});
+afterEach(() => {
+  cleanup();
+  vi.unstubAllGlobals();
+});
+
+const BALLOT = { document_name: "d", document: "text", reference: null, instructions: null, criteria: [], second: "B" };
+const press = (key: string) => void fireEvent.keyDown(document.body, { key });
+const opened = () => renderPage(<Booth run={{ id: "r" } as Run} voter="" onDone={() => undefined} />);
+
+test("the keys 1 to 4 vote for the first, the second, a tie and two bad answers", async () => {
+  waiting.push("p4");
+  await opened();
+  for (const [index, key] of ["1", "2", "3", "4"].entries()) {
+    await screen.findByText(`First of p${index + 1}`);
+    press(key);
+    await waitFor(() => expect(sent).toHaveLength(index + 1));
+  }
+  expect(sent).toEqual([
+    ["", { verdict: "first", pair: "p1" }],
+    ["", { verdict: "second", pair: "p2" }],
+    ["", { verdict: "tie", pair: "p3" }],
+    ["", { verdict: "tie", both_bad: true, pair: "p4" }],
+  ]);
+  // Also the vote on the last pair can be undone.
+  expect(await screen.findByText("There is no pair.")).toBeTruthy();
+  press("z");
+  expect(await screen.findByText("First of p4")).toBeTruthy();
+});
+
+test("undo brings the last pair back, and only once", async () => {
+  await opened();
+  await screen.findByText("First of p1");
+  press("z");
+  expect(sent).toEqual([]);
+  press("1");
+  await screen.findByText("First of p2");
+  press("Z");
+  await screen.findByText("First of p1");
+  expect(screen.getByRole("status").textContent).toBe("0 of 10 given now; 2 pairs are left");
+  press("z");
+  press("2");
+  await screen.findByText("First of p2");
+  expect(sent.map(([path]) => path)).toEqual(["", "/p1/undo", ""]);
+  expect(screen.getByRole<HTMLProgressElement>("progressbar").value).toBe(1);
+});
+
+test("an answer that is longer than its frame says that it goes on", async () => {
+  const heights = { scrollHeight: 900, clientHeight: 400 };
+  for (const [name, value] of Object.entries(heights))
+    vi.spyOn(HTMLElement.prototype, name as "scrollHeight", "get").mockReturnValue(value);
+  vi.stubGlobal(
+    "ResizeObserver",
+    class {
+      constructor(private readonly told: () => void) {}
+      observe() {
+        this.told();
+      }
+      disconnect() {
+        return undefined;
+      }
+    },
+  );
+  await opened();
+  expect(await screen.findAllByRole("button", { name: "It goes on" })).toHaveLength(2);
+  const pane = screen.getByRole("group", { name: "The second answer" });
+  act(() => {
+    pane.scrollTop = 500;
+    fireEvent.scroll(pane);
+  });
+  expect(screen.getAllByRole("button", { name: "It goes on" })).toHaveLength(1);
+  vi.restoreAllMocks();
+});

@@ -1,0 +1,68 @@
+import { queryOptions, useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { data } from "carrel-sdk";
+import type { Api } from "../../api/client";
+import { queryKeys } from "../../api/queryKeys";
+import type { AnswerNote, AnswerNoteIn } from "../../api/types";
+import { useApi } from "../../app/context";
+import { toast } from "../../components/Toasts";
+
+/** What a person says of an answer. */
+export type Kept = Pick<AnswerNote, "starred" | "note">;
+export type Notes = ReadonlyMap<string, Kept>;
+
+const PAGE = 200;
+const NONE: Notes = new Map();
+
+/** The key of an answer; `document` is as in the report, "d3". */
+export function noteKey(document: string, candidate: string): string {
+  return `${document} ${candidate}`;
+}
+
+function notesQuery(api: Api, runId: string) {
+  return queryOptions({
+    queryKey: queryKeys.run.notes(runId),
+    queryFn: async ({ signal }) => {
+      const found = new Map<string, Kept>();
+      let cursor: string | null = null;
+      do {
+        const query: { limit: number; cursor?: string } = { limit: PAGE, ...(cursor ? { cursor } : {}) };
+        const params = { path: { run_id: runId }, query };
+        const page = await data(api.client.GET("/api/runs/{run_id}/notes", { params, signal }));
+        for (const { document, candidate, repeat, starred, note } of page.items)
+          // The app shows the first answer of a candidate that answers more than once.
+          if (repeat === 1) found.set(noteKey(`d${document}`, candidate), { starred, note });
+        cursor = page.next_cursor;
+      } while (cursor);
+      return found;
+    },
+  });
+}
+
+/** The stars and notes of a run, and what changes one. */
+export function useNotes(runId: string) {
+  const api = useApi();
+  const queries = useQueryClient();
+  const notes = useQuery(notesQuery(api, runId)).data ?? NONE;
+  const write = useMutation({
+    mutationFn: (body: AnswerNoteIn) =>
+      data(api.client.PUT("/api/runs/{run_id}/notes", { params: { path: { run_id: runId } }, body })),
+    onMutate: ({ document, candidate, starred = false, note = "" }) =>
+      // At once: a star is a light thing.
+      queries.setQueryData<Notes>(queryKeys.run.notes(runId), (now) =>
+        new Map(now).set(noteKey(`d${document}`, candidate), { starred, note }),
+      ),
+    onError: toast.failed,
+    onSettled: () => queries.invalidateQueries({ queryKey: queryKeys.run.notes(runId) }),
+  });
+  const of = (document: string, candidate: string): Kept =>
+    notes.get(noteKey(document, candidate)) ?? { starred: false, note: "" };
+  const save = (document: string, candidate: string, part: Partial<Kept>) =>
+    write.mutate({ document: Number(document.slice(1)), candidate, repeat: 1, ...of(document, candidate), ...part });
+  return {
+    notes,
+    of,
+    save,
+    star: (document: string, candidate: string) =>
+      save(document, candidate, { starred: !of(document, candidate).starred }),
+  };
+}
