@@ -1,6 +1,5 @@
 """Runs over conversations, through HTTP against strict servers: who gets which turns, and where they are shown."""
 
-import asyncio
 import json
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack

@@ -1,6 +1,5 @@
 """Candidates that search the web, through HTTP against strict servers: what is kept, and what comes of no page."""
 
-import asyncio
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack
 from typing import Any

@@ -1,6 +1,5 @@
 """Candidates that answer in JSON of a schema, through HTTP against strict servers: what is sent, checked, refused."""
 
-import asyncio
 import json
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack

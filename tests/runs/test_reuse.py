@@ -1,6 +1,5 @@
 """Results of earlier runs in place of calls, through HTTP against a strict server: when they are taken or not."""
 
-import asyncio
 from collections.abc import AsyncIterator
 from typing import Any
 
