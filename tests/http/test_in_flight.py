@@ -14,7 +14,7 @@ import pytest
 
 from carrel.config import Settings
 from carrel.kit.concurrency import loop_turns
-from carrel.kit.http import in_flight
+from carrel.kit.http import envelope, in_flight
 from carrel.kit.http.in_flight import InFlight
 from tests.support.clock import FakeClock
 from tests.support.host import Host, code_of
@@ -105,7 +105,7 @@ async def test_refusals_wait_so_that_asking_again_and_again_takes_nothing_from_o
     bob, his = await site.user("bob")
     monkeypatch.setattr(in_flight, "MAX_BYTES", 1_500_000)
     moment = asyncio.Event()
-    monkeypatch.setattr(InFlight, "pause", staticmethod(lambda seconds: moment.wait()))
+    monkeypatch.setattr(InFlight, "pause", staticmethod(moment.wait))
     async with site.unread(ada, hers):
         refused = asyncio.create_task(site.client.get("/api/users/me", headers=ada))
         for _ in range(3):
@@ -113,6 +113,22 @@ async def test_refusals_wait_so_that_asking_again_and_again_takes_nothing_from_o
         assert not refused.done()
         moment.set()
         assert code_of(await refused) == "too-much-in-flight"
+
+
+async def test_a_failure_that_took_work_waits_and_one_that_took_none_does_not(
+    site: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ada, _ = await site.user("ada")
+    moment = asyncio.Event()
+    monkeypatch.setattr(InFlight, "pause", staticmethod(moment.wait))
+    assert (await site.client.get("/api/contents/none", headers=ada)).status_code == 404
+    monkeypatch.setattr(envelope, "WORKED_SECONDS", -1.0)
+    late = asyncio.create_task(site.client.get("/api/contents/none", headers=ada))
+    for _ in range(3):
+        assert (await site.client.get("/api/contents", headers=ada)).status_code == 200
+    assert not late.done()
+    moment.set()
+    assert (await late).status_code == 404
 
 
 async def test_of_all_unread_answers_those_of_the_greediest_are_given_up(

@@ -25,7 +25,7 @@ from carrel.kit.http.answer import CALLER
 from carrel.kit.http.body import keep_pieces
 from carrel.kit.http.envelope import RELEASE
 from carrel.kit.http.fenced import USER
-from carrel.kit.http.in_flight import IN_FLIGHT, PASSAGE, REFUSED_SECONDS, InFlight
+from carrel.kit.http.in_flight import IN_FLIGHT, PASSAGE, InFlight
 from carrel.vault.keyring import UserUuid
 from carrel.vault.workspace import Workspace
 
@@ -209,7 +209,7 @@ async def _sign_in(connection: _Connection, handler: BaseRouteHandler) -> User:
         try:
             passage = in_flight.enter(checked.user.uuid, None if caller is None else caller.drop)
         except CarrelError:
-            await in_flight.pause(REFUSED_SECONDS)
+            await in_flight.pause()
             raise
         scope[PASSAGE] = passage
         await passage.take_turn(scope["method"])

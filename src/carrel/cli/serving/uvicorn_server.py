@@ -29,7 +29,7 @@ from carrel.cli.serving.tls import Certificate, CertificateUnusable
 from carrel.errors import CarrelError, Unavailable
 from carrel.kit import logs
 from carrel.kit.http import problem
-from carrel.kit.processes import service_manager
+from carrel.kit.processes import scheduling, service_manager
 
 _KEEP_ALIVE_SECONDS = 75
 _DRAIN_SECONDS = 10
@@ -293,6 +293,7 @@ class Prepared:
         self._watched.on_started = on_started
         server = _Server(self._config, self._stopping, self._reread, self._replacement, kept)
         sys.setswitchinterval(_SWITCH_SECONDS)
+        scheduling.take_short_turns()
         with suppress(SystemExit):
             server.run(sockets=[listener])
         if self._watched.refusal is not None and server.left is None:

@@ -19,7 +19,7 @@ T = TypeVar("T")
 
 ROUND_SECONDS: Final = 0.001
 """Time on the loop of the steps of one round. A step that is longer is a round of its own."""
-LEAD_SECONDS: Final = 0.003
+LEAD_SECONDS: Final = 0.0005
 """How far a user of short steps may be ahead without waiting: a wait costs a tenth of a small request."""
 LONG_SECONDS: Final = 0.0005
 """A step that keeps the interpreter for so long delays every thread that needs it for a moment."""

@@ -25,7 +25,7 @@ from carrel.kit.http import problem
 from carrel.kit.http.answer import CALLER, AsgiAnswer, Header
 from carrel.kit.http.cors import Cors, OriginRefused
 from carrel.kit.http.fenced import IS_DROPPED, USER, Fence, Fenced
-from carrel.kit.http.in_flight import IN_FLIGHT, PASSAGE, InFlight, Passage
+from carrel.kit.http.in_flight import IN_FLIGHT, PASSAGE, WORKED_SECONDS, InFlight, Passage
 from carrel.kit.http.watching.access_log import AccessLog
 from carrel.kit.http.watching.request_metrics import RequestMetrics
 from carrel.kit.logs import tail
@@ -34,6 +34,8 @@ RELEASE: Final = "carrel.release"
 """The key in the scope under which a guard stores what releases its lease, or wipes a body that may hold a key."""
 _SANE_ID = re.compile(rb"[A-Za-z0-9._-]{1,64}")
 _NO_STORE: Final = (b"cache-control", b"no-store")
+_FAILED: Final = 400
+"""From this status on."""
 _NOSNIFF: Final = (b"x-content-type-options", b"nosniff")
 _HSTS: Final = (b"strict-transport-security", b"max-age=31536000")
 _VARY: Final = (b"vary", b"Origin")
@@ -106,6 +108,8 @@ class Envelope:
             if message["type"] == "http.response.start":
                 passage: Passage | None = inner.get(PASSAGE)
                 if passage is not None:
+                    if message["status"] >= _FAILED and self._clock.monotonic() - started > WORKED_SECONDS:
+                        await self._in_flight.pause()
                     passage.begin_answer()
                 status = message["status"]
                 headers = [*message["headers"], *extra]

@@ -4,6 +4,7 @@ A small body or answer is not counted in bytes: the limit on requests bounds tho
 """
 
 import asyncio
+import random
 from collections import deque
 from collections.abc import Callable
 from typing import Any, Final
@@ -22,7 +23,9 @@ MAX_ALL_BYTES: Final = 40 * 1024 * 1024
 _BEGINS_NOTHING = 2
 """Who holds more than this part of `MAX_BYTES` begins nothing new: the work for an answer comes before its bytes."""
 REFUSED_SECONDS: Final = 0.1
-"""How long a refusal takes: a client that comes again at once, whatever it was told, would keep the loop busy."""
+"""How long a refusal takes at least: clients that come again at once, whatever they are told, keep the loop busy."""
+WORKED_SECONDS: Final = 0.005
+"""A failure that took longer than this counts as a refusal: somebody asked for too much, and work was done."""
 SMALL_BYTES: Final = 64 * 1024
 PASSAGE: Final = "carrel.passage"
 """The key in the scope under which a guard stores the request's `Passage`."""
@@ -69,7 +72,13 @@ class _User:
 class InFlight:
     """Everything of all users that is under way in one process. Owned by the event loop."""
 
-    pause = staticmethod(asyncio.sleep)
+    @staticmethod
+    async def pause() -> None:
+        """Wait before a refusal, for `REFUSED_SECONDS` to twice as long.
+
+        By chance: clients that were refused together and come again together would all come before everybody else.
+        """
+        await asyncio.sleep(random.uniform(REFUSED_SECONDS, 2 * REFUSED_SECONDS))  # noqa: S311 - no secret
 
     def __init__(self) -> None:
         self.turns = LoopTurns()
