@@ -1,5 +1,6 @@
 """Candidates that answer in JSON of a schema, through HTTP against strict servers: what is sent, checked, refused."""
 
+import asyncio
 import json
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack
@@ -118,6 +119,23 @@ async def test_an_answer_follows_the_schema_of_its_candidate_and_is_checked_by_i
     candidates[0] = candidates[0] | {"response_schema": CLOSED | {"title": "Harbour"}}
     await completed(ada, configuration | {"generation": {"candidates": candidates}})
     assert len(strict[0].asked) == before + 1
+
+
+async def test_a_trend_names_another_schema_as_a_change_of_the_candidates(ada: httpx.AsyncClient) -> None:
+    configuration = await _configuration(ada, {"label": "claude", "model": CLAUDE, "response_schema": CLOSED})
+    del configuration["comparison"]
+    preset = (await ada.post("/api/presets", json={"name": "A preset", **configuration})).json()["id"]
+    for schema in (CLOSED, OPEN):
+        configuration["generation"]["candidates"][0]["response_schema"] = schema
+        body = {"name": "A preset", **configuration}
+        await ada.put(f"/api/presets/{preset}", json=body, headers={"If-Match": "*"})
+        run = (await ada.post(f"/api/presets/{preset}/execute", json={})).json()["id"]
+        async with asyncio.timeout(60):
+            while (await ada.get(f"/api/runs/{run}")).json()["state"] == "running":
+                await asyncio.sleep(0.02)
+    points = (await ada.get(f"/api/presets/{preset}/trends")).json()["points"]
+    # The schema is a check of its candidate as well.
+    assert [one["changed"] for one in points] == [["candidates", "checks"], []]
 
 
 async def test_an_answer_that_does_not_follow_its_schema_is_shown_so_and_loses_by_rule(

@@ -201,7 +201,12 @@ def _aspects(conn: Connection, setup: Setup) -> dict[Aspect, str]:
             " WHERE run_existing.run = ? ORDER BY candidate, document"
         ),
         "prompts": _digest([text(one.instructions) for one in setup.candidates]),
-        "candidates": _digest([(one.label, one.model, one.parameters, one.grounding) for one in setup.candidates]),
+        "candidates": _digest(
+            [
+                (one.label, one.model, one.parameters, one.grounding, text(one.response_schema))
+                for one in setup.candidates
+            ]
+        ),
         "judging": _digest((judges, way.criteria, judging)),
         "checks": _digest([one.check for one in marks.asked(conn, setup.seq)]),
     }
