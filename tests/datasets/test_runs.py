@@ -184,9 +184,16 @@ def test_a_placeholder_that_no_column_has_stays_open(conn: Connection) -> None:
 def test_a_trial_takes_one_row(tmp_path: Path) -> None:
     with workspace_database(tmp_path) as conn:
         raw = configuration(conn, table(conn))
-        with pytest.raises(BadInput) as refused:
-            snapshot.recipe(conn, RunIn(configuration=converted(raw), trial=True), REGISTRY)
-        assert [error.path for error in refused.value.errors] == ["rows.where"]
-        raw["rows"]["where"] = {"id": "q1"}
-        tried = RunIn(configuration=converted(raw), trial=True)
-        assert estimate(conn, tried, REGISTRY, SETTINGS).calls.total == 1
+        for chosen, row in (({}, 1), ({"row": 2}, 2), ({"where": {"today": "Readers do."}}, 3)):
+            raw["rows"] |= {"where": {}, "row": None} | chosen
+            tried = RunIn(configuration=converted(raw), trial=True)
+            narrowed = snapshot.recipe(conn, tried, REGISTRY).configuration.rows
+            assert narrowed is not None
+            assert narrowed.row == row
+            assert estimate(conn, tried, REGISTRY, SETTINGS).documents == 1
+        for chosen, message in (
+            ({"row": 4}, "is beyond the last row, 3"),
+            ({"row": 2, "where": {"lang": "en"}}, "does not have the values in where"),
+        ):
+            wrong = raw | {"rows": {"data_set": raw["rows"]["data_set"]} | chosen}
+            assert refused(conn, wrong) == {"configuration.rows.row": message}

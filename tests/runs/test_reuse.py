@@ -116,6 +116,32 @@ async def test_repeats_and_copies_are_never_reused_for_each_other(ada: httpx.Asy
     assert sum(task["reused"] for task in generated) == 4
 
 
+async def test_a_run_over_rows_takes_the_answers_that_were_tried_on_one_row(
+    ada: httpx.AsyncClient, anthropic: Anthropic
+) -> None:
+    table = b"question,lang\nWhat is a carrel?,en\nWas ist das?,de\nWho reads?,en\n"
+    form = {"file": ("questions.csv", table, "text/csv")}
+    data = {"columns": '{"question": "variable", "lang": "metadata"}'}
+    data_set = (await ada.post("/api/data-sets", files=form, data=data)).json()["id"]
+    configuration = await _configuration(ada)
+    configuration |= {
+        "rows": {"data_set": data_set},
+        "instructions": await content(ada, {}, "generation_instructions", "In {{lang}}: {{question}}"),
+    }
+    rows = {"data_set": data_set, "row": 2}
+    trial = await _trial(ada, configuration, rows=rows)
+    assert trial["configuration"]["rows"] == rows | {"where": {}, "version": 1}
+    assert len(anthropic.asked) == 2
+    assert all("Was ist das?" in str(one.body) for one in anthropic.asked)
+    del configuration["comparison"]
+    whole = await completed(ada, configuration, reuse=True)
+    tasks = (await ada.get(f"/api/runs/{whole['id']}/tasks?limit=200")).json()["items"]
+    assert {task["document"] for task in tasks if task["reused"]} == {2}
+    assert len(anthropic.asked) == 3 * 2, "0 calls of the tried row are made twice"
+    asked = [str(one.body) for one in anthropic.asked]
+    assert sum("Was ist das?" in one for one in asked) == 2
+
+
 async def _trial(ada: httpx.AsyncClient, configuration: dict[str, Any], **changes: Any) -> dict[str, Any]:
     run = await completed(ada, configuration, trial=True, **changes)
     assert run["trial"]

@@ -129,12 +129,13 @@ class DocumentGroups(msgspec.Struct, kw_only=True, omit_defaults=True):
 class Rows(msgspec.Struct, kw_only=True, omit_defaults=True):
     """Rows of a data set as inputs: all, or those whose columns have the values in `where`.
 
-    With None, `version` is the newest one when the run is made.
+    With `row`, only the row of this number, counted from 1. With None, `version` is the newest one when the run is made.
     """
 
     data_set: str
     where: dict[str, str] = msgspec.field(default_factory=dict)
     version: int | None = None
+    row: int | None = None
 
 
 class Check(msgspec.Struct, kw_only=True, omit_defaults=True, rename={"schema_": "schema"}):

@@ -49,22 +49,44 @@ def find(conn: Connection, data_set_id: DataSetId, version: int | None = None) -
     return _earlier.one(conn, source, present.seq, version)
 
 
-def count(conn: Connection, version: Version, where: Mapping[str, str]) -> int:
-    """How many rows have these values in these columns."""
-    if not where:
-        return version.row_count
-    condition, params = _condition(version, where)
-    found: int = conn.value(f"SELECT count(*) FROM data_set_rows WHERE {condition}", *params)
-    return found
+class Choice(NamedTuple):
+    """Which rows are taken: those with these values in these columns, and of them only the one of this number."""
+
+    where: Mapping[str, str] = {}
+    row: int | None = None
 
 
-def each(conn: Connection, version: Version, where: Mapping[str, str]) -> Iterator[Row]:
-    """The rows that have these values in these columns, one by one, in the order of the table.
+def count(conn: Connection, version: Version, choice: Choice) -> int:
+    """How many rows are taken.
 
     Raises:
         KeyError: there is no such column.
     """
-    condition, params = _condition(version, where)
+    if not choice.where and choice.row is None:
+        return version.row_count
+    condition, params = _condition(version, choice)
+    found: int = conn.value(f"SELECT count(*) FROM data_set_rows WHERE {condition}", *params)
+    return found
+
+
+def first(conn: Connection, version: Version, choice: Choice) -> int | None:
+    """The number of the first row that is taken.
+
+    Raises:
+        KeyError: there is no such column.
+    """
+    condition, params = _condition(version, choice)
+    found: int | None = conn.value(f"SELECT min(ordinal) FROM data_set_rows WHERE {condition}", *params)
+    return found
+
+
+def each(conn: Connection, version: Version, choice: Choice) -> Iterator[Row]:
+    """The rows that are taken, one by one, in the order of the table.
+
+    Raises:
+        KeyError: there is no such column.
+    """
+    condition, params = _condition(version, choice)
     for row in _rows.each(conn, f"FROM data_set_rows WHERE {condition} ORDER BY ordinal", *params):
         yield _whole(row, version)
 
@@ -96,10 +118,13 @@ def versions(conn: Connection, data_set_id: DataSetId, paging: Paging) -> Page[D
     return fetch(conn, paging, _summaries, _ALL, seq, seq="version")
 
 
-def _condition(version: Version, where: Mapping[str, str]) -> tuple[str, list[object]]:
+def _condition(version: Version, choice: Choice) -> tuple[str, list[object]]:
     places = {column.name: place for place, column in enumerate(version.columns)}
     sql, params = "data_set = ? AND batch = ?", list[object]((version.seq, version.batch))
-    for name, value in where.items():
+    if choice.row is not None:
+        sql += " AND ordinal = ?"
+        params.append(choice.row)
+    for name, value in choice.where.items():
         # An empty value stands for an empty cell.
         sql += " AND ifnull(json_extract(cells, ?), '') = ?"
         params += (f"$[{places[name]}]", value)

@@ -150,12 +150,13 @@ class Rows(In, frozen=True):
     """Rows of a data set as inputs.
 
     Of all rows, those whose columns have exactly the values in `where`; an empty value stands for an empty cell. With
-    null, `version` is the newest one when the run is made.
+    `row`, only the row of this number, counted from 1. With null, `version` is the newest one when the run is made.
     """
 
     data_set: DataSetId
     where: Annotated[dict[ColumnName, str], Meta(max_length=10)] = msgspec.field(default_factory=dict)
     version: Annotated[int, Meta(ge=1, lt=1 << 31)] | None = None
+    row: Annotated[int, Meta(ge=1, lt=1 << 31)] | None = None
 
 
 class Configuration(In, frozen=True, kw_only=True):

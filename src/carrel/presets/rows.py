@@ -4,11 +4,11 @@ from collections.abc import Iterator
 
 from carrel.datasets import rows
 from carrel.datasets.columns import place_of
-from carrel.datasets.rows import Version
+from carrel.datasets.rows import Choice, Version
 from carrel.errors import FieldError
 from carrel.kit.http.validation import name_of
 from carrel.kit.sqlite.database import Connection
-from carrel.presets.configuration import Configuration
+from carrel.presets.configuration import Configuration, Rows
 
 
 def table(conn: Connection, configuration: Configuration) -> Version | None:
@@ -21,8 +21,22 @@ def count(conn: Connection, configuration: Configuration, found: Version | None)
     """How many inputs a run has."""
     if configuration.rows is None or found is None:
         return len(configuration.inputs)
-    names = {column.name for column in found.columns}
-    return rows.count(conn, found, configuration.rows.where) if configuration.rows.where.keys() <= names else 0
+    return rows.count(conn, found, choice(configuration.rows)) if _has_columns(configuration.rows, found) else 0
+
+
+def first(conn: Connection, configuration: Configuration) -> int | None:
+    """The number of the first row that is an input; `None` without any."""
+    found, wanted = table(conn, configuration), configuration.rows
+    return rows.first(conn, found, choice(wanted)) if wanted and found and _has_columns(wanted, found) else None
+
+
+def choice(wanted: Rows) -> Choice:
+    """Which rows of the table are inputs."""
+    return Choice(wanted.where, wanted.row)
+
+
+def _has_columns(wanted: Rows, found: Version) -> bool:
+    return wanted.where.keys() <= {column.name for column in found.columns}
 
 
 def faults(configuration: Configuration, found: Version | None, documents: int) -> Iterator[FieldError]:
@@ -36,7 +50,12 @@ def faults(configuration: Configuration, found: Version | None, documents: int) 
     unknown = [name for name in configuration.rows.where if name not in names]
     for name in unknown:
         yield FieldError(f"rows.where.{name_of(name)}", "is not a column of the data set")
-    if not unknown and not documents:
+    row = configuration.rows.row
+    if row is not None and row > found.row_count:
+        yield FieldError("rows.row", f"is beyond the last row, {found.row_count}")
+    elif not unknown and not documents and row is not None:
+        yield FieldError("rows.row", "does not have the values in where")
+    elif not unknown and not documents:
         yield FieldError("rows", "has no rows with these values")
     if place_of(found.columns, "variable") is None and place_of(found.columns, "messages") is None:
         yield FieldError("rows.data_set", "needs a column with the role variable or messages")

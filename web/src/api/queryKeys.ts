@@ -98,7 +98,7 @@ export const queryKeys = {
     /** The report as data, whatever run it is compared with. */
     reports: (id: string) => ["run", id, "report"],
     report: (id: string, against: string | undefined) => ["run", id, "report", { against }],
-    reportPage: (id: string) => ["run", id, "report-page"],
+    reportPage: (id: string, column: string) => ["run", id, "report-page", column],
     ranking: (id: string, weights: Readonly<Record<string, number>> | undefined) => [
       "run",
       id,

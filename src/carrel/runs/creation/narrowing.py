@@ -2,7 +2,6 @@
 
 from msgspec.structs import replace
 
-from carrel.errors import BadInput
 from carrel.kit.sqlite.database import Connection
 from carrel.presets import rows
 from carrel.presets.configuration import Configuration, Output
@@ -29,18 +28,15 @@ def with_inputs(configuration: Configuration, inputs: list[ContentId]) -> Config
 
 
 def to_trial(conn: Connection, configuration: Configuration) -> Configuration:
-    """Take the first input alone and one answer of each candidate, without judges and destinations.
+    """Take the first input alone, or the first row, and one answer of each candidate, without judges and destinations.
 
     A trial asks exactly what the whole run asks first, so that a run with `reuse` takes its answers, as a trial takes
     those of earlier trials. Nothing goes in batches, because somebody waits for the answers.
-
-    Raises:
-        BadInput: the inputs are several rows of a data set.
     """
     if configuration.rows is None:
         configuration = with_inputs(configuration, configuration.inputs[:1])
-    elif rows.count(conn, configuration, rows.table(conn, configuration)) > 1:
-        raise BadInput.at("rows.where", "must choose a single row, because a trial works on one input")
+    elif (first := rows.first(conn, configuration)) is not None:
+        configuration = replace(configuration, rows=replace(configuration.rows, row=first))
     return replace(
         configuration,
         groups=None,

@@ -49,7 +49,7 @@ class RowInputs:
             raise BadInput.at("rows", "names no data set, or no version of it")
         self.version: Version = version
         self._conn = conn
-        self._where = configuration.rows.where
+        self._choice = rows.choice(configuration.rows)
         columns = version.columns
         self._texts = [place for place, column in enumerate(columns) if column.role == "variable"]
         self._metadata = [place for place, column in enumerate(columns) if column.role == "metadata"]
@@ -61,14 +61,14 @@ class RowInputs:
         }
 
     def __len__(self) -> int:
-        return tables.count(self._conn, self.version, self._where)
+        return tables.count(self._conn, self.version, self._choice)
 
     def each(self, fields: Collection[str] = ()) -> Iterator[RowInput]:
         """The rows one by one. `fields` are the placeholders that prompts use."""
         columns = self.version.columns
         wanted = {placeholder(column.name): place for place, column in enumerate(columns)}
         places = {name: wanted[name] for name in fields}
-        for row in tables.each(self._conn, self.version, self._where):
+        for row in tables.each(self._conn, self.version, self._choice):
             self._conn.take_turn()
             turns = self._turns(row)
             yield RowInput(

@@ -13,7 +13,7 @@ import { DocumentsStep } from "./DocumentsStep";
 import { ModelsStep } from "./ModelsStep";
 import { MoreStep } from "./MoreStep";
 import { SAMPLE_MODELS, SAMPLE_TASK } from "./sample";
-import { EMPTY, keepSetup, keptSetup, missingIn, presetOf, type Prompt, type Setup } from "./setup";
+import { EMPTY, keepSetup, keptSetup, missingIn, presetOf, type Prompt, type Setup, type TriedInput } from "./setup";
 import { StartCard } from "./StartCard";
 import { TaskStep } from "./TaskStep";
 import { TrialPart } from "./TrialPart";
@@ -54,7 +54,7 @@ export function ComparePage() {
         },
       },
     );
-  const tryOn = (on: string) =>
+  const tryOn = (on: TriedInput) =>
     tries.mutate(
       { setup, models: known.models, on },
       {

@@ -3,10 +3,10 @@ import { useState } from "react";
 import type { ContentSummary } from "../../../api/types";
 import { Button } from "../../../components/Button";
 import { ErrorNote, Note } from "../../../components/Feedback";
-import { SelectField } from "../../../components/Field";
+import { SelectField, TextField } from "../../../components/Field";
 import { Rehearsal } from "../Rehearsal";
 import type { Rehearsed } from "../useRehearsal";
-import { missingIn, type Setup } from "./setup";
+import { missingIn, triedInput, type Setup, type TriedInput } from "./setup";
 
 interface Action {
   isPending: boolean;
@@ -20,18 +20,19 @@ interface Props {
   /** The models are known, and with them who judges. */
   isReady: boolean;
   tries: Action;
-  onTry: (document: string) => void;
+  onTry: (on: TriedInput) => void;
   starts: Action;
   onStart: () => void;
 }
 
-/** What the comparison takes, and the two ways on: a try on one document, and the whole. */
+/** What the comparison takes, and the two ways on: a try on one document or row, and the whole. */
 export function StartCard({ setup, documents, rehearsal, isReady, tries, onTry, starts, onStart }: Props) {
   const [wanted, setWanted] = useState<string>();
   const missing = missingIn(setup);
   const names = new Map(documents.map(({ id, name }) => [id, name]));
   const inputs = setup.rows ? [] : setup.documents;
-  const on = inputs.find((id) => id === wanted) ?? inputs[0];
+  const [row, setRow] = useState("");
+  const on = triedInput(setup, wanted, row);
   return (
     <aside className="stack sticky" aria-label="What it takes">
       <div className="card stack">
@@ -61,12 +62,23 @@ export function StartCard({ setup, documents, rehearsal, isReady, tries, onTry, 
           </Button>
         </div>
         {setup.rows && (
-          <p className="small dim">
-            A try takes a document. Of a data set, compare a few rows first: those with a certain value.
-          </p>
+          <TextField
+            label="Try on row"
+            type="number"
+            min={1}
+            step={1}
+            placeholder="the first one"
+            value={row}
+            faults={row && !on ? ["Write the number of a row: 1 is the first."] : []}
+            onChange={(event) => setRow(event.target.value)}
+          />
         )}
         {inputs.length > 1 && (
-          <SelectField label="Try on" value={on} onChange={(event) => setWanted(event.target.value)}>
+          <SelectField
+            label="Try on"
+            value={typeof on === "string" ? on : ""}
+            onChange={(event) => setWanted(event.target.value)}
+          >
             {inputs.map((id) => (
               <option key={id} value={id}>
                 {names.get(id) ?? "…"}

@@ -89,6 +89,20 @@ export function triedPart(preset: PresetIn): PresetIn {
   };
 }
 
+/** What a trial works on: a document, or a row of a data set, which is the first one without a number. */
+export type TriedInput = string | Rows;
+
+/** The document, or the rows with the number of the one that is tried; nothing where the number is none. */
+export function triedInput(
+  { rows, documents }: Setup,
+  wanted: string | undefined,
+  row: string,
+): TriedInput | undefined {
+  if (!rows) return documents.find((id) => id === wanted) ?? documents[0];
+  if (!row) return rows;
+  return /^[1-9]\d{0,8}$/.test(row) ? { ...rows, row: Number(row) } : undefined;
+}
+
 /** What is still missing, in the order of the page; a trial needs one candidate only. */
 export function missingIn(setup: Setup, isTrial = false): string[] {
   const missing = [];

@@ -1,4 +1,4 @@
-/** Trying the candidates on one document: it starts a run that is a trial, and follows it. */
+/** Trying the candidates on one document or row: it starts a run that is a trial, and follows it. */
 import { useMutation, useQueries, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useEffect, useState } from "react";
 import { data, type ServerEvent } from "carrel-sdk";
@@ -10,7 +10,7 @@ import { useApi } from "../../../app/context";
 import { noPlaces, withEvents } from "../../../lib/liveAnswers";
 import { hasEnded } from "../../../lib/states";
 import { configurationOf } from "../useRehearsal";
-import { presetOf, triedPart, type Setup } from "./setup";
+import { presetOf, triedPart, type Setup, type TriedInput } from "./setup";
 import { keepPrompt } from "./usePrompts";
 
 const MOST_CANDIDATES = 20;
@@ -18,15 +18,16 @@ const MOST_CANDIDATES = 20;
 /** A trial starts without its reader if that cannot listen for so long. */
 const LISTENS_WITHIN_MS = 3000;
 
-/** Keep the prompts, and make a trial on one document; the result is the run and the prompts with their ids. */
+/** Keep the prompts, and make a trial on one input; the result is the run and the prompts with their ids. */
 export function useTry() {
   const api = useApi();
   return useMutation({
-    mutationFn: async ({ setup, models, on }: { setup: Setup; models: readonly Model[]; on: string }) => {
+    mutationFn: async ({ setup, models, on }: { setup: Setup; models: readonly Model[]; on: TriedInput }) => {
       const prompts = await Promise.all(setup.prompts.map((prompt) => keepPrompt(api, prompt)));
       const preset = triedPart(presetOf({ ...setup, prompts }, models));
       const header = { "Idempotency-Key": crypto.randomUUID() };
-      const body = { name: preset.name, configuration: configurationOf(preset), inputs: [on], trial: true };
+      const input = typeof on === "string" ? { inputs: [on] } : { rows: on };
+      const body = { name: preset.name, configuration: configurationOf(preset), ...input, trial: true };
       const { id } = (await data(api.client.POST("/api/runs", { params: { header }, body }))) as Run;
       return { run: id, prompts };
     },

@@ -11,6 +11,7 @@ import { QueryView } from "../../../components/QueryView";
 import { download } from "../../../lib/download";
 import { hasEnded, hasResult } from "../../../lib/states";
 import { ReportFrame } from "./ReportFrame";
+import { splitQuery } from "../queries";
 import { SendToGithub } from "../SendToGithub";
 
 const ASK_EVERY_MS = 700;
@@ -20,10 +21,12 @@ const ASK_AT_MOST = 200;
 export function ReportPanel({ run }: { run: Run }) {
   const api = useApi();
   const [isSending, setSending] = useState(false);
+  const [column, setColumn] = useState("");
+  const columns = useQuery(splitQuery(api, run.id, undefined)).data?.columns ?? [];
   const path = `/api/runs/${encodeURIComponent(run.id)}`;
   const page = useQuery({
-    queryKey: queryKeys.run.reportPage(run.id),
-    queryFn: async ({ signal }) => (await api.raw(`${path}/report?format=html`, "text/html", signal)).text(),
+    queryKey: queryKeys.run.reportPage(run.id, column),
+    queryFn: async ({ signal }) => (await api.raw(reportPath(run.id, column), "text/html", signal)).text(),
   });
   const exporting = useMutation({
     mutationFn: async () => {
@@ -58,6 +61,21 @@ export function ReportPanel({ run }: { run: Run }) {
             <FolderGit2 size={16} aria-hidden /> To GitHub
           </Button>
         )}
+        {columns.length > 0 && (
+          <select
+            className="input narrow"
+            aria-label="Report with the results by"
+            value={column}
+            onChange={(event) => setColumn(event.target.value)}
+          >
+            <option value="">Report by no column</option>
+            {columns.map((name) => (
+              <option key={name} value={name}>
+                Report by {name}
+              </option>
+            ))}
+          </select>
+        )}
         {exporting.isPending && <Spinner label="Packing" />}
       </div>
       {exporting.isError && <ErrorNote error={exporting.error} onRetry={() => exporting.mutate()} />}
@@ -69,6 +87,11 @@ export function ReportPanel({ run }: { run: Run }) {
       </QueryView>
     </div>
   );
+}
+
+function reportPath(runId: string, column: string): string {
+  const split = column && `&split=${encodeURIComponent(column)}`;
+  return `/api/runs/${encodeURIComponent(runId)}/report?format=html${split}`;
 }
 
 /** An export is packed in the background, and refused until it is there. */

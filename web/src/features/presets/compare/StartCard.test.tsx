@@ -1,0 +1,36 @@
+import { cleanup, fireEvent, screen } from "@testing-library/react";
+import { afterEach, expect, test, vi } from "vitest";
+import { renderPage } from "../../../testing/renderPage";
+import type { Rehearsed } from "../useRehearsal";
+import { EMPTY } from "./setup";
+import { StartCard } from "./StartCard";
+
+afterEach(cleanup);
+
+test("of a data set, a try takes the first row or the one of a number, and nothing that is no number", async () => {
+  const onTry = vi.fn();
+  const rows = { data_set: "s1", where: { lang: "de" } };
+  const idle = { isPending: false, error: null };
+  await renderPage(
+    <StartCard
+      setup={{ ...EMPTY, rows, prompts: [{ text: "Answer." }], models: ["local:lead"] }}
+      documents={[]}
+      rehearsal={{} as Rehearsed}
+      isReady
+      tries={idle}
+      onTry={onTry}
+      starts={idle}
+      onStart={vi.fn()}
+    />,
+  );
+  const button = screen.getByRole("button", { name: "Try on one" });
+  const row = screen.getByLabelText("Try on row");
+  fireEvent.click(button);
+  fireEvent.change(row, { target: { value: "12" } });
+  fireEvent.click(button);
+  expect(onTry.mock.calls).toEqual([[rows], [{ ...rows, row: 12 }]]);
+  fireEvent.change(row, { target: { value: "0" } });
+  fireEvent.click(button);
+  expect(screen.getByText("Write the number of a row: 1 is the first.")).toBeTruthy();
+  expect(onTry).toHaveBeenCalledTimes(2);
+});

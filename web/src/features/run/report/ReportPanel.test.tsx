@@ -1,0 +1,39 @@
+import { cleanup, fireEvent, screen, waitFor } from "@testing-library/react";
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import type { Run } from "../../../api/types";
+import { renderPage } from "../../../testing/renderPage";
+import { ReportPanel } from "./ReportPanel";
+
+const RUN = { id: "r", name: "Answers", state: "completed" } as Run;
+
+let asked: string[];
+let columns: string[];
+beforeEach(() => {
+  asked = [];
+  columns = [];
+  vi.stubGlobal("fetch", (input: Request | string) => {
+    const { pathname, search } = new URL(typeof input === "string" ? input : input.url, "http://localhost");
+    if (pathname.endsWith("/split")) return Promise.resolve(Response.json({ columns }));
+    asked.push(search);
+    return Promise.resolve(new Response("<!doctype html><p>A report</p>"));
+  });
+});
+afterEach(() => {
+  cleanup();
+  vi.unstubAllGlobals();
+});
+
+test("the report has the results by a column when one is chosen", async () => {
+  columns = ["lang", "a & b"];
+  await renderPage(<ReportPanel run={RUN} />);
+  const select = await screen.findByLabelText("Report with the results by");
+  await waitFor(() => expect(asked).toEqual(["?format=html"]));
+  fireEvent.change(select, { target: { value: "a & b" } });
+  await waitFor(() => expect(asked).toEqual(["?format=html", "?format=html&split=a%20%26%20b"]));
+});
+
+test("a run whose inputs have no columns offers none", async () => {
+  await renderPage(<ReportPanel run={RUN} />);
+  await waitFor(() => expect(asked).toEqual(["?format=html"]));
+  expect(screen.queryByLabelText("Report with the results by")).toBeNull();
+});
