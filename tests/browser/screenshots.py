@@ -13,6 +13,7 @@ from carrel_sdk.presets import Preset, PresetDraft
 from playwright.async_api import Browser, Page, async_playwright, expect
 
 from carrel.cli import demo
+from tests.browser import guide_pictures
 from tests.browser.browser import launched
 from tests.browser.contents import finish, finished_run, preset, stations
 from tests.browser.demo_website import DemoWebsite, open_website
@@ -59,6 +60,7 @@ async def main() -> None:
         async with async_playwright() as playwright, launched(playwright, Path(folder)) as browser:
             await _outside(browser, website)
             await _on_the_way(browser, website)
+            await guide_pictures.shots(browser, website)
             await _inside(browser, website)
     sizes = [file.stat().st_size for file in FOLDER.iterdir()]
     print(f"{len(sizes)} pictures, {sum(sizes) / 1e6:.1f} MB, in {FOLDER}")

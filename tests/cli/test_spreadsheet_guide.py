@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 from click.testing import Result
 
-GUIDE = (Path(__file__).parents[2] / "docs/from-a-spreadsheet.md").read_text(encoding="utf-8")
+ROOT = Path(__file__).parents[2]
+GUIDE = (ROOT / "docs/from-a-spreadsheet.md").read_text(encoding="utf-8")
 TABLES = re.findall(r"`([\w-]+\.csv)`:\n\n```csv\n(.*?)```", GUIDE, re.DOTALL)
 # The commands on files of other programs, and those with a key, are tested as to their words.
 COMMANDS = [line for line in re.findall(r"^carrel (.+)$", GUIDE, re.MULTILINE) if "outputs.csv" in line]
@@ -27,5 +28,8 @@ def test_a_command_of_the_guide_ends_with_a_verdict(
     assert "Verdict" in ranked.output
 
 
-def test_two_commands_are_run() -> None:
+def test_two_commands_are_run_and_every_picture_is_made_by_make_screenshots() -> None:
     assert len(COMMANDS) == 2
+    shown = set(re.findall(r"\(screenshots/(guide-[\w-]+)\.png\)", GUIDE))
+    made = (ROOT / "tests/browser/guide_pictures.py").read_text(encoding="utf-8")
+    assert shown == set(re.findall(r'"(guide-[\w-]+)"', made))

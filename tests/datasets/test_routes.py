@@ -103,6 +103,7 @@ async def test_cells_with_quotes_and_lines_and_nested_json_stay_as_they_are_writ
 
 
 CHAT = '[{"role": "user", "content": "Hi"}]'
+NOT_UTF8 = "is neither UTF-8 nor UTF-16 with its mark; save it as UTF-8, in a spreadsheet program as “CSV UTF-8”"
 REFUSED = [
     ("a.csv", b"", 400, "data-set-empty", {}),
     ("a.csv", b"question\n", 400, "data-set-empty", {}),
@@ -133,7 +134,7 @@ REFUSED = [
     ),
     ("a.csv", b"a,b\n1,2,3\n", 400, "data-set-unreadable", {"rows[1]": "has too many columns: 3 instead of 2"}),
     ("a.csv", b'a,b\n1,"2\n', 400, "data-set-unreadable", {"rows[1]": "is not valid CSV: see the quotation marks"}),
-    ("a.csv", b"a\n\xff\xfe\n", 400, "data-set-unreadable", {"file": "is not UTF-8, and not UTF-16 with its mark"}),
+    ("a.csv", b"a\n\xff\xfe\n", 400, "data-set-unreadable", {"file": NOT_UTF8}),
     ("a.jsonl", b'{"a": 1}\n[1]\n', 400, "data-set-unreadable", {"rows[2]": "is not a JSON object"}),
     ("a.jsonl", b'{"a": ' + b"[" * 100_000, 400, "data-set-unreadable", {"rows[1]": "is not a JSON object"}),
     ("a.json", b'{"a": 1}', 400, "data-set-unreadable", {"file": "is not a JSON array of objects"}),
@@ -147,7 +148,7 @@ REFUSED = [
     ("a.csv", b"topic\n" + b"x" * 101, 400, "data-set-rows-invalid",
      {"rows[1].topic": "must have at most 100 characters"}),
     ("a.csv", b"question,Long Name\na,b\nc," + b"x" * (10 << 20), 413, "data-set-cell-too-large",
-     {"rows[2].columns[2]": "must have at most 1048576 bytes"}),
+     {"rows[2].columns[2]": "must have at most 1,048,576 bytes"}),
 ]  # fmt: skip
 
 

@@ -27,6 +27,9 @@ _MARKS: Final = (
     (codecs.BOM_UTF16_LE, "utf-16-le"),
     (codecs.BOM_UTF16_BE, "utf-16-be"),
 )
+_NOT_UTF8: Final = (
+    "is neither UTF-8 nor UTF-16 with its mark; save it as UTF-8, in a spreadsheet program as “CSV UTF-8”"
+)
 _line = msgspec.json.Decoder(dict[str, msgspec.Raw])
 _array = msgspec.json.Decoder(list[msgspec.Raw])
 _text = msgspec.json.Decoder(str)
@@ -71,7 +74,7 @@ def _lines(body: bytearray, newline: str) -> Iterator[str]:
     try:
         yield from io.TextIOWrapper(raw, encoding, newline=newline)
     except UnicodeDecodeError:
-        raise TableUnreadable(errors=(FieldError("file", "is not UTF-8, and not UTF-16 with its mark"),)) from None
+        raise TableUnreadable(errors=(FieldError("file", _NOT_UTF8),)) from None
 
 
 def _csv(lines: Iterator[str], separator: str | None) -> Table:

@@ -87,7 +87,7 @@ class CheckedTable:
         for place, cell in enumerate(cells):
             if cell is not None and 4 * len(cell) > most and len(cell.encode("utf-8", "replace")) > most:
                 at = (place + 1, self.columns[place].name)
-                raise CellTooLarge(errors=(fault(number, f"must have at most {most} bytes", at),))
+                raise CellTooLarge(errors=(fault(number, f"must have at most {most:,} bytes", at),))
 
     def _faults(self, number: int, cells: Cells) -> Iterator[FieldError]:
         for place, column in enumerate(self.columns):

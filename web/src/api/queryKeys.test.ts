@@ -9,7 +9,7 @@ const OF_A_RUN = [
   run.reports("a"),
   run.report("a", undefined),
   run.report("a", "b"),
-  run.reportPage("a"),
+  run.reportPage("a", "lang"),
   run.ranking("a", undefined),
   run.ranking("a", { judge: 2 }),
   run.tasks("a", {}),

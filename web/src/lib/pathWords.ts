@@ -9,6 +9,7 @@ const NAMES: Readonly<Record<string, string>> = {
   body: "criterion",
   paths: "file",
   contents: "text",
+  columns: "column",
 };
 /** Parts that say nothing to a reader: what stands in them is named by what follows. */
 const SILENT = new Set(["configuration", "generation", "combination"]);
@@ -16,10 +17,15 @@ const SILENT = new Set(["configuration", "generation", "combination"]);
 /** A row of a table, and the column by its name or its number; both are counted from one already. */
 const OF_A_TABLE = /^rows\[(\d+)\](?:\.(?:columns\[(\d+)\]|(.+)))?$/;
 
+/** A column of a table in a file, counted from one as well; `columns[2].role` is a field of a request, and is not. */
+const OF_A_HEADER = /^columns\[(\d+)\]$/;
+
 /** `generation.candidates[2].model` as "Candidate 3, model": people count from one. */
 export function pathInWords(path: string): string {
   const [isOfTable, row, place, column = place] = OF_A_TABLE.exec(path) ?? [];
   if (isOfTable) return `Row ${row ?? ""}${column === undefined ? "" : `, column ${column}`}`;
+  const [, header] = OF_A_HEADER.exec(path) ?? [];
+  if (header) return `Column ${header}`;
   const parts = path
     .split(".")
     .filter((part, at, all) => !(SILENT.has(part) && at < all.length - 1))

@@ -52,27 +52,20 @@ interface LineProps {
 function CheckLine({ number, check, at, onChange, onRemove }: LineProps) {
   return (
     <div className="check-line" role="group" aria-label={`Check ${number}`}>
+      <SelectField
+        label="An answer passes if it"
+        value={check.kind}
+        faults={at("kind")}
+        onChange={(event) => onChange(withKind(check, event.target.value as Kind))}
+      >
+        {Object.entries(KINDS).map(([kind, { label }]) => (
+          <option key={kind} value={kind}>
+            {label.charAt(0).toLowerCase() + label.slice(1)}
+          </option>
+        ))}
+      </SelectField>
       <div className="stack tight">
-        <SelectField
-          label="An answer passes if it"
-          value={check.kind}
-          faults={at("kind")}
-          onChange={(event) => onChange(withKind(check, event.target.value as Kind))}
-        >
-          {Object.entries(KINDS).map(([kind, { label }]) => (
-            <option key={kind} value={kind}>
-              {label.charAt(0).toLowerCase() + label.slice(1)}
-            </option>
-          ))}
-        </SelectField>
-        <TextField
-          label="Name in the results"
-          placeholder={check.kind}
-          maxLength={100}
-          value={check.name ?? ""}
-          faults={at("name")}
-          onChange={(event) => onChange({ ...check, name: event.target.value })}
-        />
+        <CheckValue check={check} at={at} onChange={onChange} />
         <SelectField
           label="An answer that fails"
           value={check.required ? "gate" : "criterion"}
@@ -82,9 +75,14 @@ function CheckLine({ number, check, at, onChange, onRemove }: LineProps) {
           <option value="criterion">is counted in the results</option>
           <option value="gate">loses against one that passes</option>
         </SelectField>
-      </div>
-      <div className="stack tight">
-        <CheckValue check={check} at={at} onChange={onChange} />
+        <TextField
+          label="Name in the results"
+          placeholder={check.kind}
+          maxLength={100}
+          value={check.name ?? ""}
+          faults={at("name")}
+          onChange={(event) => onChange({ ...check, name: event.target.value })}
+        />
       </div>
       <IconButton label={`Remove check ${number}`} icon={<Trash2 size={16} aria-hidden />} onPress={onRemove} />
     </div>

@@ -97,7 +97,7 @@ function Answer({ runId, question }: { runId: string; question: GateQuestion }) 
 
 function Sources({ sources }: Pick<GateResult, "sources">) {
   const formats = useFormats();
-  const points = (share: number) => `${share > 0 ? "+" : ""}${formats.decimal(100 * share, 1)}`;
+  const points = (share: number) => `${share > 0 ? "+" : ""}${formats.decimal(100 * share, 1).replace("-", "−")}`;
   return (
     <Scroll isPlain label="What says so">
       <table className="table">
