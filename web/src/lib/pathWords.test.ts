@@ -15,6 +15,7 @@ test("a cell of a table is told as the service counts it, with the name of its c
   expect(pathInWords("rows[12]")).toBe("Row 12");
   expect(pathInWords("rows")).toBe("Rows");
   expect(pathInWords("columns[2]")).toBe("Column 2");
+  expect(pathInWords("configuration.rows.row")).toBe("Row");
   // A field of a request, which counts from zero.
   expect(pathInWords("columns[2].role")).toBe("Column 3, role");
 });

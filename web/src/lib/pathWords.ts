@@ -12,7 +12,7 @@ const NAMES: Readonly<Record<string, string>> = {
   columns: "column",
 };
 /** Parts that say nothing to a reader: what stands in them is named by what follows. */
-const SILENT = new Set(["configuration", "generation", "combination"]);
+const SILENT = new Set(["configuration", "generation", "combination", "rows"]);
 
 /** A row of a table, and the column by its name or its number; both are counted from one already. */
 const OF_A_TABLE = /^rows\[(\d+)\](?:\.(?:columns\[(\d+)\]|(.+)))?$/;

@@ -77,6 +77,9 @@ _rows = Select(
 async def answer(workspace: Workspace, workers: WorkerPool, preset_id: PresetId, question: Question) -> Trends:
     """The trends. They cost no calls.
 
+    Of 50 runs with 600 comparisons each, they take about a second with a baseline, most of it in the worker, and less
+    than a tenth of that without. The event loop waits for neither.
+
     Raises:
         NotFound: there is no such preset.
         BadInput: no run has the candidate or the baseline.
