@@ -119,7 +119,7 @@ async def test_the_sample_runs_after_three_actions_without_a_key_and_is_read_to_
     await expect(page).to_have_url(re.compile("tab=documents.*document="))
 
 
-async def test_an_unfinished_comparison_is_still_there_after_a_reload_and_can_be_tried_on_one_document(
+async def test_an_unfinished_comparison_is_still_there_after_a_reload_and_can_be_tried_on_one_input(
     page: Page, deployment: Deployment
 ) -> None:
     await page.goto(f"{deployment.site.url}/desk#/compare")
@@ -151,3 +151,15 @@ async def test_an_unfinished_comparison_is_still_there_after_a_reload_and_can_be
     assert len(list(deployment.workspace.runs.find())) == runs, "a try is not among the runs"
     await at_rest(page)
     assert await serious_faults(page, "'#carrel'") == []
+    deployment.workspace.data_sets.upload("questions.csv", b"id,question\nq1,What is it?\nq2,Was it there?\n")
+    await page.reload()
+    await page.get_by_label("Data set").select_option(label="questions.csv")
+    await page.get_by_label("Try on row").fill("2")
+    await page.get_by_role("button", name="Try on one").click()
+    await expect(tried.get_by_role("heading", name="Tried on “q2”")).to_be_visible()
+    await expect(tried.get_by_role("status")).to_contain_text("2 of 2 answers")
+    await page.get_by_label("Try on row").fill("3")
+    await page.get_by_role("button", name="Try on one").click()
+    await expect(page.get_by_text("is beyond the last row, 2")).to_be_visible()
+    await page.get_by_role("button", name="Remove prompt B").click()
+    await expect(page.get_by_text("its columns stand where their names do")).to_be_visible()

@@ -97,6 +97,7 @@ export function ComparePage() {
           {sample.isError && <ErrorNote error={sample.error} />}
           <TaskStep
             prompts={setup.prompts}
+            hasRows={setup.rows !== undefined}
             onPrompt={setPrompt}
             onAdd={() => change({ prompts: [...setup.prompts, { text: setup.prompts.at(-1)?.text ?? "" }] })}
             onRemove={(number) => change({ prompts: setup.prompts.filter((_, at) => at !== number), off: [] })}

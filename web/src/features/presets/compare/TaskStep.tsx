@@ -9,16 +9,20 @@ import { fetchPrompt } from "./usePrompts";
 
 const MOST = 6;
 const PLACEHOLDER = "Summarise the document in five sentences, for readers who are in a hurry.";
+const HINT = "Each document follows it, or stands where {{document}} does.";
+const HINT_OF_ROWS = "Each row follows it, or its columns stand where their names do, as in {{question}}.";
 
 interface Props {
   prompts: readonly Prompt[];
+  /** The inputs are rows of a data set. */
+  hasRows: boolean;
   onPrompt: (number: number, change: Partial<Prompt>) => void;
   onAdd: () => void;
   onRemove: (number: number) => void;
 }
 
 /** The prompt that the models get, or several of them beside each other, edited in place. */
-export function TaskStep({ prompts, onPrompt, onAdd, onRemove }: Props) {
+export function TaskStep({ prompts, hasRows, onPrompt, onAdd, onRemove }: Props) {
   const isOne = prompts.length === 1;
   return (
     <section className="card stack" aria-labelledby="task-title" data-part="instructions">
@@ -35,7 +39,7 @@ export function TaskStep({ prompts, onPrompt, onAdd, onRemove }: Props) {
           <PromptCard
             key={number}
             label={isOne ? "What the models are to do" : `Prompt ${letterOf(number)}`}
-            hint={isOne ? "Each document follows it, or stands where {{document}} does." : ""}
+            hint={isOne ? (hasRows ? HINT_OF_ROWS : HINT) : ""}
             prompt={prompt}
             onChange={(change) => onPrompt(number, change)}
             onRemove={number > 0 ? () => onRemove(number) : undefined}
