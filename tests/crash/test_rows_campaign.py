@@ -1,6 +1,7 @@
 """A run over many rows with checks alone: what a check takes, how much memory, and what five kills change."""
 
 import os
+import select
 import shutil
 import subprocess
 import sys
@@ -24,14 +25,29 @@ class Ended(NamedTuple):
 
 
 def _process(*arguments: object) -> Ended:
-    """A process of its own, to its end; only the system knows what a killed one took."""
+    """A process of its own, to its end.
+
+    Only the system knows how much processor time a killed one took. What it tells of memory begins with the memory of
+    the process that started it, so the most is asked for twenty times a second.
+    """
     command = [sys.executable, "-m", "tests.crash.rows_operations", *map(str, arguments)]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as running:
         assert running.stdout is not None
-        printed = running.stdout.read().strip()
+        ended = os.pidfd_open(running.pid)
+        kilobytes = 0
+        while not select.select([ended], [], [], 0.05)[0]:
+            kilobytes = max(kilobytes, _most_kilobytes(running.pid))
+        os.close(ended)
         _, status, used = os.wait4(running.pid, 0)
         running.returncode = os.waitstatus_to_exitcode(status)
-    return Ended(printed, used.ru_utime + used.ru_stime, used.ru_maxrss / 1024)
+        printed = running.stdout.read().strip()
+    return Ended(printed, used.ru_utime + used.ru_stime, kilobytes / 1024)
+
+
+def _most_kilobytes(pid: int) -> int:
+    """The most memory that the process has had since its program began; 0 when it has ended."""
+    told = Path(f"/proc/{pid}/status").read_text()
+    return next((int(line.split()[1]) for line in told.splitlines() if line.startswith("VmHWM")), 0)
 
 
 def _campaign(folder: Path, rows: int) -> tuple[Ended, Ended, list[Ended]]:

@@ -34,7 +34,7 @@ from carrel.vault.ids import PresetId
 from carrel.vault.workspace import Workspace
 
 MOST_RUNS: Final = 50
-_MOST_TASKS: Final = 200_000
+_MOST_TASKS: Final = 50_000
 """So many tasks the runs may have together; older runs are left out beyond that, but never the newest."""
 
 
