@@ -30,12 +30,16 @@ class Read(NamedTuple):
     json: Json | None = None
 
 
+_HUNDRED: Final = ",".join(map(str, range(1, 101)))
 _OF_A_RUN: Final = (
     Read("GET /runs/{run_id}", ""),
     Read("GET /runs/{run_id}/ranking", "/ranking?with_human=true"),
     Read("GET /runs/{run_id}/gate", "/gate?baseline=c0&candidate=c1"),
     Read("GET /runs/{run_id}/split", "/split"),
     Read("GET /runs/{run_id}/report", "/report"),
+    Read("GET /runs/{run_id}/report", "/report?documents=false"),
+    Read("GET /runs/{run_id}/answers", "/answers"),
+    Read("GET /runs/{run_id}/answers/beginnings", "/answers/beginnings?words=river&documents=" + _HUNDRED),
     Read("GET /runs/{run_id}/report", "/report?format=html"),
     Read("GET /runs/{run_id}/report", "/report?against={run}"),
     Read("GET /runs/{run_id}/receipt", "/receipt"),

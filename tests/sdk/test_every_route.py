@@ -101,6 +101,8 @@ OF_USERS: list[Callable[[Any], object]] = [
     lambda workspace: workspace.runs.ranking(RUN),
     lambda workspace: workspace.runs.gate(RUN, baseline="today"),
     lambda workspace: workspace.runs.split(RUN, "lang"),
+    lambda workspace: workspace.runs.figures(RUN),
+    lambda workspace: workspace.runs.beginnings(RUN, [1, 2], words="ship"),
     lambda workspace: workspace.runs.report_html(RUN),
     lambda workspace: workspace.runs.report_json(RUN),
     lambda workspace: workspace.runs.receipt(RUN),

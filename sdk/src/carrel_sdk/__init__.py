@@ -7,7 +7,7 @@
     for hosts        host · host_calls · derive · sessions · rekeying · deadline · account
     for users        workspace · calls · contents · documents · data_sets · presets · settings · github · transfer
     their models     program_keys · catalogue · provider_keys · rate_limits · metering · single
-    their runs       runs · run_models · ranking · split · gate · trends · evaluation · judges · votes
+    their runs       runs · run_models · answer_grid · ranking · split · gate · trends · evaluation · judges · votes
     for operators    admin
     what they share  transport · event_stream · errors · configuration · environment
 """

@@ -6,6 +6,7 @@ from typing import Final
 
 import msgspec
 
+from carrel_sdk.answer_grid import Beginnings, Figures
 from carrel_sdk.calls import Calls
 from carrel_sdk.configuration import Configuration, DocumentGroups, Judge, Rows
 from carrel_sdk.errors import CarrelUnreachable, Conflict, WaitTimeout
@@ -209,6 +210,18 @@ class Runs:
         Without a column, only which columns there are.
         """
         return self._calls.get(f"{_path(run_id)}/split", Split, {"column": column})
+
+    def figures(self, run_id: str, *, round: int | None = None) -> Figures:  # noqa: A002  # the parameter's name
+        """The win shares, scores, checks and faults of all answers, without their texts."""
+        return self._calls.get(f"{_path(run_id)}/answers", Figures, {"round": round})
+
+    def beginnings(self, run_id: str, documents: Sequence[int] = (), *, words: str = "") -> Beginnings:
+        """Names of up to 100 documents with the beginnings of their answers.
+
+        With `words`, also the numbers of all documents whose name or answers hold them.
+        """
+        query = {"documents": ",".join(map(str, documents)), "words": words}
+        return self._calls.get(f"{_path(run_id)}/answers/beginnings", Beginnings, query)
 
     def report_html(
         self,

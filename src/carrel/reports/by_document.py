@@ -29,14 +29,18 @@ class Voices(NamedTuple):
 
 def voices(report_input: ReportInput) -> list[Voices]:
     """One entry for each document, in the order of the inputs."""
+    return heard(report_input.evidence, [_name(document) for document in report_input.documents])
+
+
+def heard(evidence: Evidence, names: Iterable[str]) -> list[Voices]:
+    """One entry for each of the documents with these names."""
     verdicts: defaultdict[str, list[Verdict]] = defaultdict(list)
     given: defaultdict[str, list[Score]] = defaultdict(list)
-    for verdict in report_input.evidence.verdicts:
+    for verdict in evidence.verdicts:
         verdicts[verdict.document].append(verdict)
-    for score in report_input.evidence.scores:
+    for score in evidence.scores:
         given[score.document].append(score)
-    names = [_name(document) for document in report_input.documents]
-    return [_voices(report_input.evidence, verdicts[name], given[name]) for name in names]
+    return [_voices(evidence, verdicts[name], given[name]) for name in names]
 
 
 def _voices(evidence: Evidence, verdicts: list[Verdict], given: Sequence[Score]) -> Voices:
@@ -57,10 +61,10 @@ def _voices(evidence: Evidence, verdicts: list[Verdict], given: Sequence[Score])
     return Voices(verdicts, tuple(cells), {(labels[a], labels[b]): y for a, b, y in pairs})
 
 
-def pairs(labels: Sequence[str], heard: Iterable[Voices]) -> tuple[PairShare, ...]:
+def pairs(labels: Sequence[str], spoken: Iterable[Voices]) -> tuple[PairShare, ...]:
     """Every pair that met, with the mean of its documents."""
     found: defaultdict[tuple[str, str], list[float]] = defaultdict(list)
-    for document in heard:
+    for document in spoken:
         for pair, share in document.pairs.items():
             found[pair].append(share)
     return tuple(
@@ -70,7 +74,7 @@ def pairs(labels: Sequence[str], heard: Iterable[Voices]) -> tuple[PairShare, ..
     )
 
 
-def documents(report_input: ReportInput, heard: Sequence[Voices]) -> tuple[DocumentReport, ...]:
+def documents(report_input: ReportInput, spoken: Sequence[Voices]) -> tuple[DocumentReport, ...]:
     """The documents with everything that belongs to them."""
     answers: defaultdict[int, list[Answer]] = defaultdict(list)
     marks: defaultdict[tuple[int, int, int], list[Mark]] = defaultdict(list)
@@ -93,7 +97,7 @@ def documents(report_input: ReportInput, heard: Sequence[Voices]) -> tuple[Docum
             reference=document.reference,
             turns=None if document.turns is None else conversations.parse(document.turns),
         )
-        for document, judged in zip(report_input.documents, heard, strict=True)
+        for document, judged in zip(report_input.documents, spoken, strict=True)
     )
 
 

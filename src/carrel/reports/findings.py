@@ -66,6 +66,7 @@ def build(report_input: ReportInput, other: ReportInput | None = None) -> Report
         combination=made,
         looks=report_input.looks,
         checks=report_input.checks,
+        documents_total=len(report_input.documents),
     )
     if other is None:
         return report

@@ -4,6 +4,7 @@ import importlib
 
 from carrel.kit.processes.jobs import Jobs
 from carrel.reports import rendering
+from carrel.reports.grid import figures
 from carrel.runs.gate import deciding
 from carrel.runs.judging import judgement
 from carrel.runs.leaderboard import passports
@@ -27,6 +28,7 @@ JOBS = Jobs(
         passports.drawn,
         deciding.decide,
         splitting.split_packed,
+        figures.of,
     ),
     prepare=prepare,
 )

@@ -34,18 +34,23 @@ class Sent(NamedTuple):
     rest: bytes
     evidence: Packed
     cut: Cut | None = None
+    documents: bool = True
 
 
 Form = Callable[[Sent, Sent | None], bytes]
 
 
 class Wanted(NamedTuple):
-    """A report of a run: its round (`None` for the present one), the run to compare with, the column to split by."""
+    """A report of a run: its round (`None` for the present one), the run to compare with, the column to split by.
+
+    Without `documents`, it is small however long the run is.
+    """
 
     run_id: RunId
     round: int | None = None
     against: RunId | None = None
     split: str | None = None
+    documents: bool = True
 
 
 async def made(workspace: Workspace, workers: WorkerPool, wanted: Wanted, form: Form) -> bytes:
@@ -78,7 +83,8 @@ def gather(conn: Connection, wanted: Wanted) -> tuple[Sent, Sent | None]:
     other = None if wanted.against is None else report_inputs.find(conn, wanted.against, None)
     if other is not None and _judgements(conn, chosen) + _judgements(conn, other) > MOST_TOGETHER:
         raise BadInput.at("against", f"must be a run with which this one has {MOST_TOGETHER:,} judgements at most")
-    return _sent(conn, chosen, wanted.split), None if other is None else _sent(conn, other, is_other=True)
+    sent = _sent(conn, chosen, wanted.split, has_documents=wanted.documents)
+    return sent, None if other is None else _sent(conn, other, is_other=True)
 
 
 def _judgements(conn: Connection, chosen: Chosen) -> int:
@@ -89,10 +95,12 @@ def _judgements(conn: Connection, chosen: Chosen) -> int:
     return found
 
 
-def _sent(conn: Connection, chosen: Chosen, split: str | None = None, *, is_other: bool = False) -> Sent:
-    rest = report_inputs.gather(conn, chosen.seq, chosen.setup, is_other=is_other)
+def _sent(
+    conn: Connection, chosen: Chosen, split: str | None = None, *, is_other: bool = False, has_documents: bool = True
+) -> Sent:
+    rest = report_inputs.gather(conn, chosen.seq, chosen.setup, is_other=is_other, has_documents=has_documents)
     cut = None if split is None else gathering.cut(conn, chosen.setup, split, "split")
-    return Sent(msgspec.msgpack.encode(rest), evidence.packed(conn, chosen.setup), cut)
+    return Sent(msgspec.msgpack.encode(rest), evidence.packed(conn, chosen.setup), cut, has_documents)
 
 
 def _unpacked(sent: Sent) -> ReportInput:
@@ -102,6 +110,9 @@ def _unpacked(sent: Sent) -> ReportInput:
 def _report(sent: Sent, other: Sent | None = None) -> Report:
     report_input = _unpacked(sent)
     report = findings.build(report_input, None if other is None else _unpacked(other))
+    if not sent.documents:
+        run = replace(report.run, contents=(), generated={}, outputs={})
+        report = replace(report, run=run, documents=())
     return report if sent.cut is None else replace(report, split=splitting.split(report_input.evidence, sent.cut))
 
 

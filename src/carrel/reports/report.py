@@ -267,7 +267,9 @@ class ConfigurationReport(msgspec.Struct, frozen=True, kw_only=True):
 class Report(msgspec.Struct, frozen=True, kw_only=True):
     """A run's report. Lists follow the plan, and the ranking's rows follow the places.
 
-    The report has no room for `left_out` texts. `looks` are those that a run which may stop early took on its way.
+    `documents_total` counts the documents, also where a client wanted a report without them; then it has no ids of
+    answers and contents either. The report has no room for `left_out` texts. `looks` are those that a run which may
+    stop early took on its way.
     `split` is there if somebody asked for the results by a column.
     """
 
@@ -298,3 +300,4 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
     against: Against | None = None
     checks: CheckResults | None = None
     split: Split | None = None
+    documents_total: int

@@ -190,19 +190,32 @@ _inputs = Select(
     reference="r.body",
     turns="m.body",
 )
-_given = Select(
-    Answer,
-    document="tasks.document",
-    candidate="tasks.candidate",
-    repeat="tasks.repeat",
-    cost_micros="tasks.cost_micros",
-    words="coalesce(words, 0)",
-    input_tokens="coalesce(input_tokens, 0)",
-    output_tokens="coalesce(output_tokens, 0)",
-    text="body",
-    checks="marks",
-    citations="(SELECT citations FROM generated_citations WHERE generated_citations.generated = generated.seq)",
+_inputs_briefly = Select(
+    Document, characters="0", text="NULL", has_reference="r.seq IS NOT NULL", reference="NULL", turns="NULL"
 )
+
+
+def _given_with(text: str, citations: str) -> Select[Answer]:
+    return Select(
+        Answer,
+        document="tasks.document",
+        candidate="tasks.candidate",
+        repeat="tasks.repeat",
+        cost_micros="tasks.cost_micros",
+        words="coalesce(words, 0)",
+        input_tokens="coalesce(input_tokens, 0)",
+        output_tokens="coalesce(output_tokens, 0)",
+        text=text,
+        checks="marks",
+        citations=citations,
+    )
+
+
+_given = _given_with(
+    "body",
+    "(SELECT citations FROM generated_citations WHERE generated_citations.generated = generated.seq)",
+)
+_given_briefly = _given_with("NULL", "NULL")
 _given_marks = Select(Mark, values="marks")
 _given_up = Select(Trouble)
 _spent = Select(
@@ -237,25 +250,33 @@ def find(conn: Connection, run_id: RunId, round_number: int | None) -> Chosen | 
 
 
 def gather(
-    conn: Connection, seq: int, setup: Setup, room_bytes: int = ROOM_BYTES, *, is_other: bool = False
+    conn: Connection,
+    seq: int,
+    setup: Setup,
+    room_bytes: int = ROOM_BYTES,
+    *,
+    is_other: bool = False,
+    has_documents: bool = True,
 ) -> ReportInput:
     """Read everything about the round but its verdicts and scores as evidence. Unbounded: to be scanned.
 
     Of a run that `is_other`, set beside the report's own, the texts of instructions are taken and no others.
+    So it is for a report that has no documents.
     """
+    is_brief = is_other or not has_documents
     room = Room(OTHER_BYTES if is_other else room_bytes)
     number = setup.round.number
     instructions = _instructions(conn, setup, room)
-    if is_other:
+    if is_brief:
         room = Room(0)
-    given = tuple(_answers(conn, seq, room))
+    given = tuple(_answers(conn, seq, room, is_brief=is_brief))
     counted = "SELECT count(*) FROM tasks WHERE run = ? AND round = ? AND kind = ?"
     # Two comparisons, one in each order, are a verdict.
-    is_listed = conn.value(counted, seq, number, "compare") <= 2 * MAX_JUDGEMENTS
+    is_listed = conn.value(counted, seq, number, "compare") <= 2 * MAX_JUDGEMENTS and has_documents
     said = dict(_said(conn, seq, number, room)) if is_listed else {}
-    is_listed = conn.value(counted, seq, number, "score") <= MAX_JUDGEMENTS
+    is_listed = conn.value(counted, seq, number, "score") <= MAX_JUDGEMENTS and has_documents
     marks = tuple(_marks(conn, seq, number, room)) if is_listed else ()
-    documents = tuple(_documents(conn, seq, room))
+    documents = tuple(_documents(conn, seq, room, is_brief=is_brief))
     troubles = _troubles(conn, seq, number)
     stored = conn.value("SELECT ranking FROM run_rankings WHERE run = ? AND round = ?", seq, number)
     return ReportInput(
@@ -275,7 +296,7 @@ def gather(
         more_troubles=max(0, len(troubles) - MAX_TROUBLES),
         spending=_spending(conn, seq, setup.id),
         lost_calls=_lost_calls(conn, setup.id),
-        left_out=room.left_out,
+        left_out=room.left_out if has_documents else 0,
         order=combining.order(conn, seq),
         sources=combining.kept(conn, seq),
         outputs=library.kept(conn, seq),
@@ -306,8 +327,8 @@ def _instructions(conn: Connection, setup: Setup, room: Room) -> dict[int, str |
     return {number: room.take(texts.read(conn, number)) for number in dict.fromkeys(numbers) if number is not None}
 
 
-def _answers(conn: Connection, seq: int, room: Room) -> Iterator[Answer]:
-    for answer in _given.each(
+def _answers(conn: Connection, seq: int, room: Room, *, is_brief: bool) -> Iterator[Answer]:
+    for answer in (_given_briefly if is_brief else _given).each(
         conn,
         "FROM tasks LEFT JOIN generated ON task = tasks.seq LEFT JOIN check_marks ON generated = generated.seq"
         " WHERE tasks.run = ? AND round = 1 AND kind IN ('generate', 'combine')"
@@ -339,8 +360,8 @@ def _marks(conn: Connection, seq: int, number: int, room: Room) -> Iterator[Mark
         yield replace(mark, said=room.take(mark.said))
 
 
-def _documents(conn: Connection, seq: int, room: Room) -> Iterator[Document]:
-    for document in _inputs.each(
+def _documents(conn: Connection, seq: int, room: Room, *, is_brief: bool) -> Iterator[Document]:
+    for document in (_inputs_briefly if is_brief else _inputs).each(
         conn,
         "FROM run_documents JOIN run_texts AS d ON d.seq = text LEFT JOIN run_texts AS r ON r.seq = reference"
         " LEFT JOIN run_texts AS m ON m.seq = messages WHERE run_documents.run = ? ORDER BY ordinal",

@@ -1,4 +1,4 @@
-"""`/runs/{id}/report` and `/runs/{id}/export` (specification, section 4.2): a run to read, and a run to take away."""
+"""`/runs/{id}/report`, `/answers` and `/export` (specification, section 4.2): a run to read, and a run to take away."""
 
 from typing import Annotated, Final, Literal, cast
 
@@ -18,6 +18,9 @@ from carrel.reports.archive import ExportTooLarge
 from carrel.reports.download import MEDIA_TYPE, Download
 from carrel.reports.export_store import Export, ExportNotReady
 from carrel.reports.exports import Exports
+from carrel.reports.grid import beginnings, figures
+from carrel.reports.grid.beginnings import Beginnings
+from carrel.reports.grid.figures import Figures
 from carrel.reports.rendering import Wanted
 from carrel.reports.report import Report
 from carrel.runs.model.setup import RunId
@@ -50,6 +53,10 @@ async def read_report(
         str | None,
         QueryParameter(max_length=200, description="With the results by the values of this column, or by `group`."),
     ] = None,
+    documents: Annotated[
+        bool,
+        QueryParameter(description="With every document and its answers; else the report stays small."),
+    ] = True,
     wanted: Annotated[str | None, HeaderParameter(name="Accept")] = None,
 ) -> Answer[Report]:
     """The report as JSON or as one page of HTML; a run that has not ended is reported as far as it has come.
@@ -57,7 +64,9 @@ async def read_report(
     Ids, times and lost calls stand under `run`; the rest follows from configuration, texts and answers alone.
     """
     kind = _KINDS[form] if form is not None else accept.choose(wanted, (JSON, HTML))
-    report = await rendering.made(workspace, workers, Wanted(run_id, round_number, against, split), _FORMS[kind])
+    report = await rendering.made(
+        workspace, workers, Wanted(run_id, round_number, against, split, documents), _FORMS[kind]
+    )
     headers = ((b"content-security-policy", _POLICY), (b"referrer-policy", b"no-referrer")) if kind == HTML else ()
     # Bytes already; the type is what they hold.
     return Answer(cast(Report, report), media_type=kind, headers=headers)
@@ -81,4 +90,41 @@ async def read_export(run_id: FromPath[RunId], workspace: NamedDependency[Worksp
     return Download(workspace, run_id, workspace.read(export_store.ready, run_id))
 
 
-router = Router("/runs/{run_id:str}", route_handlers=[read_report, make_export, read_export], tags=["Run artifacts"])
+@get("/answers", guards=[guard.session], opt=scopes.READ)
+async def read_answers(
+    run_id: FromPath[RunId],
+    workspace: NamedDependency[Workspace],
+    workers: NamedDependency[WorkerPool],
+    round_number: Annotated[
+        int | None, QueryParameter(name="round", ge=1, description="Of this round; else of the present one.")
+    ] = None,
+) -> Figures:
+    """The figures of all answers without their texts, a list for each candidate: for a grid of many rows."""
+    return await figures.answer(workspace, workers, run_id, round_number)
+
+
+@get("/answers/beginnings", guards=[guard.session], opt=scopes.READ)
+async def read_beginnings(
+    run_id: FromPath[RunId],
+    workspace: NamedDependency[Workspace],
+    documents: Annotated[
+        str | None,
+        QueryParameter(max_length=1_000, description="The numbers of up to 100 documents, such as `3,17,18`."),
+    ] = None,
+    words: Annotated[
+        str,
+        QueryParameter(
+            max_length=beginnings.MAX_CHARACTERS,
+            description="Also the numbers of all documents whose name or answers hold these words.",
+        ),
+    ] = "",
+) -> Beginnings:
+    """Names of documents with the beginnings of their answers, and the documents that hold some words."""
+    return await workspace.scan(beginnings.read, run_id, beginnings.numbers(documents), words)
+
+
+router = Router(
+    "/runs/{run_id:str}",
+    route_handlers=[read_report, read_answers, read_beginnings, make_export, read_export],
+    tags=["Run artifacts"],
+)

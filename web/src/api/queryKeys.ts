@@ -97,7 +97,16 @@ export const queryKeys = {
     one: (id: string) => ["run", id],
     /** The report as data, whatever run it is compared with. */
     reports: (id: string) => ["run", id, "report"],
-    report: (id: string, against: string | undefined) => ["run", id, "report", { against }],
+    report: (id: string, against: string | undefined, documents: boolean) => [
+      "run",
+      id,
+      "report",
+      { against, documents },
+    ],
+    /** The figures of all answers, which are made of the same rows. */
+    figures: (id: string) => ["run", id, "report", "figures"],
+    beginnings: (id: string, documents: readonly number[]) => ["run", id, "report", "beginnings", documents],
+    found: (id: string, words: string) => ["run", id, "report", "found", words],
     reportPage: (id: string, column: string) => ["run", id, "report-page", column],
     ranking: (id: string, weights: Readonly<Record<string, number>> | undefined) => [
       "run",

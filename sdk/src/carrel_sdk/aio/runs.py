@@ -8,6 +8,7 @@ import msgspec
 
 from carrel_sdk.aio.calls import AsyncCalls
 from carrel_sdk.aio.event_stream import follow
+from carrel_sdk.answer_grid import Beginnings, Figures
 from carrel_sdk.configuration import Configuration, DocumentGroups, Judge, Rows
 from carrel_sdk.errors import CarrelUnreachable, Conflict, WaitTimeout
 from carrel_sdk.gate import GateResult
@@ -211,6 +212,18 @@ class AsyncRuns:
         Without a column, only which columns there are.
         """
         return await self._calls.get(f"{_path(run_id)}/split", Split, {"column": column})
+
+    async def figures(self, run_id: str, *, round: int | None = None) -> Figures:
+        """The win shares, scores, checks and faults of all answers, without their texts."""
+        return await self._calls.get(f"{_path(run_id)}/answers", Figures, {"round": round})
+
+    async def beginnings(self, run_id: str, documents: Sequence[int] = (), *, words: str = "") -> Beginnings:
+        """Names of up to 100 documents with the beginnings of their answers.
+
+        With `words`, also the numbers of all documents whose name or answers hold them.
+        """
+        query = {"documents": ",".join(map(str, documents)), "words": words}
+        return await self._calls.get(f"{_path(run_id)}/answers/beginnings", Beginnings, query)
 
     async def report_html(
         self, run_id: str, *, round: int | None = None, against: str | None = None, split: str | None = None

@@ -126,7 +126,7 @@ function Panel({ run, tab, live, controls }: PanelProps) {
   const search = route.useSearch();
   const navigate = route.useNavigate();
   const report = useQuery({
-    ...reportQuery(useApi(), run.id, search.against),
+    ...reportQuery(useApi(), run.id, search.against, tab === "matrix" || tab === "documents"),
     enabled: tab !== "tasks" && tab !== "log" && tab !== "report",
   });
   const refine = (changes: Partial<Record<keyof typeof search, string | undefined>>) =>

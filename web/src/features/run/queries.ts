@@ -20,19 +20,58 @@ export function runQuery(api: Api, runId: string) {
   });
 }
 
-/** The report as data: everything that the page shows of the results. */
-export function reportQuery(api: Api, runId: string, against: string | undefined) {
+/** The report as data. With all documents it is large if the run is. */
+export function reportQuery(api: Api, runId: string, against: string | undefined, documents: boolean) {
   return queryOptions({
-    queryKey: queryKeys.run.report(runId, against),
+    queryKey: queryKeys.run.report(runId, against, documents),
     queryFn: ({ signal }) =>
       data(
         api.client.GET("/api/runs/{run_id}/report", {
-          params: { path: { run_id: runId }, query: { format: "json", ...(against ? { against } : {}) } },
+          params: { path: { run_id: runId }, query: { format: "json", documents, ...(against ? { against } : {}) } },
           signal,
         }),
       ),
-    placeholderData: keepPreviousData,
+    // A report without documents cannot stand in for one that has them.
+    ...(documents ? {} : { placeholderData: keepPreviousData }),
     refetchInterval: (query) => (query.state.data?.state === "running" ? LIVE_REPORT_MS : false),
+  });
+}
+
+/** The figures of all answers, without their texts. */
+export function figuresQuery(api: Api, runId: string, isLive: boolean) {
+  return queryOptions({
+    queryKey: queryKeys.run.figures(runId),
+    queryFn: ({ signal }) =>
+      data(api.client.GET("/api/runs/{run_id}/answers", { params: { path: { run_id: runId } }, signal })),
+    refetchInterval: isLive ? LIVE_REPORT_MS : false,
+  });
+}
+
+/** The names of some documents, by their numbers, and how their answers begin. */
+export function beginningsQuery(api: Api, runId: string, documents: readonly number[], isLive: boolean) {
+  return queryOptions({
+    queryKey: queryKeys.run.beginnings(runId, documents),
+    queryFn: ({ signal }) =>
+      data(
+        api.client.GET("/api/runs/{run_id}/answers/beginnings", {
+          params: { path: { run_id: runId }, query: { documents: documents.join(",") } },
+          signal,
+        }),
+      ),
+    refetchInterval: isLive ? LIVE_REPORT_MS : false,
+  });
+}
+
+/** The numbers of the documents whose name or answers hold the words. */
+export function foundQuery(api: Api, runId: string, words: string) {
+  return queryOptions({
+    queryKey: queryKeys.run.found(runId, words),
+    queryFn: async ({ signal }) => {
+      const params = { path: { run_id: runId }, query: { words } };
+      return (await data(api.client.GET("/api/runs/{run_id}/answers/beginnings", { params, signal }))).found ?? [];
+    },
+    enabled: words !== "",
+    placeholderData: keepPreviousData,
   });
 }
 

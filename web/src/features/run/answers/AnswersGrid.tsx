@@ -3,7 +3,10 @@ import { ArrowDown, ArrowUp, NotebookPen, Star } from "lucide-react";
 import { type KeyboardEvent, useEffect, useRef, useState } from "react";
 import { useFormats } from "../../../app/context";
 import { Mark } from "../../../components/Mark";
+import type { AnswerBeginnings } from "../../../api/types";
+import { ErrorNote } from "../../../components/Feedback";
 import type { Flag, GridCell, GridRow, Sorting } from "./gridRows";
+import { useBeginnings } from "./useBeginnings";
 
 export type Density = "comfortable" | "compact";
 
@@ -14,7 +17,12 @@ const CELL_REM = 11;
 const FLAGS: Record<Flag, string> = { flip: "flip", failed: "no answer", cut: "cut off" };
 
 interface Props {
-  rows: readonly GridRow[];
+  runId: string;
+  /** Whether answers are still to come. */
+  isLive: boolean;
+  /** The numbers of the documents, in the order in which they are shown. */
+  documents: readonly number[];
+  rowOf: (document: number, beginnings: AnswerBeginnings | undefined) => GridRow;
   candidates: readonly string[];
   /** The number of a candidate in the run, which its mark follows. */
   numberOf: (candidate: string) => number;
@@ -27,24 +35,27 @@ interface Props {
 }
 
 /** Documents down, candidates across. Only rows in sight are drawn; the arrow keys go from cell to cell. */
-export function AnswersGrid({ rows, candidates, numberOf, density, sorting, onSort, onOpen, onStar, onNote }: Props) {
+export function AnswersGrid({ runId, isLive, documents, rowOf, candidates, numberOf, density, ...props }: Props) {
+  const { sorting, onSort, onOpen, onStar, onNote } = props;
   const frame = useRef<HTMLDivElement>(null);
   const [at, setAt] = useState({ row: 0, column: 0 });
   const hasFocus = useRef(false);
   const virtual = useVirtualizer({
-    count: rows.length,
+    count: documents.length,
     getScrollElement: () => frame.current,
     estimateSize: () => ROW_PX[density],
     overscan: 6,
-    getItemKey: (index) => rows[index]?.document ?? index,
+    getItemKey: (index) => documents[index] ?? index,
   });
+  const items = virtual.getVirtualItems();
+  const beginnings = useBeginnings(runId, documents, items[0]?.index ?? 0, items.at(-1)?.index ?? 0, isLive);
   useEffect(() => virtual.measure(), [density, virtual]);
   useEffect(() => {
     if (hasFocus.current) frame.current?.querySelector<HTMLElement>('[tabindex="0"][role="gridcell"]')?.focus();
   }, [at]);
   const move = (row: number, column: number) => {
     const to = {
-      row: Math.max(0, Math.min(rows.length - 1, row)),
+      row: Math.max(0, Math.min(documents.length - 1, row)),
       column: Math.max(0, Math.min(candidates.length - 1, column)),
     };
     hasFocus.current = true;
@@ -53,7 +64,7 @@ export function AnswersGrid({ rows, candidates, numberOf, density, sorting, onSo
   };
   const onKeyDown = (event: KeyboardEvent) => {
     const { row, column } = at;
-    const here = [rows[row]?.document ?? "", candidates[column] ?? ""] as const;
+    const here = [`d${documents[row]}`, candidates[column] ?? ""] as const;
     const steps: Record<string, () => void> = {
       ArrowDown: () => move(row + 1, column),
       ArrowUp: () => move(row - 1, column),
@@ -62,7 +73,7 @@ export function AnswersGrid({ rows, candidates, numberOf, density, sorting, onSo
       PageDown: () => move(row + PAGE, column),
       PageUp: () => move(row - PAGE, column),
       Home: () => move(event.ctrlKey ? 0 : row, 0),
-      End: () => move(event.ctrlKey ? rows.length - 1 : row, candidates.length - 1),
+      End: () => move(event.ctrlKey ? documents.length - 1 : row, candidates.length - 1),
       Enter: () => onOpen(...here),
       ...(event.ctrlKey || event.metaKey || event.altKey ? {} : { s: () => onStar(...here), n: () => onNote(...here) }),
     };
@@ -76,6 +87,7 @@ export function AnswersGrid({ rows, candidates, numberOf, density, sorting, onSo
     gridTemplateColumns: `minmax(0, 1fr) repeat(${candidates.length}, minmax(0, 1.4fr))`,
     minWidth: `${NAME_REM + CELL_REM * candidates.length}rem`,
   };
+  if (beginnings.error) return <ErrorNote error={beginnings.error} />;
   return (
     // The cells take the focus; the frame only hears the keys.
     // eslint-disable-next-line jsx-a11y/interactive-supports-focus
@@ -84,7 +96,7 @@ export function AnswersGrid({ rows, candidates, numberOf, density, sorting, onSo
       ref={frame}
       role="grid"
       aria-label="Answers"
-      aria-rowcount={rows.length + 1}
+      aria-rowcount={documents.length + 1}
       aria-colcount={candidates.length + 1}
       onKeyDown={onKeyDown}
       onBlur={() => (hasFocus.current = false)}
@@ -102,8 +114,9 @@ export function AnswersGrid({ rows, candidates, numberOf, density, sorting, onSo
         ))}
       </div>
       <div className="answers-body" role="presentation" style={{ height: virtual.getTotalSize() }}>
-        {virtual.getVirtualItems().map(({ index, key, start, size }) => {
-          const row = rows[index];
+        {items.map(({ index, key, start, size }) => {
+          const document = documents[index];
+          const row = document === undefined ? undefined : rowOf(document, beginnings.found.get(document));
           return (
             row && (
               <div
@@ -114,7 +127,7 @@ export function AnswersGrid({ rows, candidates, numberOf, density, sorting, onSo
                 style={{ ...columns, height: size, transform: `translateY(${start}px)` }}
               >
                 <span role="rowheader" className="answers-name">
-                  {row.name}
+                  {row.name ?? "…"}
                 </span>
                 {row.cells.map((cell, column) => (
                   <Cell
@@ -158,13 +171,20 @@ function Head({
 function Cell({ cell, isHere, onOpen }: { cell: GridCell; isHere: boolean; onOpen: () => void }) {
   const formats = useFormats();
   const figure =
-    cell.share === null ? (cell.score === null ? "" : formats.decimal(cell.score)) : formats.percent(cell.share);
+    cell.share !== null
+      ? formats.percent(cell.share)
+      : cell.score !== null
+        ? formats.decimal(cell.score)
+        : cell.checks !== null
+          ? formats.percent(cell.checks)
+          : "";
   return (
     // The grid hears the keys of all its cells.
     // eslint-disable-next-line jsx-a11y/click-events-have-key-events
     <div role="gridcell" tabIndex={isHere ? 0 : -1} className="answers-cell" onClick={onOpen}>
       <span className="row tight nowrap small">
         <strong className="num">{figure}</strong>
+        {cell.checks !== null && cell.checks < 1 && <span className="chip bad">check</span>}
         {cell.flags.map((flag) => (
           <span key={flag} className={`chip ${flag === "failed" ? "bad" : "warn"}`}>
             {FLAGS[flag]}
@@ -173,9 +193,7 @@ function Cell({ cell, isHere, onOpen }: { cell: GridCell; isHere: boolean; onOpe
         {cell.kept?.starred && <Star size={14} className="star" role="img" aria-label="starred" />}
         {cell.kept?.note && <NotebookPen size={14} role="img" aria-label={`note: ${cell.kept.note}`} />}
       </span>
-      <span className={`small clamp ${cell.isLeftOut ? "dim" : ""}`}>
-        {cell.isAwaited ? "…" : cell.isLeftOut ? "text left out" : cell.beginning}
-      </span>
+      <span className="small clamp">{cell.isAwaited ? "…" : cell.beginning}</span>
     </div>
   );
 }

@@ -1,21 +1,27 @@
+import { useQuery } from "@tanstack/react-query";
 import { Search } from "lucide-react";
-import { useDeferredValue, useMemo, useState } from "react";
-import type { Report } from "../../../api/types";
-import { useFormats } from "../../../app/context";
-import { Empty } from "../../../components/Feedback";
+import { useMemo, useState } from "react";
+import type { Figures, Report } from "../../../api/types";
+import { useApi, useFormats } from "../../../app/context";
+import { Empty, ErrorNote } from "../../../components/Feedback";
 import { Segments } from "../../../components/Segments";
 import { NoteDialog } from "../NoteDialog";
+import { useSettled } from "../../../lib/useSettled";
+import { figuresQuery, foundQuery } from "../queries";
 import { useNotes } from "../useNotes";
 import { AnswersGrid, type Density } from "./AnswersGrid";
-import { FILTERS, type Filter, fits, rowsOf, shownRows, type Sorting, withNotes } from "./gridRows";
+import { counted, FILTERS, type Filter, gridOf, rowOf, shownDocuments, type Sorting } from "./gridRows";
 
 const WORDS: Record<Filter, string> = {
   all: "All",
   flips: "Flips",
   failed: "No answer",
+  checks: "Fails a check",
   disagreement: "Judges disagree",
   kept: "Kept",
 };
+
+const QUIET_MS = 200;
 
 interface Props {
   report: Report;
@@ -25,20 +31,31 @@ interface Props {
 /** All answers of a run at a glance: sorted, filtered and searched, one click away from the evidence. */
 export function AnswersPanel({ report, onOpen }: Props) {
   const formats = useFormats();
+  const api = useApi();
   const [filter, setFilter] = useState<Filter>("all");
   const [words, setWords] = useState("");
   const [density, setDensity] = useState<Density>("comfortable");
   const [sorting, setSorting] = useState<Sorting>({ by: undefined, isDescending: false });
-  const sought = useDeferredValue(words);
+  const sought = useSettled(words.trim(), QUIET_MS);
+  const isLive = report.state === "running";
+  const figures = useQuery(figuresQuery(api, report.run.id, isLive));
+  const found = useQuery(foundQuery(api, report.run.id, sought));
   const candidates = useMemo(
     () => [...new Set([...report.ranking.rows, ...report.candidates].map(({ candidate }) => candidate))],
     [report],
   );
   const { notes, of, save, star } = useNotes(report.run.id);
   const [noted, setNoted] = useState<{ document: string; candidate: string }>();
-  const plain = useMemo(() => rowsOf(report, candidates), [report, candidates]);
-  const rows = useMemo(() => withNotes(plain, notes), [plain, notes]);
-  const shown = useMemo(() => shownRows(rows, filter, sought, sorting), [rows, filter, sought, sorting]);
+  // The texts of the first rows do not wait for the figures of all.
+  const grid = useMemo(
+    () => gridOf(figures.data ?? figureless(report), candidates),
+    [figures.data, report, candidates],
+  );
+  const counts = useMemo(() => counted(grid, notes), [grid, notes]);
+  const shown = useMemo(
+    () => shownDocuments(grid, notes, { filter, words: sought, found: found.data, sorting }),
+    [grid, notes, filter, sought, found.data, sorting],
+  );
   // The worst documents of a candidate are what somebody wants to see of it first.
   const sort = (candidate: string) =>
     setSorting(({ by, isDescending }) =>
@@ -48,7 +65,7 @@ export function AnswersPanel({ report, onOpen }: Props) {
           ? { by: undefined, isDescending: false }
           : { by: candidate, isDescending: true },
     );
-  if (!rows.length) return <Empty title="No answers yet" />;
+  if (!grid.documents) return <Empty title="No answers yet" />;
   return (
     <div className="stack">
       <div className="row">
@@ -58,7 +75,7 @@ export function AnswersPanel({ report, onOpen }: Props) {
           onChange={setFilter}
           options={FILTERS.map((one) => [
             one,
-            `${WORDS[one]} ${formats.integer(rows.filter((row) => fits(row, one)).length)}`,
+            figures.data ? `${WORDS[one]} ${formats.integer(counts[one])}` : WORDS[one],
           ])}
         />
         <div className="search">
@@ -82,9 +99,13 @@ export function AnswersPanel({ report, onOpen }: Props) {
           ]}
         />
       </div>
+      {(figures.error ?? found.error) && <ErrorNote error={figures.error ?? found.error} />}
       {shown.length ? (
         <AnswersGrid
-          rows={shown}
+          runId={report.run.id}
+          isLive={isLive}
+          documents={shown}
+          rowOf={(number, beginnings) => rowOf(grid, number, beginnings, notes)}
           candidates={candidates}
           numberOf={(candidate) => report.candidates.findIndex((one) => one.candidate === candidate)}
           density={density}
@@ -98,15 +119,13 @@ export function AnswersPanel({ report, onOpen }: Props) {
         <Empty title="No document fits">Choose another filter or other words.</Empty>
       )}
       <p className="small dim">
-        The figure is the candidate’s share of comparisons won on that document. Arrow keys move, Enter opens the
-        answers with what each judge said; a name sorts by that candidate, its worst documents first. <kbd>S</kbd> keeps
-        an answer with a star, <kbd>N</kbd> with a note.
-        {report.left_out > 0 &&
-          ` So many texts find no room on one page: ${formats.integer(report.left_out)} are left out here, and the export of the run has them.`}
+        The figure is the candidate’s share of comparisons won on that document, or else its score or its checks. Arrow
+        keys move, Enter opens the answers with what each judge said; a name sorts by that candidate, its worst
+        documents first. <kbd>S</kbd> keeps an answer with a star, <kbd>N</kbd> with a note.
       </p>
       {noted && (
         <NoteDialog
-          about={`${noted.candidate} on ${rows.find(({ document }) => document === noted.document)?.name ?? ""}`}
+          about={`${noted.candidate} on document ${noted.document.slice(1)}`}
           note={of(noted.document, noted.candidate).note}
           onSave={(note) => save(noted.document, noted.candidate, { note })}
           onClose={() => setNoted(undefined)}
@@ -114,4 +133,11 @@ export function AnswersPanel({ report, onOpen }: Props) {
       )}
     </div>
   );
+}
+
+/** What is known of the answers before their figures have come. */
+function figureless(report: Report): Figures {
+  const none = { win_share: [], score: [], checks: [], awaited: [], failed: [], cut_off: [], flipped: [] };
+  const candidates = report.candidates.map(({ candidate }) => ({ candidate, ...none }));
+  return { documents: report.documents_total, candidates, flips: [], disagreements: [] };
 }

@@ -1,77 +1,61 @@
 import { expect, test } from "vitest";
-import type { Report } from "../../../api/types";
-import { rowsOf, shownRows, withNotes } from "./gridRows";
+import type { Figures } from "../../../api/types";
+import { counted, gridOf, rowOf, shownDocuments, type Wanted } from "./gridRows";
 
-function document(id: string, shares: [number | null, number | null], changes: object = {}) {
-  return {
-    document: id,
-    name: `Station ${id}`,
-    flips: 0,
-    standing: [
-      { candidate: "a", win_share: shares[0], score: null },
-      { candidate: "b", win_share: shares[1], score: null },
-    ],
-    answers: [
-      { candidate: "a", delivered: true, state: "succeeded", text: "# The tower\n\nIs high.", words: 4 },
-      { candidate: "b", delivered: true, state: "succeeded", text: "A lamp.", words: 2 },
-    ],
-    verdicts: [],
-    ...changes,
-  };
+function candidate(name: string, shares: (number | null)[], changes: Partial<Figures["candidates"][number]> = {}) {
+  const none = { awaited: [], failed: [], cut_off: [], flipped: [], score: [], checks: [] };
+  return { candidate: name, win_share: shares, ...none, ...changes };
 }
-
-const agreed = (judge: string, ab: string) => ({ judge, a: "a", b: "b", repeat: 1, fate: "agreed", ab });
-const REPORT = {
-  documents: [
-    document("d1", [0.2, 0.8]),
-    document("d2", [0.9, 0.1], { verdicts: [agreed("x", "first"), agreed("y", "second")] }),
-    document("d3", [null, null], {
-      flips: 1,
-      verdicts: [{ ...agreed("x", "first"), fate: "flip" }],
-      answers: [{ candidate: "a", delivered: false, state: "failed", text: null, words: 0 }],
-    }),
+const FIGURES: Figures = {
+  documents: 3,
+  candidates: [
+    candidate("a", [0.2, 0.9, null], { failed: [3], flipped: [3] }),
+    candidate("b", [0.8, 0.1, null], { checks: [1, 0.5, 1] }),
   ],
-} as unknown as Report;
-const ROWS = rowsOf(REPORT, ["a", "b"]);
-const PLAN = { by: undefined, isDescending: true };
-const ids = (rows: readonly { document: string }[]) => rows.map((row) => row.document);
+  flips: [0, 0, 1],
+  disagreements: [2],
+};
+const GRID = gridOf(FIGURES, ["b", "a"]);
+const NONE = new Map();
+const PLAN: Wanted = {
+  filter: "all",
+  words: "",
+  found: undefined,
+  sorting: { by: undefined, isDescending: true },
+};
+const shown = (wanted: Partial<Wanted>, notes = NONE) => shownDocuments(GRID, notes, { ...PLAN, ...wanted });
 
 test("a cell holds the beginning of the answer and what is wrong with it", () => {
-  expect(ROWS[0]?.cells[0]).toMatchObject({ beginning: "The tower Is high.", share: 0.2, flags: [] });
-  expect(ROWS[2]?.cells[0]?.flags).toEqual(["flip", "failed"]);
+  const beginnings = { document: 1, name: "One", answers: ["# The tower\n\nIs high.", null] };
+  const row = rowOf(GRID, 1, beginnings, NONE);
+  expect(row.name).toBe("One");
+  expect(row.cells.map((cell) => cell.candidate)).toEqual(["b", "a"]);
+  expect(row.cells[1]).toMatchObject({ beginning: "The tower Is high.", share: 0.2, flags: [] });
+  expect(rowOf(GRID, 3, undefined, NONE)).toMatchObject({
+    name: undefined,
+    cells: [{}, { flags: ["flip", "failed"] }],
+  });
 });
 
-test("an answer whose text found no room in the report is told from one that is not there", () => {
-  const answers = [{ candidate: "a", delivered: true, state: "succeeded", text: null, words: 9 }];
-  const cells = rowsOf({ documents: [document("d4", [0.5, 0.5], { answers })] } as unknown as Report, ["a", "b"])[0]
-    ?.cells;
-  expect(cells?.map(({ isLeftOut }) => isLeftOut)).toEqual([true, false]);
+test("documents are filtered by flips, failures, checks and judges who disagree, and counted", () => {
+  expect(shown({ filter: "flips" })).toEqual([3]);
+  expect(shown({ filter: "failed" })).toEqual([3]);
+  expect(shown({ filter: "checks" })).toEqual([2]);
+  expect(shown({ filter: "disagreement" })).toEqual([2]);
+  expect(counted(GRID, NONE)).toEqual({ all: 3, flips: 1, failed: 1, checks: 1, disagreement: 1, kept: 0 });
 });
 
-test("rows are filtered by flips, failures and judges who disagree", () => {
-  expect(ids(shownRows(ROWS, "flips", "", PLAN))).toEqual(["d3"]);
-  expect(ids(shownRows(ROWS, "failed", "", PLAN))).toEqual(["d3"]);
-  expect(ids(shownRows(ROWS, "disagreement", "", PLAN))).toEqual(["d2"]);
+test("documents are sorted by a candidate's share, and those without one come last", () => {
+  expect(shown({ sorting: { by: "a", isDescending: true } })).toEqual([2, 1, 3]);
+  expect(shown({ sorting: { by: "a", isDescending: false } })).toEqual([1, 2, 3]);
 });
 
-test("words are found in names and answers", () => {
-  expect(ids(shownRows(ROWS, "all", "station D2", PLAN))).toEqual(["d2"]);
-  expect(ids(shownRows(ROWS, "all", "lamp", PLAN))).toEqual(["d1", "d2"]);
-});
-
-test("rows are sorted by a candidate's share, and those without one come last", () => {
-  expect(ids(shownRows(ROWS, "all", "", { by: "a", isDescending: true }))).toEqual(["d2", "d1", "d3"]);
-  expect(ids(shownRows(ROWS, "all", "", { by: "a", isDescending: false }))).toEqual(["d1", "d2", "d3"]);
-});
-
-test("what a person starred or noted is found", () => {
+test("what was found, starred or noted is shown", () => {
   const notes = new Map([
     ["d1 b", { starred: true, note: "" }],
     ["d2 a", { starred: false, note: "" }],
     ["d3 a", { starred: false, note: "Ask again." }],
   ]);
-  const rows = withNotes(ROWS, notes);
-  expect(rows[0]).not.toBe(ROWS[0]);
-  expect(ids(shownRows(rows, "kept", "", PLAN))).toEqual(["d1", "d3"]);
-  expect(ids(shownRows(rows, "all", "ask again", PLAN))).toEqual(["d3"]);
+  expect(shown({ filter: "kept" }, notes)).toEqual([1, 3]);
+  expect(shown({ words: "ask again", found: [2] }, notes)).toEqual([2, 3]);
 });

@@ -1,113 +1,115 @@
 /** The rows of the grid of answers: which documents are shown, in which order, and what a cell says. */
-import type { DocumentReport, Report } from "../../../api/types";
+import type { AnswerBeginnings, Figures } from "../../../api/types";
 import { type Kept, noteKey, type Notes } from "../useNotes";
 
-type Verdict = NonNullable<DocumentReport["verdicts"]>[number];
 export type Flag = "flip" | "failed" | "cut";
-export const FILTERS = ["all", "flips", "failed", "disagreement", "kept"] as const;
+export const FILTERS = ["all", "flips", "failed", "checks", "disagreement", "kept"] as const;
 export type Filter = (typeof FILTERS)[number];
+
+/** The figures of one candidate, by the numbers of documents. */
+interface Column {
+  candidate: string;
+  /** Its place in the plan, which the beginnings of answers follow. */
+  place: number;
+  shares: readonly (number | null)[];
+  scores: readonly (number | null)[];
+  checks: readonly (number | null)[];
+  flags: Readonly<Record<Flag | "awaited", ReadonlySet<number>>>;
+}
+
+/** The figures of all answers; it holds no texts. */
+export interface Grid {
+  documents: number;
+  columns: readonly Column[];
+  flips: readonly number[];
+  disagreements: ReadonlySet<number>;
+}
 
 export interface GridCell {
   candidate: string;
-  /** The beginning of the answer, in one line; nothing where there is none. */
+  /** The beginning of the answer, in one line; nothing where there is none, or it is still to come. */
   beginning: string;
   share: number | null;
   score: number | null;
-  words: number;
+  /** The mean of its marks. */
+  checks: number | null;
   flags: readonly Flag[];
   isAwaited: boolean;
-  /** The report has no room for its text. */
-  isLeftOut: boolean;
   /** What the person says of it. */
   kept: Kept | undefined;
 }
 
 export interface GridRow {
   document: string;
-  name: string;
+  /** Nothing while it is still to come. */
+  name: string | undefined;
   cells: readonly GridCell[];
-  flips: number;
-  failed: number;
-  disagrees: boolean;
 }
 
-const BEGINNING = 240;
-
-/** A row for each document, its cells in the order of `candidates`. */
-export function rowsOf(report: Report, candidates: readonly string[]): GridRow[] {
-  return report.documents.map((document) => rowOf(document, candidates));
-}
-
-/** The same rows with what the person says of their answers; a star on one of thousands makes only its row anew. */
-export function withNotes(rows: readonly GridRow[], notes: Notes): readonly GridRow[] {
-  if (!notes.size) return rows;
-  return rows.map((row) => {
-    const kept = row.cells.map(({ candidate }) => notes.get(noteKey(row.document, candidate)));
-    return kept.some(Boolean)
-      ? { ...row, cells: row.cells.map((cell, column) => ({ ...cell, kept: kept[column] })) }
-      : row;
-  });
-}
-
-function rowOf(document: DocumentReport, candidates: readonly string[]): GridRow {
-  const flipped = new Set(document.verdicts?.filter(({ fate }) => fate === "flip").flatMap(({ a, b }) => [a, b]) ?? []);
-  const cells = candidates.map((candidate): GridCell => {
-    const answer = document.answers.find((one) => one.candidate === candidate);
-    const standing = document.standing.find((one) => one.candidate === candidate);
-    const isAwaited = answer?.state === "pending" || answer?.state === "running";
-    const flags: Flag[] = [];
-    if (flipped.has(candidate)) flags.push("flip");
-    if (answer && !answer.delivered && !isAwaited) flags.push("failed");
-    if (answer?.finish_reason === "length") flags.push("cut");
-    return {
-      candidate,
-      beginning:
-        answer?.text
-          ?.slice(0, BEGINNING)
-          .replace(/[#*_`\s]+/g, " ")
-          .trim() ?? "",
-      share: standing?.win_share ?? null,
-      score: standing?.score ?? null,
-      words: answer?.words ?? 0,
-      flags,
-      isAwaited,
-      isLeftOut: !!answer?.delivered && answer.text === null,
-      kept: undefined,
+/** The grid with its columns in the order of `candidates`. */
+export function gridOf(figures: Figures, candidates: readonly string[]): Grid {
+  const columns = candidates.flatMap((candidate) => {
+    const place = figures.candidates.findIndex((one) => one.candidate === candidate);
+    const found = figures.candidates[place];
+    if (!found) return [];
+    const flags = {
+      flip: new Set(found.flipped),
+      failed: new Set(found.failed),
+      cut: new Set(found.cut_off),
+      awaited: new Set(found.awaited),
     };
+    return [{ candidate, place, shares: found.win_share, scores: found.score, checks: found.checks, flags }];
   });
   return {
-    document: document.document,
-    name: document.name,
-    cells,
-    flips: document.flips,
-    failed: cells.filter(({ flags }) => flags.includes("failed")).length,
-    disagrees: disagrees(document.verdicts ?? []),
+    documents: figures.documents,
+    columns,
+    flips: figures.flips,
+    disagreements: new Set(figures.disagreements),
   };
 }
 
-/** Whether two judges name opposite winners of the same two answers. */
-function disagrees(verdicts: readonly Verdict[]): boolean {
-  const winners = new Map<string, string>();
-  for (const { a, b, fate, ab, repeat } of verdicts) {
-    if (fate !== "agreed" || (ab !== "first" && ab !== "second")) continue;
-    const pair = `${[a, b].toSorted().join("\n")} ${repeat}`;
-    const winner = ab === "first" ? a : b;
-    if ((winners.get(pair) ?? winner) !== winner) return true;
-    winners.set(pair, winner);
-  }
-  return false;
+const FLAGS: readonly Flag[] = ["flip", "failed", "cut"];
+
+/** The row of the document with this number; `beginnings` are there once they have been fetched. */
+export function rowOf(grid: Grid, number: number, beginnings: AnswerBeginnings | undefined, notes: Notes): GridRow {
+  const document = `d${number}`;
+  return {
+    document,
+    name: beginnings?.name,
+    cells: grid.columns.map(({ candidate, place, shares, scores, checks, flags }) => ({
+      candidate,
+      beginning: beginnings?.answers[place]?.replace(/[#*_`\s]+/g, " ").trim() ?? "",
+      share: shares[number - 1] ?? null,
+      score: scores[number - 1] ?? null,
+      checks: checks[number - 1] ?? null,
+      flags: FLAGS.filter((flag) => flags[flag].has(number)),
+      isAwaited: flags.awaited.has(number),
+      kept: notes.get(noteKey(document, candidate)),
+    })),
+  };
 }
 
-const FITS: Record<Filter, (row: GridRow) => boolean> = {
-  all: () => true,
-  flips: ({ flips }) => flips > 0,
-  failed: ({ failed }) => failed > 0,
-  disagreement: ({ disagrees: differs }) => differs,
-  kept: ({ cells }) => cells.some(({ kept }) => kept && (kept.starred || kept.note)),
-};
+function fits(grid: Grid, notes: Notes): Record<Filter, (number: number) => boolean> {
+  const kept = new Set([...notes].filter(([, { starred, note }]) => starred || note).map(([key]) => key.split(" ")[0]));
+  return {
+    all: () => true,
+    flips: (number) => (grid.flips[number - 1] ?? 0) > 0,
+    failed: (number) => grid.columns.some(({ flags }) => flags.failed.has(number)),
+    checks: (number) => grid.columns.some(({ checks }) => (checks[number - 1] ?? 1) < 1),
+    disagreement: (number) => grid.disagreements.has(number),
+    kept: (number) => kept.has(`d${number}`),
+  };
+}
 
-export function fits(row: GridRow, filter: Filter): boolean {
-  return FITS[filter](row);
+/** How many documents fit each filter. */
+export function counted(grid: Grid, notes: Notes): Record<Filter, number> {
+  const fit = fits(grid, notes);
+  const count = (filter: Filter) => {
+    let found = 0;
+    for (let number = 1; number <= grid.documents; number++) if (fit[filter](number)) found++;
+    return found;
+  };
+  return Object.fromEntries(FILTERS.map((filter) => [filter, count(filter)])) as Record<Filter, number>;
 }
 
 export interface Sorting {
@@ -116,30 +118,31 @@ export interface Sorting {
   isDescending: boolean;
 }
 
-/** The rows that fit the filter and hold the words, in the wanted order; rows without a figure come last. */
-export function shownRows(
-  rows: readonly GridRow[],
-  filter: Filter,
-  words: string,
-  { by, isDescending }: Sorting,
-): GridRow[] {
-  const wanted = words.trim().toLowerCase();
-  const found = rows.filter(
-    (row) =>
-      fits(row, filter) &&
-      (!wanted ||
-        [row.name, ...row.cells.flatMap(({ beginning, kept }) => [beginning, kept?.note ?? ""])].some((text) =>
-          text.toLowerCase().includes(wanted),
-        )),
-  );
-  if (!by) return found;
-  const figure = (row: GridRow) => {
-    const cell = row.cells.find(({ candidate }) => candidate === by);
-    return cell?.share ?? cell?.score ?? null;
-  };
-  return found.toSorted((one, other) => {
+/** Which documents are shown: `words` were found in those of `found`, and in notes. */
+export interface Wanted {
+  filter: Filter;
+  words: string;
+  found: readonly number[] | undefined;
+  sorting: Sorting;
+}
+
+/** The numbers of the documents that are wanted, in the wanted order; those without a figure come last. */
+export function shownDocuments(grid: Grid, notes: Notes, { filter, words, found, sorting }: Wanted): number[] {
+  const fit = fits(grid, notes)[filter];
+  const noted = [...notes]
+    .filter(([, { note }]) => note.toLowerCase().includes(words.toLowerCase()))
+    .map(([key]) => Number(key.slice(1, key.indexOf(" "))));
+  const hits = words ? new Set([...(found ?? []), ...noted]) : undefined;
+  const shown: number[] = [];
+  for (let number = 1; number <= grid.documents; number++)
+    if (fit(number) && (hits?.has(number) ?? true)) shown.push(number);
+  const column = grid.columns.find(({ candidate }) => candidate === sorting.by);
+  if (!column) return shown;
+  const figure = (number: number) =>
+    column.shares[number - 1] ?? column.scores[number - 1] ?? column.checks[number - 1] ?? null;
+  return shown.toSorted((one, other) => {
     const [a, b] = [figure(one), figure(other)];
     if (a === null || b === null) return Number(a === null) - Number(b === null);
-    return isDescending ? b - a : a - b;
+    return sorting.isDescending ? b - a : a - b;
   });
 }

@@ -16,7 +16,7 @@ export function VerdictFacts({ run, report }: { run: Run; report: Report }) {
   const verdicts = counts.planned - counts.missing - counts.invalid;
   return (
     <dl className="figures compact">
-      <Figure name="Documents" value={formats.integer(report.documents.length)} />
+      <Figure name="Documents" value={formats.integer(report.documents_total)} />
       <Figure name="Candidates" value={formats.integer(report.candidates.length)} />
       <Figure name="Judges" value={formats.integer(report.judges.length)} />
       {counts.planned > 0 && (
@@ -96,10 +96,10 @@ export function Troubles({ run }: { run: Run }) {
 /** Shown before anything was judged, when there is no verdict yet. */
 export function NoVerdictYet({ run, report }: { run: Run; report: Report }) {
   const formats = useFormats();
-  const { documents, candidates, judges } = report;
+  const { documents_total: documents, candidates, judges } = report;
   const many = (count: number, one: string, more: string) => `${formats.integer(count)} ${count === 1 ? one : more}`;
   const what = [
-    many(documents.length, "document", "documents"),
+    many(documents, "document", "documents"),
     many(candidates.length, "candidate", "candidates"),
     many(judges.length, "judge", "judges"),
   ].join(", ");

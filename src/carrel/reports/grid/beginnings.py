@@ -1,0 +1,80 @@
+"""The beginnings of answers for a few rows of a run's grid, and the rows whose names or answers hold some words."""
+
+from typing import Final
+
+import msgspec
+
+from carrel.errors import BadInput
+from carrel.kit.sqlite.database import Connection
+from carrel.runs.model import run_transitions
+from carrel.runs.model.setup import RunId
+
+MAX_DOCUMENTS: Final = 100
+MAX_CHARACTERS: Final = 200
+"""Of the words that are looked for."""
+_BEGINNING: Final = 240
+_NAME: Final = 200
+
+
+class AnswerBeginnings(msgspec.Struct, frozen=True):
+    """A document and the beginnings of its answers, in the order of the run's candidates; null where there is none."""
+
+    document: int
+    name: str
+    answers: list[str | None]
+
+
+class Beginnings(msgspec.Struct, frozen=True):
+    """The rows in the order of their documents. `found` are the documents that hold the words, if words were given."""
+
+    rows: list[AnswerBeginnings]
+    found: list[int] | None
+
+
+def numbers(documents: str | None) -> list[int]:
+    """The numbers of documents, from a text such as `3,17,18`.
+
+    Raises:
+        BadInput: it is not such a text, or has too many numbers.
+    """
+    parts = documents.split(",") if documents else []
+    if len(parts) > MAX_DOCUMENTS or not all(part.isascii() and part.isdecimal() and len(part) < 10 for part in parts):
+        raise BadInput.at("documents", f"must be up to {MAX_DOCUMENTS} numbers with commas between them")
+    return [int(part) for part in parts]
+
+
+def read(conn: Connection, run_id: RunId, documents: list[int], words: str) -> Beginnings:
+    """The rows of these documents, and those that hold the words. Goes through all answers for words: to be scanned.
+
+    Raises:
+        NotFound: there is no such run.
+    """
+    run = run_transitions.present(conn, run_id).seq
+    candidates: int = conn.value("SELECT count(*) FROM run_candidates WHERE run = ?", run)
+    rows = [row for number in sorted(set(documents)) if (row := _row(conn, run, number, candidates)) is not None]
+    return Beginnings(rows, _found(conn, run, words.strip()) if words.strip() else None)
+
+
+def _row(conn: Connection, run: int, document: int, candidates: int) -> AnswerBeginnings | None:
+    name = conn.value(
+        f"SELECT substr(name, 1, {_NAME}) FROM run_documents WHERE run = ? AND ordinal = ?", run, document
+    )
+    if name is None:
+        return None
+    answers: list[str | None] = [None] * candidates
+    for candidate, text in conn.all(
+        f"SELECT candidate, substr(body, 1, {_BEGINNING}) FROM generated WHERE run = ? AND document = ? AND repeat = 1",
+        *(run, document),
+    ):
+        answers[candidate - 1] = text
+    return AnswerBeginnings(document, name, answers)
+
+
+def _found(conn: Connection, run: int, words: str) -> list[int]:
+    """SQLite tells capitals from small letters outside of ASCII, so both forms of the words are looked for."""
+    hit = "instr(lower({0}), lower(?2)) OR instr({0}, ?3) OR instr({0}, ?4)"
+    return conn.column(
+        f"SELECT ordinal FROM run_documents WHERE run = ?1 AND ({hit.format('name')})"
+        f" UNION SELECT document FROM generated WHERE run = ?1 AND repeat = 1 AND ({hit.format('body')}) ORDER BY 1",
+        *(run, words, words.lower(), words.capitalize()),
+    )

@@ -1,0 +1,44 @@
+"""The grid of a run's answers over HTTP: figures of all answers, beginnings of some, and the report without either."""
+
+from typing import Any
+
+import httpx
+
+from tests.runs.splits.test_split_routes import COMPARED, ROWS, data_set, run_over
+
+
+async def test_the_grid_has_the_figures_of_every_answer_and_the_beginnings_of_those_asked_for(
+    ada: httpx.AsyncClient,
+) -> None:
+    run = await run_over(ada, await data_set(ada, ROWS), **COMPARED)
+    report: dict[str, Any] = (await ada.get(f"{run}/report?format=json")).json()
+    figures = (await ada.get(f"{run}/answers")).json()
+    labels = [one["candidate"] for one in figures["candidates"]]
+    assert (figures["documents"], labels) == (len(ROWS), ["new", "today"])
+    for place, candidate in enumerate(figures["candidates"]):
+        standing = [document["standing"][place] for document in report["documents"]]
+        assert candidate["win_share"] == [cell["win_share"] for cell in standing]
+        assert candidate["score"] == []
+    new, today = figures["candidates"]
+    # The last row has no answer from `today`.
+    assert (new["failed"], today["failed"]) == ([], [len(ROWS)])
+    assert (new["checks"][0], new["checks"][6], today["checks"][0]) == (1.0, 0.0, 0.0)
+    assert figures["flips"] == [] or len(figures["flips"]) == len(ROWS)
+
+    page = (await ada.get(f"{run}/answers/beginnings?documents=10,2,2,99&words=DESKS")).json()
+    assert [row["document"] for row in page["rows"]] == [2, 10]
+    assert page["rows"][0]["answers"] == [ROWS[1][4][:240], "No."]
+    assert page["found"] == list(range(1, 11))
+    assert (await ada.get(f"{run}/answers/beginnings?documents=1")).json()["found"] is None
+    for wrong in ("x", "1,", ",".join(["1"] * 101)):
+        refused = await ada.get(f"{run}/answers/beginnings?documents={wrong}")
+        assert (refused.status_code, refused.json()["errors"][0]["path"]) == (400, "documents")
+
+
+async def test_a_report_without_documents_says_the_same_of_everything_else(ada: httpx.AsyncClient) -> None:
+    run = await run_over(ada, await data_set(ada, ROWS), **COMPARED)
+    whole = (await ada.get(f"{run}/report?format=json")).json()
+    short = (await ada.get(f"{run}/report?format=json&documents=false")).json()
+    assert (whole["documents_total"], len(whole["documents"]), short["documents"]) == (len(ROWS), len(ROWS), [])
+    assert short["run"] == {**whole["run"], "contents": [], "generated": {}, "outputs": {}}
+    assert {**whole, "run": 0, "documents": 0} == {**short, "run": 0, "documents": 0}
