@@ -3,7 +3,6 @@
 import csv
 import io
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -107,7 +106,7 @@ async def test_the_grid_shows_the_first_and_the_last_of_many_answers(page: Page,
 
 @pytest.mark.soak(campaign="grid", alone=True)
 async def test_ten_thousand_documents_never_hold_the_page_up(
-    page: Page, deployment: Deployment, figure: soak.Figure, tmp_path: Path
+    page: Page, deployment: Deployment, figure: soak.Figure
 ) -> None:
     documents = soak.size(DOCUMENTS)
     await _opened(page, deployment, _finished(deployment, documents))
@@ -124,7 +123,6 @@ async def test_ten_thousand_documents_never_hold_the_page_up(
     await page.keyboard.press("Control+End")
     await settled(page)
     keys = await _longest(page)
-    await page.screenshot(path=tmp_path / "grid.png")
     await devtools.send("HeapProfiler.collectGarbage")
     heap = (await devtools.send("Runtime.getHeapUsage"))["usedSize"] / 1e6
     others: dict[str, float] = {}
@@ -133,7 +131,8 @@ async def test_ten_thousand_documents_never_hold_the_page_up(
         await settled(page)
         others[name] = await _longest(page)
     print(
-        f"\n{documents} x {CANDIDATES}: {first_rows=:.0f} {opening=:.0f} {scrolled=:.0f} {keys=:.0f} {heap=:.1f} {others}"
+        f"\n{documents} x {CANDIDATES}: {first_rows=:.0f} {opening=:.0f} {scrolled=:.0f} {keys=:.0f} {heap=:.1f}",
+        others,
     )
     figure(
         "a finished run of six candidates on its page",

@@ -9,6 +9,7 @@ from playwright.async_api import Page, expect
 from tests.browser.browser import Deployment
 from tests.browser.contents import finish, finished_run, preset, stations
 from tests.browser.pages import CONTRAST, LOOKS, serious_faults, settled
+from tests.support import soak
 
 pytestmark = [pytest.mark.browser, pytest.mark.asyncio(loop_scope="session")]
 
@@ -45,6 +46,16 @@ BARS = """
 """Strips of tabs beside which a scrollbar may stand."""
 BY_WIDTH = ("aria-hidden-focus", "button-name", "label", "link-name", "scrollable-region-focusable")
 """The rules of axe that an element may break on a narrow screen alone: it hides words there, and lets things scroll."""
+STANDING = """
+() => Math.round([...document.querySelectorAll("#carrel *")]
+  .filter(one => ["fixed", "sticky"].includes(getComputedStyle(one).position) && !one.closest(".scroll, .answers"))
+  .map(one => one.getBoundingClientRect())
+  .filter(({ width, left }) => width > innerWidth / 2 && left < innerWidth / 2)
+  .reduce((sum, { height }) => sum + Math.min(height, innerHeight), 0))
+"""
+"""How many pixels of bars across the page stay in sight when it scrolls."""
+SIZES = ((320, 844), (2_560, 1_440), (640, 360), (320, 180))
+"""A phone, a wall, and a window of 1,280 by 720 at 200 % and 400 %."""
 TABS = ("verdict", "answers", "matrix", "documents", "judges", "what-if", "tasks", "log", "report")
 
 
@@ -108,6 +119,32 @@ async def test_no_page_is_wider_than_a_phone_and_none_is_squeezed(
         faults += [(name, text) for text in await page.evaluate(SQUEEZED) + await page.evaluate(STUCK)]
         faults += [(name, fault) for fault in await serious_faults(page, "'#carrel'", rules=BY_WIDTH)]
     assert faults == []
+
+
+@pytest.mark.soak(campaign="looks")
+async def test_no_page_has_a_serious_fault_at_any_size_or_zoom(
+    page: Page, deployment: Deployment, addresses: dict[str, str], figure: soak.Figure
+) -> None:
+    """The short forms are the two tests above."""
+    await page.emulate_media(reduced_motion="reduce")
+    await page.goto(f"{deployment.site.url}/desk")
+    faults = []
+    for width, height in SIZES:
+        await page.set_viewport_size({"width": width, "height": height})
+        for name, address in addresses.items():
+            await page.evaluate("address => { location.hash = address }", address)
+            await settled(page)
+            if (found := await page.evaluate("document.documentElement.scrollWidth")) > width:
+                faults.append((width, name, f"scrolls to {found}"))
+            bars = await page.evaluate(STANDING)
+            if bars > height / 2:
+                faults.append((width, name, f"{bars} of {height} pixels do not scroll away"))
+            for look in LOOKS:
+                await page.emulate_media(color_scheme=look)
+                found = await serious_faults(page, "'#carrel'", rules=CONTRAST if look == "dark" else ())
+                faults += [(width, name, look, fault) for fault in found]
+    figure("pages in two looks at four sizes", pages=len(addresses) * len(SIZES) * len(LOOKS), faults=len(faults))
+    assert faults == [], json.dumps(faults, indent=1)
 
 
 async def test_the_tab_that_a_link_leads_to_is_in_sight_on_a_phone(
