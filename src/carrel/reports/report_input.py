@@ -211,10 +211,8 @@ def _given_with(text: str, citations: str) -> Select[Answer]:
     )
 
 
-_given = _given_with(
-    "body",
-    "(SELECT citations FROM generated_citations WHERE generated_citations.generated = generated.seq)",
-)
+_CITATIONS = "(SELECT citations FROM generated_citations WHERE generated_citations.generated = generated.seq)"
+_given = _given_with("body", _CITATIONS)
 _given_briefly = _given_with("NULL", "NULL")
 _given_marks = Select(Mark, values="marks")
 _given_up = Select(Trouble)
@@ -250,14 +248,9 @@ def find(conn: Connection, run_id: RunId, round_number: int | None) -> Chosen | 
 
 
 def gather(
-    conn: Connection,
-    seq: int,
-    setup: Setup,
-    room_bytes: int = ROOM_BYTES,
-    *,
-    is_other: bool = False,
+    conn: Connection, seq: int, setup: Setup, room_bytes: int = ROOM_BYTES, *, is_other: bool = False,
     has_documents: bool = True,
-) -> ReportInput:
+) -> ReportInput:  # fmt: skip
     """Read everything about the round but its verdicts and scores as evidence. Unbounded: to be scanned.
 
     Of a run that `is_other`, set beside the report's own, the texts of instructions are taken and no others.
