@@ -1,23 +1,22 @@
 """`make screenshots`: every page of the website and of the app, by day and by night, on a workspace and on a phone."""
 
+import argparse
 import asyncio
 import shutil
 import tempfile
 from collections.abc import Collection, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, Literal
 
 from carrel_sdk import Workspace
-from carrel_sdk.configuration import Candidate, Comparison, Generation, Judge, RunLimits
-from carrel_sdk.presets import Preset, PresetDraft
-from playwright.async_api import Browser, Page, async_playwright, expect
+from playwright.async_api import Browser, Page, async_playwright
 
-from carrel.cli import demo
 from tests.browser import guide_pictures
 from tests.browser.browser import launched
-from tests.browser.contents import finish, finished_run, preset, stations
 from tests.browser.demo_website import DemoWebsite, open_website
 from tests.browser.pages import settled, watched
+from tests.browser.scenes import EMPTY, OPENED, SCROLLED, furnish
 from tests.browser.small_png import smaller
 
 FOLDER: Final = Path(__file__).parents[2] / "docs" / "screenshots"
@@ -39,40 +38,53 @@ INSIDE: Final = {
     "site-connect-terminal": "/terminal",
     "site-delete-account": "/account/delete",
 }
-SCROLLED: Final = {
-    "run-people": "What people would say",
-    "run-looks": "Looks on the way",
-    "run-overturning": "What could overturn it",
-}
-"""Parts of the verdict page that begin below its first screen, by their headings."""
-GUIDES: Final = 18
-EARLY: Final = ("submodular", "random", "lead")
-EARLY_GUIDES: Final = 36
-VOTES: Final = {"Ann": 30, "Bo": 20}
-TABS: Final = ("verdict", "answers", "matrix", "documents", "judges", "what-if", "tasks", "log", "report")
+EMBEDDED: Final = """
+Object.defineProperty(window, "carrel", {
+  set(given) { this.given = { ...given, hideNavigation: location.search === "?embedded" }; },
+  get() { return this.given; },
+});
+"""
+"""A host's page may ask for the app without its navigation."""
 
 
-async def main() -> None:
-    """All of them, anew."""
-    shutil.rmtree(FOLDER, ignore_errors=True)
-    FOLDER.mkdir(parents=True)
-    with tempfile.TemporaryDirectory() as folder, open_website(Path(folder)) as website:
-        async with async_playwright() as playwright, launched(playwright, Path(folder)) as browser:
-            await _outside(browser, website)
-            await _on_the_way(browser, website)
-            await guide_pictures.shots(browser, website)
-            await _inside(browser, website)
-    sizes = [file.stat().st_size for file in FOLDER.iterdir()]
-    print(f"{len(sizes)} pictures, {sum(sizes) / 1e6:.1f} MB, in {FOLDER}")
+async def main(folder: Path, wanted: Collection[str]) -> None:
+    """All of them, anew; or only those that are wanted, by the beginnings of their names."""
+    if not wanted:
+        shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory() as place, open_website(Path(place)) as website:
+        async with async_playwright() as playwright, launched(playwright, Path(place)) as browser:
+            pictures = _Pictures(folder, tuple(wanted))
+            if not wanted:
+                await _outside(browser, website, pictures)
+                await _on_the_way(browser, website, pictures)
+                await guide_pictures.shots(browser, website)
+            await _inside(browser, website, pictures)
+    sizes = [file.stat().st_size for file in folder.iterdir()]
+    print(f"{len(sizes)} pictures, {sum(sizes) / 1e6:.1f} MB, in {folder}")
 
 
-async def _outside(browser: Browser, website: DemoWebsite) -> None:
+@dataclass(frozen=True)
+class _Pictures:
+    """Where they go, and how the names begin of those that are wanted; without any, all are."""
+
+    folder: Path
+    wanted: tuple[str, ...]
+
+    def chosen(self, places: Mapping[str, str]) -> Mapping[str, str]:
+        return {name: path for name, path in places.items() if not self.wanted or name.startswith(self.wanted)}
+
+    async def take(self, page: Page, name: str, size: str, look: str) -> None:
+        await page.screenshot(path=self.folder / f"{name}-{size}-{look}.png")
+
+
+async def _outside(browser: Browser, website: DemoWebsite, pictures: _Pictures) -> None:
     page = await watched(await browser.new_page())
-    await _shots(page, website.url, OUTSIDE)
+    await _shots(page, website.url, OUTSIDE, pictures)
     await page.close()
 
 
-async def _on_the_way(browser: Browser, website: DemoWebsite) -> None:
+async def _on_the_way(browser: Browser, website: DemoWebsite, pictures: _Pictures) -> None:
     """The pages that have no address of their own to come back to: a code that is shown once, and a reset."""
     page = await watched(await browser.new_page())
     await page.goto(f"{website.url}/sign-up")
@@ -81,25 +93,25 @@ async def _on_the_way(browser: Browser, website: DemoWebsite) -> None:
     await page.get_by_label("Password again").fill(PASSWORD)
     await page.get_by_label("Give me a recovery code").check()
     await page.get_by_role("button", name="Sign up").click()
-    await _as_it_stands(page, "site-recovery-code")
+    await _as_it_stands(page, "site-recovery-code", pictures)
     await page.goto(f"{website.url}/terminal")
     await page.get_by_role("button", name="Show a token").click()
-    await _as_it_stands(page, "site-session-token")
+    await _as_it_stands(page, "site-session-token", pictures)
     await page.goto(f"{website.url}/forgotten")
     await page.get_by_label("E-mail address").fill("forgetful@example.org")
     await page.get_by_role("button", name="Send a link").click()
     await page.goto(await website.link_in_letter())
-    await _as_it_stands(page, "site-reset")
+    await _as_it_stands(page, "site-reset", pictures)
     # The keys leave memory, so that the reset needs a proof.
     website.service.restart()
     await page.get_by_label("New password", exact=True).fill(PASSWORD + "s")
     await page.get_by_label("New password again").fill(PASSWORD + "s")
     await page.get_by_role("button", name="Set it").click()
-    await _as_it_stands(page, "site-reset-of-a-locked-workspace")
+    await _as_it_stands(page, "site-reset-of-a-locked-workspace", pictures)
     await page.context.close()
 
 
-async def _inside(browser: Browser, website: DemoWebsite) -> None:
+async def _inside(browser: Browser, website: DemoWebsite, pictures: _Pictures) -> None:
     page = await watched(await browser.new_page())
     await page.goto(f"{website.url}/sign-up")
     await page.get_by_label("E-mail address").fill(EMAIL)
@@ -109,115 +121,55 @@ async def _inside(browser: Browser, website: DemoWebsite) -> None:
     await settled(page)
     told = await page.evaluate("fetch('/token').then(answer => answer.json())")
     workspace = Workspace(website.service.url, lambda: str(told["session_token"]))
-    places = await asyncio.to_thread(_furnish, workspace, website)
-    await _shots(page, website.url, {**INSIDE, **places})
+    await page.add_init_script(EMBEDDED)
+    await _shots(page, website.url, {name: f"/desk#{path}" for name, path in EMPTY.items()}, pictures)
+    places = await asyncio.to_thread(furnish, workspace, website)
+    await _shots(page, website.url, {**INSIDE, **places}, pictures)
     workspace.close()
 
 
-def _furnish(workspace: Workspace, website: DemoWebsite) -> Mapping[str, str]:
-    """Something to see on each page; where it is."""
-    workspace.provider_keys.store("openai", website.models.key, base_url=website.models.base_url)
-    finished_run(workspace, "Station books, first look")
-    # The last ones are records of decisions, which are short.
-    guides = {one.name: one.body for one in demo.documents_of(None)[-GUIDES:]}
-    of_guides = preset(workspace, "Which summary reads best?", guides, demo.GENERATORS)
-    run = finish(workspace, of_guides)
-    early = _with_looks(workspace, of_guides, {one.name: one.body for one in demo.documents_of(None)[-EARLY_GUIDES:]})
-    for voter, votes in VOTES.items():
-        _vote(workspace, early, voter, votes)
-    workspace.judges.check("local:reader")
-    a_preset = preset(workspace, "Summaries of the station books", stations(12))
-    # Slow enough that it is under way as long as the pictures take.
-    website.models.latency(3_000)
-    many = preset(workspace, "Forty stations", stations(40))
-    under_way = workspace.presets.create(
-        PresetDraft(
-            name="With language models",
-            inputs=many.inputs,
-            instructions=many.instructions,
-            generation=Generation(
-                candidates=[
-                    Candidate(label="alpha", model="openai:alpha"),
-                    Candidate(label="by the rank of its sentences", model="local:lexrank"),
-                ]
-            ),
-            scoring=many.scoring,
-            limits=RunLimits(concurrency=2),
-        )
-    )
-    live = workspace.presets.execute(under_way.id, name="With language models")
-    places = {"runs": "/runs", "run-live": f"/runs/{live.id}"}
-    places |= {f"run-{tab}": f"/runs/{run}?tab={tab}" for tab in TABS}
-    places |= {"presets": "/presets", "preset": f"/presets/{a_preset.id}", "library": "/library"}
-    places |= {"text": f"/library/{a_preset.inputs[0]}", "models": "/models", "keys": "/models?tab=keys"}
-    places |= {"rate-limits": "/models?tab=limits", "account": "/account", "judges": "/models?tab=judges"}
-    places |= {"run-judges": f"/runs/{early}?tab=judges"}
-    places |= dict.fromkeys(SCROLLED, f"/runs/{early}?tab=verdict")
-    return {name: f"/desk#{place}" for name, place in places.items()}
-
-
-def _with_looks(workspace: Workspace, like: Preset, documents: Mapping[str, str]) -> str:
-    """A run that may stop early, with a candidate that lags far behind; its id."""
-    inputs = [workspace.contents.create(title, "input_document", text).id for title, text in documents.items()]
-    draft = PresetDraft(
-        name="Three summarisers, stopping early",
-        inputs=inputs,
-        instructions=like.instructions,
-        generation=Generation(candidates=[Candidate(label=one, model=f"local:{one}") for one in EARLY]),
-        comparison=Comparison(judges=[Judge(model="local:reader")], stop_when_decided=True),
-        limits=like.limits,
-    )
-    return finish(workspace, workspace.presets.create(draft))
-
-
-def _vote(workspace: Workspace, run: str, voter: str, votes: int) -> None:
-    """Voters like answers with more of the document's words. Each is of another mind about every sixth pair."""
-    for number in range(votes):
-        ballot = workspace.votes.next(run, voter=voter)
-        if ballot is None:
-            return
-        words = set(ballot.document.lower().split())
-        first, second = (len(words & set(text.lower().split())) for text in (ballot.first, ballot.second))
-        likes_first = (first > second) != ((number + len(voter)) % 6 == 0)
-        workspace.votes.cast(run, ballot.pair, "tie" if first == second else "first" if likes_first else "second")
-
-
-async def _as_it_stands(page: Page, name: str) -> None:
+async def _as_it_stands(page: Page, name: str, pictures: _Pictures) -> None:
     """A picture in each look and size, without loading the page again."""
     for look in LOOKS:
         await page.emulate_media(color_scheme=look, reduced_motion="reduce")
         for size, (width, height) in SIZES.items():
             await page.set_viewport_size({"width": width, "height": height})
-            await page.screenshot(path=FOLDER / f"{name}-{size}-{look}.png")
-    await _made_smaller(page, [name])
+            await pictures.take(page, name, size, look)
+    await _made_smaller(page, [name], pictures)
 
 
-async def _shots(page: Page, url: str, places: Mapping[str, str]) -> None:
+async def _shots(page: Page, url: str, places: Mapping[str, str], pictures: _Pictures) -> None:
+    chosen = pictures.chosen(places)
     for look in LOOKS:
         await page.emulate_media(color_scheme=look, reduced_motion="reduce")
         for size, (width, height) in SIZES.items():
             await page.set_viewport_size({"width": width, "height": height})
-            for name, path in places.items():
-                await page.goto(url + path)
+            for name, path in chosen.items():
+                # Another document each time: what the last page had opened is gone.
+                await page.goto("about:blank")
+                await page.goto(url + (path.replace("#", "?embedded#") if name == "embedded" else path))
                 if path.startswith("/desk"):
                     await settled(page)
-                if name == "run-live":
-                    # How fast it goes is known after a second of looking.
-                    await expect(page.locator(".figure", has_text="Rate").locator("dd")).not_to_have_text("–")
                 if name in SCROLLED:
                     heading = page.get_by_role("heading", name=SCROLLED[name])
                     await heading.evaluate("element => element.closest('section').scrollIntoView()")
-                await page.screenshot(path=FOLDER / f"{name}-{size}-{look}.png")
-    await _made_smaller(page, places)
+                if name in OPENED:
+                    await OPENED[name](page)
+                await pictures.take(page, name, size, look)
+    await _made_smaller(page, chosen, pictures)
 
 
-async def _made_smaller(page: Page, names: Collection[str]) -> None:
+async def _made_smaller(page: Page, names: Collection[str], pictures: _Pictures) -> None:
     counting = await page.context.browser.new_page() if page.context.browser else page
-    for file in FOLDER.iterdir():
+    for file in pictures.folder.iterdir():
         if file.name.removesuffix(".png").rsplit("-", 2)[0] in names:
             file.write_bytes(await smaller(counting, file.read_bytes(), colours=COLOURS))
     await counting.close()
 
 
 if __name__ == "__main__":
-    asyncio.run(main())
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("names", nargs="*", help="how the names of the pictures begin; without any, all are taken")
+    parser.add_argument("--folder", type=Path, default=FOLDER)
+    asked = parser.parse_args()
+    asyncio.run(main(asked.folder, asked.names))
