@@ -52,7 +52,7 @@ async def _note(page: Page) -> None:
 
 
 async def _glossary(page: Page) -> None:
-    words = page.locator("summary", has_text="What the words mean")
+    words = page.get_by_role("button", name="What the words mean")
     await words.click()
     await words.evaluate("element => element.scrollIntoView()")
 

@@ -56,6 +56,7 @@ def build(report_input: ReportInput, other: ReportInput | None = None) -> Report
         judges=judges,
         agreement=agreement.agreement(once.verdicts, once.scores, evidence.criteria),
         human=checked,
+        both_bad=report_input.both_bad,
         people=judgement.say(evidence),
         documents=by_document.documents(report_input, heard),
         spend=_spend(report_input.spending),

@@ -301,3 +301,5 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
     checks: CheckResults | None = None
     split: Split | None = None
     documents_total: int
+    both_bad: int = 0
+    """Blind votes that found neither answer good enough. Each counts as a tie."""

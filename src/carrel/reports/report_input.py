@@ -16,7 +16,7 @@ from carrel.kit.sqlite.rows import Select
 from carrel.providers.base import Citation, FinishReason
 from carrel.reports.room import Room
 from carrel.runs.checking import results
-from carrel.runs.judging import combining, evidence, looks
+from carrel.runs.judging import combining, evidence, looks, votes
 from carrel.runs.judging.judgement import Evidence
 from carrel.runs.model import run_transitions, texts
 from carrel.runs.model import setup as setups
@@ -153,6 +153,7 @@ class ReportInput(msgspec.Struct, frozen=True, kw_only=True):
     candidates whose answers to a document were combined, with the numbers of these answers. `existing` are the
     candidates and documents whose answers existed before. `outputs` are the contents that answers became, by task key.
     `looks` are those that the round took on its way. `checks` is what the checks of the run come to.
+    `both_bad` counts the votes that found neither answer good enough.
     """
 
     head: Head
@@ -178,6 +179,7 @@ class ReportInput(msgspec.Struct, frozen=True, kw_only=True):
     outputs: dict[str, str] = {}
     looks: tuple[LookTaken, ...] = ()
     checks: CheckResults | None = None
+    both_bad: int = 0
 
 
 _heads = Select(Head, rounds="round")
@@ -295,6 +297,7 @@ def gather(
         outputs=library.kept(conn, seq),
         looks=looks.taken(conn, setup),
         checks=results.kept(conn, seq, number) or results.of(conn, setup),
+        both_bad=votes.count_both_bad(conn, seq),
         existing=frozenset(conn.all("SELECT candidate, document FROM run_existing WHERE run = ?", seq)),
     )
 

@@ -204,6 +204,8 @@ async def test_two_bad_answers_are_a_tie_that_is_counted_by_itself(
     assert (await ada.get(f"{run}/votes/count")).json()["both_bad"] == 1
     [vote] = (await ada.get(f"{run}/votes")).json()["items"]
     assert (vote["verdict"], vote["winner"], vote["both_bad"]) == ("tie", None, True)
+    page = await ada.get(f"{run}/report", headers={"Accept": "text/html"})
+    assert "1 of them ties (1 because both answers were bad)" in page.text
     [row] = await table_of(run, "votes.csv")
     assert (row["verdict"], row["both_bad"]) == ("tie", "1")
     a, b, _ = LABELS

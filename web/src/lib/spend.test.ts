@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { formatsFor } from "./format";
-import { spentInBrief, unknownCalls } from "./spend";
+import { beyondBrief, spentInBrief, unknownCalls } from "./spend";
 
 const formats = formatsFor("en", "UTC");
 
@@ -11,6 +11,9 @@ test("a run of which no cost is known does not look free", () => {
 
 test("a known part is told as the least that it cost", () => {
   expect(spentInBrief({ cost: "1.2", unknown_calls: 1 }, formats)).toBe("from $1.20");
+  expect(beyondBrief({ cost: "1.2", unknown_calls: 1 }, formats)).toBe("and 1 call of unknown cost");
+  expect(beyondBrief({ cost: "0", unknown_calls: 6 }, formats)).toBe("6 calls of unknown cost");
+  expect(beyondBrief({ cost: "0", unknown_calls: 0 }, formats)).toBe("");
   expect(spentInBrief({ cost: "0", unknown_calls: 0 }, formats)).toBe("$0.00");
   expect(unknownCalls({ cost: "1.2", unknown_calls: 0 }, formats)).toBe("");
 });

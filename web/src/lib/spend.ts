@@ -12,6 +12,12 @@ export function spentInBrief({ cost, unknown_calls }: Spend, formats: Formats): 
   return Number(cost) ? `from ${formats.briefDollars(cost)}` : "unknown";
 }
 
+/** What stands under `spentInBrief` where calls have a cost that nobody knows. */
+export function beyondBrief(spend: Spend, formats: Formats): string {
+  const calls = unknownCalls(spend, formats);
+  return calls && Number(spend.cost) ? `and ${calls}` : calls;
+}
+
 /** How many calls have a cost that nobody knows; nothing where all are known. */
 export function unknownCalls({ unknown_calls: calls }: Spend, formats: Formats): string {
   if (!calls) return "";

@@ -29,9 +29,12 @@ interface State<T> {
   value: T;
 }
 
-/** `saved` may change at any time. An editor without changes follows it, one with changes keeps them and says so. */
-export function useDraft<T>(saved: Saved<T>): Draft<T> {
-  const [state, setState] = useState<State<T>>({ base: saved, value: saved.value });
+/**
+ * `saved` may change at any time. An editor without changes follows it, one with changes keeps them and says so.
+ * `kept` are edits from before a reload.
+ */
+export function useDraft<T>(saved: Saved<T>, kept?: T): Draft<T> {
+  const [state, setState] = useState<State<T>>({ base: saved, value: kept ?? saved.value });
   const { base, value } = state;
   const isDirty = !same(value, base.value);
   const hasMoved = saved.etag !== base.etag;

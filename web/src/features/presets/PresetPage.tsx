@@ -18,7 +18,8 @@ import { QueryView } from "../../components/QueryView";
 import { changedFields, type Saved, useDraft } from "../../lib/useDraft";
 import { draftOf, emptyDraft, type Faults, faultsOf, wordsForField } from "./draft";
 import { ExecuteDialog } from "./ExecuteDialog";
-import { goTo } from "./goTo";
+import { goTo, useGoToFault } from "./goTo";
+import { keepDraft, keptDraft } from "./keptDraft";
 import { PresetForm } from "./PresetForm";
 import { presetQuery, useSavePreset } from "./queries";
 import { Rehearsal } from "./Rehearsal";
@@ -90,8 +91,13 @@ function Editor({
   const api = useApi();
   const navigate = useNavigate();
   const queries = useQueryClient();
-  const draft = useDraft(saved);
+  const place = stored?.value.id ?? "new";
+  const [kept] = useState(() => keptDraft(place, saved.etag, saved.value));
+  const draft = useDraft(saved, kept);
   const { value, isDirty } = draft;
+  useEffect(() => keepDraft(place, draft.etag, isDirty ? value : undefined), [place, draft.etag, isDirty, value]);
+  // Who leaves the page has saved it, or was asked. A reload leaves nothing.
+  useEffect(() => () => keepDraft(place, undefined, undefined), [place]);
   const { models, isPending: isAwaited } = useModels();
   const documents = useQuery(contentChoiceQuery(api, "input_document"));
   const connections = useQuery(connectionsQuery(api));
@@ -104,6 +110,7 @@ function Editor({
   });
   const grid = useRef<HTMLDivElement>(null);
   const aside = useRef<HTMLElement>(null);
+  useGoToFault(grid, save.error);
   const { part } = route.useSearch();
   // A link from elsewhere may name the part of the form that it is about; the form is whole once its lists are here.
   const isWhole = !isAwaited && !documents.isPending;

@@ -1,5 +1,7 @@
 import { afterEach, expect, test } from "vitest";
-import { goTo } from "./goTo";
+import { renderHook } from "@testing-library/react";
+import { ApiError } from "carrel-sdk";
+import { goTo, useGoToFault } from "./goTo";
 
 afterEach(() => document.body.replaceChildren());
 
@@ -22,4 +24,12 @@ test.each([
   document.body.innerHTML = PAGE;
   goTo(document.body, path);
   expect(document.activeElement?.id).toBe(id);
+});
+
+test("what the service refuses gets the focus", () => {
+  document.body.innerHTML = PAGE;
+  const fault = { path: "generation.candidates[1].model", message: "is not known" };
+  const error = new ApiError(400, "invalid-input", "", [fault]);
+  renderHook(() => useGoToFault({ current: document.body }, error));
+  expect(document.activeElement?.id).toBe("model-2");
 });

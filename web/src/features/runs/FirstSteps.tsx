@@ -14,6 +14,14 @@ export function FirstSteps() {
   return (
     <section className="card stack first-steps" aria-labelledby="first-title">
       <h2 id="first-title">Find out which model does your job best</h2>
+      <p className="dim">
+        With the sample, the first verdict takes three clicks and a few seconds. It needs no key and costs nothing.
+      </p>
+      <div>
+        <Link to="/compare" className="btn primary">
+          Begin with the sample
+        </Link>
+      </div>
       <ol>
         <Step
           done={Boolean(counts?.contents)}
@@ -44,7 +52,7 @@ export function FirstSteps() {
           done={Boolean(counts?.presets)}
           title="Say who competes, and who judges"
           action={
-            <Link to="/compare" className="btn primary">
+            <Link to="/compare" className="btn">
               Set up the first comparison
             </Link>
           }

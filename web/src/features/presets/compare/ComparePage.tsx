@@ -1,6 +1,6 @@
 import { useQuery } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
-import { useEffect, useMemo, useState } from "react";
+import { useEffect, useMemo, useRef, useState } from "react";
 import { faultsAt } from "carrel-sdk";
 import { connectionsQuery } from "../../../api/github";
 import { contentChoiceQuery } from "../../../api/queries";
@@ -8,6 +8,7 @@ import { useModels } from "../../../api/useModels";
 import { useApi } from "../../../app/context";
 import { ErrorNote } from "../../../components/Feedback";
 import { Page } from "../../../components/Page";
+import { goTo, useGoToFault } from "../goTo";
 import { useRehearsal } from "../useRehearsal";
 import { DocumentsStep } from "./DocumentsStep";
 import { ModelsStep } from "./ModelsStep";
@@ -76,13 +77,15 @@ export function ComparePage() {
         })),
     });
   const error = compare.error ?? tries.error ?? rehearsal.error;
+  const grid = useRef<HTMLDivElement>(null);
+  useGoToFault(grid, compare.error ?? tries.error);
   return (
     <Page
       title="New comparison"
       intro="Bring documents, say what is to be done with them, and pick the models: you learn which one does it best."
       back={{ to: "/runs", label: "Runs" }}
     >
-      <div className="editor-grid">
+      <div className="editor-grid" ref={grid}>
         <div className="stack">
           <DocumentsStep
             documents={documents.data ?? []}
@@ -124,6 +127,7 @@ export function ComparePage() {
           onTry={tryOn}
           starts={compare}
           onStart={start}
+          onGo={(part) => goTo(grid.current, part)}
         />
       </div>
     </Page>

@@ -23,10 +23,12 @@ interface Props {
   onTry: (on: TriedInput) => void;
   starts: Action;
   onStart: () => void;
+  /** Move the focus to a part of the page. */
+  onGo: (part: string) => void;
 }
 
 /** What the comparison takes, and the two ways on: a try on one document or row, and the whole. */
-export function StartCard({ setup, documents, rehearsal, isReady, tries, onTry, starts, onStart }: Props) {
+export function StartCard({ setup, documents, rehearsal, isReady, tries, onTry, starts, onStart, onGo }: Props) {
   const [wanted, setWanted] = useState<string>();
   const missing = missingIn(setup);
   const names = new Map(documents.map(({ id, name }) => [id, name]));
@@ -40,8 +42,12 @@ export function StartCard({ setup, documents, rehearsal, isReady, tries, onTry, 
         {missing.length > 0 ? (
           <Note>
             <ul className="stack tight">
-              {missing.map((one) => (
-                <li key={one}>{one}</li>
+              {missing.map(({ part, words }) => (
+                <li key={part}>
+                  <button type="button" className="link" onClick={() => onGo(part)}>
+                    {words}
+                  </button>
+                </li>
               ))}
             </ul>
           </Note>

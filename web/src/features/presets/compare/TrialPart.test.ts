@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import type { GeneratedDocument, Task } from "../../../api/types";
 import { formatsFor } from "../../../lib/format";
-import { factsOf } from "./TrialPart";
+import { factsOf, sameOnes } from "./TrialPart";
 
 const TASK = {
   started_at: "2026-11-23T12:00:00.000Z",
@@ -23,4 +23,15 @@ test("an unknown cost is not passed off as nothing", () => {
 
 test("an answer that is there already is not shown as one that took no time", () => {
   expect(factsOf({ ...TASK, reused: true }, ANSWER, formats)).toEqual(["from an earlier try or run, not paid again"]);
+});
+
+test("candidates that gave the same answer are named together", () => {
+  const tasks = ["lexrank", "lead", "submodular"].map((candidate) => ({ key: candidate, candidate }));
+  const answers = new Map([
+    ["lexrank", { body: "The import stops." }],
+    ["lead", { body: "Mara writes." }],
+    ["submodular", { body: "The import stops.\n" }],
+  ]);
+  expect(sameOnes(tasks, answers)).toEqual([["lexrank", "submodular"]]);
+  expect(sameOnes(tasks, new Map())).toEqual([]);
 });

@@ -38,6 +38,9 @@ export function TrialPart({ runId, isNew }: { runId: string; isNew: boolean }) {
         </p>
       )}
       {run?.pause_reason && <Note tone="warn">{wordsForPause(run.pause_reason)}</Note>}
+      {sameOnes(tasks, answers).map((names) => (
+        <Note key={names.join()}>{names.join(" and ")} gave the same answer, word for word.</Note>
+      ))}
       <div className="answer-cards">
         {tasks.map((task) => (
           <Tried
@@ -92,6 +95,19 @@ function Tried({ task, number, answer, written, formats }: TriedProps) {
       )}
     </AnswerCard>
   );
+}
+
+/** The candidates whose answers are identical, in groups. */
+export function sameOnes(
+  tasks: readonly Pick<Task, "key" | "candidate">[],
+  answers: ReadonlyMap<string, Pick<GeneratedDocument, "body">>,
+): string[][] {
+  const groups = new Map<string, string[]>();
+  for (const { key, candidate } of tasks) {
+    const text = answers.get(key)?.body.trim();
+    if (text) groups.set(text, [...(groups.get(text) ?? []), candidate]);
+  }
+  return [...groups.values()].filter((names) => names.length > 1);
 }
 
 /** The time, the tokens and the cost; of an answer that an earlier run brought, that it cost nothing again. */

@@ -103,13 +103,22 @@ export function triedInput(
   return /^[1-9]\d{0,8}$/.test(row) ? { ...rows, row: Number(row) } : undefined;
 }
 
+export interface Missing {
+  /** The part of the page where it is entered. */
+  part: string;
+  words: string;
+}
+
 /** What is still missing, in the order of the page; a trial needs one candidate only. */
-export function missingIn(setup: Setup, isTrial = false): string[] {
-  const missing = [];
-  if (!setup.documents.length && !setup.rows) missing.push("Bring documents, or take the sample.");
-  if (setup.prompts.some((prompt) => !prompt.text.trim())) missing.push("Write the task.");
+export function missingIn(setup: Setup, isTrial = false): Missing[] {
+  const missing: Missing[] = [];
+  if (!setup.documents.length && !setup.rows)
+    missing.push({ part: "inputs", words: "Bring documents, or take the sample." });
+  if (setup.prompts.some((prompt) => !prompt.text.trim()))
+    missing.push({ part: "instructions", words: "Write the task." });
   const found = candidatesOf(setup).length;
-  if (found < (isTrial ? 1 : 2)) missing.push("Pick two models, or two prompts for one.");
+  if (found < (isTrial ? 1 : 2))
+    missing.push({ part: "generation", words: "Pick two models, or two prompts for one." });
   return missing;
 }
 

@@ -83,15 +83,16 @@ function WhichRun({ where, run }: { where: string; run: Run }) {
   const formats = useFormats();
   return (
     <div>
-      <dt className="small dim">{where}</dt>
+      <dt className="small dim">
+        {where} · {formats.dateTime(run.created_at)}
+      </dt>
       <dd className="row">
         <Link to="/runs/$runId" params={{ runId: run.id }} className="title">
           {run.name}
         </Link>
-        <span className="small dim">{formats.dateTime(run.created_at)}</span>
         <RunState state={run.state} />
       </dd>
-      {run.verdict && <dd className="small">{run.verdict}</dd>}
+      {run.verdict && <dd className="small dim">{run.verdict}</dd>}
     </div>
   );
 }

@@ -89,6 +89,7 @@ function agreed({ judged, same, agreement }: Against, isAlone: boolean, formats:
 function leading(people: readonly string[], judges: readonly string[]): string {
   const byJudges = judges.length ? ` By the judges ${lead(judges)}.` : "";
   if (!people.length) return `Too few votes to say who leads by them.${byJudges}`;
+  if (people.join() === judges.join()) return `By votes alone and by the judges ${lead(people)}.`;
   if (people.some((one) => judges.includes(one)) || !judges.length) return `By votes alone ${lead(people)}.${byJudges}`;
   return `By votes alone ${lead(people)}; by the judges ${lead(judges)}. The verdict says so, too.`;
 }

@@ -29,7 +29,9 @@ export function LiveAnswers({ run, answers }: { run: Run; answers: Places }) {
               <GrowingText text={answer.text} hasGap={answer.hasGap} />
             </AnswerCard>
           ) : (
-            <div key={place} className="answer-card" aria-hidden />
+            <div key={place} className="answer-card waiting small dim">
+              {place === 0 && "The next answer appears here."}
+            </div>
           ),
         )}
       </div>

@@ -3,7 +3,7 @@ import { useFormats } from "../../../app/context";
 import { Figure } from "../../../components/Figure";
 import { ProgressBar } from "../../../components/ProgressBar";
 import { PHASES, wordsForPhase } from "../../../lib/states";
-import { spentInBrief, unknownCalls } from "../../../lib/spend";
+import { beyondBrief, spentInBrief } from "../../../lib/spend";
 import type { LiveView } from "../liveRun";
 import { phaseTotals } from "./phaseTotals";
 
@@ -98,8 +98,9 @@ function Phases({ run, live }: { run: Run; live: LiveView }) {
 
 function budgetHint({ configuration, spend }: Run, formats: ReturnType<typeof useFormats>): { hint?: string } {
   const { budget } = configuration.limits ?? {};
-  const unknown = unknownCalls(spend, formats) && `and ${unknownCalls(spend, formats)}`;
-  const hint = [budget ? `of a budget of ${formats.dollars(budget)}` : "", unknown].filter(Boolean).join(", ");
+  const hint = [budget ? `of a budget of ${formats.dollars(budget)}` : "", beyondBrief(spend, formats)]
+    .filter(Boolean)
+    .join(", ");
   return hint ? { hint } : {};
 }
 
