@@ -59,7 +59,7 @@ async def _glossary(page: Page) -> None:
 
 async def _trial(page: Page) -> None:
     if not await page.get_by_role("region", name="Tried on").is_visible():
-        await page.get_by_role("button", name="Take the sample").click()
+        await page.get_by_role("button", name="Take the sample", exact=True).click()
         await page.get_by_role("button", name="Try on one").click()
         await expect(page.get_by_role("region", name="Tried on").get_by_role("article")).to_have_count(3)
         await at_rest(page)
@@ -68,7 +68,7 @@ async def _trial(page: Page) -> None:
 
 async def _live(page: Page) -> None:
     # How fast it goes is known after a second of looking.
-    await expect(page.locator(".figure", has_text="Rate").locator("dd")).not_to_have_text("–")
+    await expect(page.locator(".figure", has_text="Rate").locator("dd")).not_to_have_text("–", timeout=30_000)
 
 
 OPENED: Final[Mapping[str, Callable[[Page], Awaitable[None]]]] = {
@@ -103,11 +103,11 @@ def furnish(workspace: Workspace, website: DemoWebsite) -> Mapping[str, str]:
     failed = finish(workspace, _with_models(workspace, "With a model that fails", stations(4)))
     website.models.faults()
     # Slow enough that it is under way as long as the pictures take.
-    website.models.latency(3_000)
+    website.models.latency(6_000)
     paused = _with_models(workspace, "Paused for the night", stations(12))
     pausing = workspace.presets.execute(paused.id, name=paused.name)
     workspace.runs.pause(pausing.id)
-    under_way = _with_models(workspace, "With language models", stations(60))
+    under_way = _with_models(workspace, "With language models", stations(120))
     live = workspace.presets.execute(under_way.id, name=under_way.name)
     places = {"runs": "/runs", "run-live": f"/runs/{live.id}", "run-live-answers": f"/runs/{live.id}"}
     places |= {"run-failed": f"/runs/{failed}", "run-paused": f"/runs/{pausing.id}"}

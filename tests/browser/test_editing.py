@@ -165,6 +165,21 @@ async def test_what_a_preset_takes_is_told_while_it_is_written(page: Page, deplo
     await expect(page.get_by_role("alert").filter(has_text="local:nobody")).to_have_count(0)
     await expect(aside.get_by_role("alert")).to_contain_text("Candidate 1, model")
     await expect(page.get_by_text("not saved")).to_be_visible()
+
+    async def reload(dialog: Dialog) -> None:
+        await dialog.accept()
+
+    # It is still there after a reload, without being saved, and not when somebody has left it.
+    page.on("dialog", reload)
+    await page.reload()
+    await settled(page)
+    await expect(page.get_by_text("not saved")).to_be_visible()
+    await expect(page.get_by_label("Model", exact=True).first).to_have_value("local:nobody")
+    await expect(page.get_by_role("button", name="Remove lead", exact=True)).to_have_count(0)
+    await page.get_by_role("link", name="Runs", exact=True).click()
+    await page.get_by_role("button", name="Leave", exact=True).click()
+    await _open(page, deployment, f"/presets/{made.id}")
+    await expect(page.get_by_role("button", name="Remove lead", exact=True)).to_be_visible()
     assert len(deployment.workspace.presets.get(made.id).generation.candidates) == 3
 
 

@@ -113,7 +113,7 @@ export interface Missing {
 export function missingIn(setup: Setup, isTrial = false): Missing[] {
   const missing: Missing[] = [];
   if (!setup.documents.length && !setup.rows)
-    missing.push({ part: "inputs", words: "Bring documents, or take the sample." });
+    missing.push({ part: "inputs", words: "Bring documents, or try the sample." });
   if (setup.prompts.some((prompt) => !prompt.text.trim()))
     missing.push({ part: "instructions", words: "Write the task." });
   const found = candidatesOf(setup).length;
