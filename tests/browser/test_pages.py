@@ -128,14 +128,14 @@ async def test_no_page_has_a_serious_fault_at_any_size_or_zoom(
     """The short forms are the two tests above."""
     await page.emulate_media(reduced_motion="reduce")
     await page.goto(f"{deployment.site.url}/desk")
-    faults = []
+    faults: list[tuple[object, ...]] = []
     for width, height in SIZES:
         await page.set_viewport_size({"width": width, "height": height})
         for name, address in addresses.items():
             await page.evaluate("address => { location.hash = address }", address)
             await settled(page)
-            if (found := await page.evaluate("document.documentElement.scrollWidth")) > width:
-                faults.append((width, name, f"scrolls to {found}"))
+            if (wide := await page.evaluate("document.documentElement.scrollWidth")) > width:
+                faults.append((width, name, f"scrolls to {wide}"))
             bars = await page.evaluate(STANDING)
             if bars > height / 2:
                 faults.append((width, name, f"{bars} of {height} pixels do not scroll away"))
