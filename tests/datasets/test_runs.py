@@ -191,9 +191,9 @@ def test_a_trial_takes_one_row(tmp_path: Path) -> None:
             assert narrowed is not None
             assert narrowed.row == row
             assert estimate(conn, tried, REGISTRY, SETTINGS).documents == 1
-        for chosen, message in (
+        for beside, message in (
             ({"row": 4}, "is beyond the last row, 3"),
             ({"row": 2, "where": {"lang": "en"}}, "does not have the values in where"),
         ):
-            wrong = raw | {"rows": {"data_set": raw["rows"]["data_set"]} | chosen}
+            wrong = raw | {"rows": {"data_set": raw["rows"]["data_set"]} | beside}
             assert refused(conn, wrong) == {"configuration.rows.row": message}

@@ -129,7 +129,7 @@ class DocumentGroups(msgspec.Struct, kw_only=True, omit_defaults=True):
 class Rows(msgspec.Struct, kw_only=True, omit_defaults=True):
     """Rows of a data set as inputs: all, or those whose columns have the values in `where`.
 
-    With `row`, only the row of this number, counted from 1. With None, `version` is the newest one when the run is made.
+    With `row`, only the row of this number, counted from 1. Without `version`, the newest one when the run is made.
     """
 
     data_set: str

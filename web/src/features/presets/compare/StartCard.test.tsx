@@ -21,6 +21,7 @@ test("of a data set, a try takes the first row or the one of a number, and nothi
       onTry={onTry}
       starts={idle}
       onStart={vi.fn()}
+      onGo={vi.fn()}
     />,
   );
   const button = screen.getByRole("button", { name: "Try on one" });
