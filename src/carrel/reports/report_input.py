@@ -152,8 +152,7 @@ class ReportInput(msgspec.Struct, frozen=True, kw_only=True):
     `order` are the candidates that answered by themselves, best first, once answers are combined. `sources` are the
     candidates whose answers to a document were combined, with the numbers of these answers. `existing` are the
     candidates and documents whose answers existed before. `outputs` are the contents that answers became, by task key.
-    `looks` are those that the round took on its way. `checks` is what the checks of the run come to.
-    `both_bad` counts the votes that found neither answer good enough.
+    `looks` are those that the round took on its way, `checks` what its checks come to, `both_bad` votes for neither.
     """
 
     head: Head
@@ -255,8 +254,7 @@ def gather(
 ) -> ReportInput:  # fmt: skip
     """Read everything about the round but its verdicts and scores as evidence. Unbounded: to be scanned.
 
-    Of a run that `is_other`, set beside the report's own, the texts of instructions are taken and no others.
-    So it is for a report that has no documents.
+    Of a run that `is_other`, set beside the report's own, or without documents, only instructions' texts are taken.
     """
     is_brief = is_other or not has_documents
     room = Room(OTHER_BYTES if is_other else room_bytes)
