@@ -4,6 +4,7 @@ import { useFormats } from "../../../app/context";
 import { SelectField } from "../../../components/Field";
 import { NumberHead } from "../../../components/NumberHead";
 import { Scroll } from "../../../components/Scroll";
+import { beyondBrief, spentInBrief } from "../../../lib/spend";
 import { type Measure, measuresOf, valueOf } from "./measures";
 import { TrendChart } from "./TrendChart";
 
@@ -151,10 +152,8 @@ function TrendsTable({ trends, measure, write }: TableProps) {
               </td>
               <td className="n">{formats.integer(point.documents)}</td>
               <td className="n">
-                {Number(point.cost) ? formats.briefDollars(point.cost) : "0"}
-                {point.unknown_calls > 0 && (
-                  <span className="dim small block">and {formats.integer(point.unknown_calls)} unknown</span>
-                )}
+                {spentInBrief(point, formats)}
+                {point.unknown_calls > 0 && <span className="dim small block">{beyondBrief(point, formats)}</span>}
               </td>
               <td className="n">
                 {typeof point.median_latency_ms === "number"

@@ -12,7 +12,7 @@ export type Density = "comfortable" | "compact";
 
 const ROW_PX: Record<Density, number> = { comfortable: 92, compact: 44 };
 const PAGE = 10;
-const NAME_REM = 8;
+const NAME_REM = 9.5;
 const CELL_REM = 11;
 const FLAGS: Record<Flag, string> = { flip: "flip", failed: "no answer", cut: "cut off" };
 
@@ -84,7 +84,7 @@ export function AnswersGrid({ runId, isLive, documents, rowOf, candidates, numbe
   };
   // The width is named, because the rows are drawn apart from each other and from their head.
   const columns = {
-    gridTemplateColumns: `minmax(0, 1fr) repeat(${candidates.length}, minmax(0, 1.4fr))`,
+    gridTemplateColumns: `minmax(${NAME_REM}rem, 1fr) repeat(${candidates.length}, minmax(0, 1.4fr))`,
     minWidth: `${NAME_REM + CELL_REM * candidates.length}rem`,
   };
   if (beginnings.error) return <ErrorNote error={beginnings.error} />;

@@ -6,7 +6,7 @@ import { decisionOf } from "./decision";
 export function DecisionCard({ report }: { report: Report }) {
   const decision = decisionOf(report, useFormats());
   if (!decision) return null;
-  const { headline, lines, leads } = decision;
+  const { headline, lines, leadsIn, leads } = decision;
   return (
     <div className="stack tight">
       <p className="sentence">{headline}</p>
@@ -15,7 +15,7 @@ export function DecisionCard({ report }: { report: Report }) {
       ))}
       {leads.length > 0 && (
         <p className="small dim">
-          Lead in points of preference:{" "}
+          Lead in {leadsIn}:{" "}
           {leads.map(({ rival, lead, isClear }, at) => (
             <span key={rival} className={isClear ? "" : "warn"}>
               {at > 0 && "; "}

@@ -44,7 +44,9 @@ test("a decided comparison says which one to take, its price, what the next one 
       "mini: preferred in 50% of comparisons (44% to 57%), at a price 6.6 times lower.",
     ],
     leads: [{ rival: "mini", lead: "+19, +1 to +37", isClear: true }],
+    leadsIn: "points of preference",
   });
+  expect(decisionOf(having({}, { basis: "scores" }), formats)?.leadsIn).toBe("mean scores, from 0 to 1");
 });
 
 test("the headline is never stronger than the verdict", () => {

@@ -10,6 +10,8 @@ export interface Decision {
   lines: string[];
   /** The lead over each rival with its interval: the evidence that decides. */
   leads: { rival: string; lead: string; isClear: boolean }[];
+  /** What the leads count. */
+  leadsIn: string;
 }
 
 const CHEAPER = 1.5;
@@ -20,7 +22,8 @@ export function decisionOf(report: Report, formats: Formats): Decision | undefin
   const [first] = ranking.rows;
   if (!first || verdict.outcome === "nothing" || verdict.outcome === "disconnected") return undefined;
   const lines = [factsOf(report, first.candidate, formats), nextOf(report, formats)].filter((line) => line !== "");
-  return { headline: headlineOf(report, formats), lines, leads: leadsOf(report, formats) };
+  const leadsIn = ranking.basis === "scores" ? "mean scores, from 0 to 1" : "points of preference";
+  return { headline: headlineOf(report, formats), lines, leads: leadsOf(report, formats), leadsIn };
 }
 
 function headlineOf(report: Report, formats: Formats): string {
