@@ -53,6 +53,7 @@ _OF_A_RUN: Final = (
     Read("GET /runs/{run_id}/checkpoint", "/checkpoint"),
     Read("GET /runs/{run_id}/votes", "/votes?limit=200"),
     Read("GET /runs/{run_id}/votes/count", "/votes/count"),
+    Read("GET /runs/{run_id}/votes/against-judges", "/votes/against-judges"),
     Read("POST /runs/{run_id}/votes/next", "/votes/next"),
     Read("POST /runs/{run_id}/share-logs", "/share-logs"),
 )
@@ -120,6 +121,16 @@ def _pooled(read: Read, shared: Shared, _: User) -> Request:
 
 def _four_runs(shared: Shared, user: User) -> str:
     return [_run(POOLED, shared, user) for _ in range(4)][-1]
+
+
+def _preset_with_runs(shared: Shared, user: User) -> str:
+    """A preset with as many runs as a trend reads."""
+    preset: str = user.post("/presets", {"name": "Trends", **stored.configuration(user, POOLED)})["id"]
+    runs = [_run(POOLED, shared, user) for _ in range(3)]
+    with stored.signed_out(shared.running, user) as conn:
+        for run in runs:
+            conn.run("UPDATE runs SET preset_id = ? WHERE id = ?", preset, run)
+    return preset
 
 
 def _run_export(shared: Shared, user: User) -> Request:
@@ -241,6 +252,8 @@ def cases() -> list[tuple[str, str, Prepare]]:
             shown = f"{name}, {query.replace('={run}', '')}" if query and "report" in read.path else name
             found.append((read.operation, shown, partial(_read_of_run, name, read)))
     found += [(read.operation, "4 runs of 12,000 scores", partial(_pooled, read)) for read in _BESIDE_RUNS]
+    trends = "/presets/{id}/trends?baseline=c0&candidate=c1"
+    found.append(("GET /presets/{preset_id}/trends", "3 runs", partial(_over, "trends", _preset_with_runs, trends)))
     found.append(("GET /users/me/export", "50,000 scores", partial(_whole_export, "50,000 scores")))
     found.append(("POST /runs/{run_id}/votes/import", "10,000 votes", partial(_votes, "96,000 calls")))
     found.append(
@@ -250,9 +263,10 @@ def cases() -> list[tuple[str, str, Prepare]]:
             partial(_read_of_run, "96,000 calls", _at("votes/count")),
         )
     )
-    found.append(
-        ("GET /runs/{run_id}/ranking", "after 10,000 votes", partial(_read_of_run, "96,000 calls", _at("ranking")))
-    )
+    found += [
+        (f"GET /runs/{{run_id}}/{end}", "after 10,000 votes", partial(_read_of_run, "96,000 calls", _at(end)))
+        for end in ("ranking", "votes/against-judges")
+    ]
     found += [
         (read.operation, "after 10,000 votes", partial(_read_of_run, "96,000 calls", read)) for read in _BESIDE_RUNS
     ]
