@@ -308,9 +308,16 @@ async def test_a_transaction_that_fails_leaves_nothing(accounts: Accounts) -> No
 
 async def test_a_client_that_goes_away_does_not_tear_a_transaction(accounts: Accounts) -> None:
     await make(accounts, "alice")
-    task = asyncio.create_task(accounts.run("alice", account_rows.set_membership, "paid"))
+    left = threading.Event()
+
+    def pays(conn: Connection) -> None:
+        left.wait()
+        account_rows.set_membership(conn, "paid")
+
+    task = asyncio.create_task(accounts.run("alice", pays))
     await asyncio.sleep(0)
     task.cancel()
+    left.set()
     with pytest.raises(asyncio.CancelledError):
         await task
     accounts.close()

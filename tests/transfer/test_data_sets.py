@@ -52,4 +52,4 @@ async def test_a_table_and_a_preset_over_its_rows_come_back(client: httpx.AsyncC
     (summary,) = (await client.get("/api/presets", headers=second)).json()["items"]
     assert summary["input_count"] == 2
     taken = (await client.get(f"/api/presets/{summary['id']}", headers=second)).json()["rows"]
-    assert taken == {"data_set": found["id"], "where": {"note": ""}, "version": None}
+    assert taken == {"data_set": found["id"], "where": {"note": ""}, "version": None, "row": None}
