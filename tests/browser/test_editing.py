@@ -178,6 +178,8 @@ async def test_what_a_preset_takes_is_told_while_it_is_written(page: Page, deplo
     await expect(page.get_by_role("button", name="Remove lead", exact=True)).to_have_count(0)
     await page.get_by_role("link", name="Runs", exact=True).click()
     await page.get_by_role("button", name="Leave", exact=True).click()
+    # The way to the other page goes on after the click, and would overtake the next one.
+    await expect(page.get_by_role("heading", name="Runs", exact=True)).to_be_visible()
     await _open(page, deployment, f"/presets/{made.id}")
     await expect(page.get_by_role("button", name="Remove lead", exact=True)).to_be_visible()
     assert len(deployment.workspace.presets.get(made.id).generation.candidates) == 3
