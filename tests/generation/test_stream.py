@@ -20,6 +20,7 @@ from tests.support.host import Host, code_of
 from tests.support.live_server import live_server
 from tests.support.streaming_server import MODELS, PIECES, TEXT, USAGE, StreamingFault, StreamingServer, streaming
 from tests.support.strict_servers import KEY
+from tests.support.web_runs import add_keys
 
 Json = dict[str, Any]
 Event = tuple[str, Json]
@@ -47,9 +48,7 @@ async def client(settings: Settings, clock: FakeClock, server: StreamingServer) 
 @pytest.fixture
 async def ada(host: Host, client: httpx.AsyncClient, server: StreamingServer) -> httpx.AsyncClient:
     client.headers.update(await host.signed_in("ada"))
-    for provider, path in (("openai", "/openai"), ("anthropic", ""), ("google", "")):
-        key = {"provider": provider, "key": KEY, "base_url": server.base_url + path}
-        assert (await client.post("/api/provider-keys", json=key)).status_code == 201
+    await add_keys(client, KEY, server.base_urls)
     return client
 
 

@@ -112,6 +112,11 @@ class StreamingServer:
     def base_url(self) -> str:
         return f"http://localhost:{self.port}"
 
+    @property
+    def base_urls(self) -> dict[str, str]:
+        """Where each provider is served."""
+        return {"openai": f"{self.base_url}/openai", "anthropic": self.base_url, "google": self.base_url}
+
     async def openai(self, request: web.Request) -> web.StreamResponse:
         assert request.headers["Authorization"] == f"Bearer {KEY}"
         if self.refuses:

@@ -27,6 +27,9 @@ from carrel.runs.model.setup import RunId
 from carrel.vault.workspace import Workspace
 
 HTML: Final = "text/html"
+RoundNumber = Annotated[
+    int | None, QueryParameter(name="round", ge=1, description="Of this round; else of the present one.")
+]
 _KINDS: Final = {"json": JSON, "html": HTML}
 _FORMS: Final = {JSON: rendering.as_json, HTML: rendering.as_page}
 _POLICY: Final = (
@@ -43,9 +46,7 @@ async def read_report(
     form: Annotated[
         Literal["json", "html"] | None, QueryParameter(name="format", description="Wins over the Accept header.")
     ] = None,
-    round_number: Annotated[
-        int | None, QueryParameter(name="round", ge=1, description="Of this round; else of the present one.")
-    ] = None,
+    round_number: RoundNumber = None,
     against: Annotated[
         RunId | None, QueryParameter(max_length=100, description="Set it beside this other run.")
     ] = None,
@@ -95,9 +96,7 @@ async def read_answers(
     run_id: FromPath[RunId],
     workspace: NamedDependency[Workspace],
     workers: NamedDependency[WorkerPool],
-    round_number: Annotated[
-        int | None, QueryParameter(name="round", ge=1, description="Of this round; else of the present one.")
-    ] = None,
+    round_number: RoundNumber = None,
 ) -> Figures:
     """The figures of all answers without their texts, a list for each candidate: for a grid of many rows."""
     return await figures.answer(workspace, workers, run_id, round_number)

@@ -16,7 +16,7 @@ from tests.support.host import Host
 from tests.support.live_server import live_server
 from tests.support.streaming_server import MODELS, PIECES, TEXT, USAGE, StreamingServer, streaming
 from tests.support.strict_servers import KEY
-from tests.support.web_runs import content
+from tests.support.web_runs import add_keys, content
 
 Json = dict[str, Any]
 OWN = ("openai:own-one", "anthropic:claude-own", "google:gemini-own", "local:lead")
@@ -40,9 +40,7 @@ async def client(settings: Settings, clock: FakeClock, server: StreamingServer) 
 @pytest.fixture
 async def ada(host: Host, client: httpx.AsyncClient, server: StreamingServer) -> httpx.AsyncClient:
     client.headers.update(await host.signed_in("ada"))
-    for provider, path in (("openai", "/openai"), ("anthropic", ""), ("google", "")):
-        key = {"provider": provider, "key": KEY, "base_url": server.base_url + path}
-        assert (await client.post("/api/provider-keys", json=key)).status_code == 201
+    await add_keys(client, KEY, server.base_urls)
     return client
 
 

@@ -3,13 +3,13 @@
 from collections.abc import Sequence
 
 import msgspec
-from carrel_sdk.ranking import CheckResults, Figures, LookTaken, PassRate, PeopleVerdict, Row, Statement
+from carrel_sdk.ranking import CheckResults, Figures, LookTaken, PeopleVerdict, Row, Statement
 from rich.console import Group, RenderableType
 from rich.panel import Panel
 from rich.table import Table
 from rich.text import Text
 
-from carrel.cli.interface.terminal import printable
+from carrel.cli.interface.terminal import printable, rate
 
 WIDTH = 31
 """Columns of the scale from 0 to 1; odd, so that ½ has one of its own."""
@@ -54,17 +54,10 @@ def checks_table(checks: CheckResults | None) -> Table | None:
         table.add_column(printable(row.candidate), justify="right", overflow="fold")
     for place, check in enumerate(checks.checks):
         named = Text.assemble(printable(check.name), " (required)" if check.required else "")
-        table.add_row(named, *(_rate(row.rates[place]) for row in checks.rows))
+        table.add_row(named, *(rate(row.rates[place]) for row in checks.rows))
     if any(row.required for row in checks.rows):
-        table.add_row("all required", *(_rate(row.required) for row in checks.rows), style="bold")
+        table.add_row("all required", *(rate(row.required) for row in checks.rows), style="bold")
     return table
-
-
-def _rate(rate: PassRate | None) -> str:
-    if rate is None or rate.share is None:
-        return "–"
-    between = "" if rate.low is None or rate.high is None else f" ({100 * rate.low:.0f}–{100 * rate.high:.0f})"
-    return f"{100 * rate.share:.0f} %{between}"
 
 
 def looks_table(looks: Sequence[LookTaken]) -> Table | None:

@@ -1,12 +1,11 @@
 """The results of a run by the values of a column, on a terminal."""
 
-from carrel_sdk.ranking import PassRate
 from carrel_sdk.split import Split, SplitPart
 from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from carrel.cli.interface.terminal import printable
+from carrel.cli.interface.terminal import printable, rate
 
 
 def split_table(split: Split) -> RenderableType:
@@ -29,9 +28,9 @@ def split_table(split: Split) -> RenderableType:
             cells: list[RenderableType] = [_named(part) if first else "", f"{part.documents:,}" if first else ""]
             cells.append(printable(row.candidate))
             if judged:
-                cells.append(_rate(row.preferred))
+                cells.append(rate(row.preferred))
             if split.checks:
-                cells.append(_rate(row.passes))
+                cells.append(rate(row.passes))
             if judged:
                 cells.append(f"{part.missing:,} of {part.planned:,}" if first and part.planned else "")
             table.add_row(*cells)
@@ -42,10 +41,3 @@ def _named(part: SplitPart) -> Text:
     if part.kind == "value":
         return printable(part.value or "")
     return Text("no value" if part.kind == "none" else f"{part.values:,} rarer values", style="dim")
-
-
-def _rate(rate: PassRate | None) -> str:
-    if rate is None or rate.share is None:
-        return "–"
-    between = "" if rate.low is None or rate.high is None else f" ({100 * rate.low:.0f}–{100 * rate.high:.0f})"
-    return f"{100 * rate.share:.0f} %{between}"

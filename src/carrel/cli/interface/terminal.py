@@ -31,6 +31,7 @@ from carrel_sdk import (
 )
 from carrel_sdk.github import LastConnectionTest
 from carrel_sdk.provider_keys import LastTest
+from carrel_sdk.ranking import PassRate
 from rich.console import Console
 from rich.padding import Padding
 from rich.table import Table
@@ -214,6 +215,14 @@ def dollars(cost: str | None, unknown_calls: int = 0) -> str:
     if not unknown_calls:
         return known
     return f"{known} and {unknown_calls:,} call{'' if unknown_calls == 1 else 's'} of unknown cost"
+
+
+def rate(found: PassRate | None) -> str:
+    """A share in per cent with its interval; a dash where there is none."""
+    if found is None or found.share is None:
+        return "–"
+    between = "" if found.low is None or found.high is None else f" ({100 * found.low:.0f}–{100 * found.high:.0f})"
+    return f"{100 * found.share:.0f} %{between}"
 
 
 def print_json(value: object) -> None:

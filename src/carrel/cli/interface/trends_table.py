@@ -1,7 +1,6 @@
 """One candidate over the runs of a preset, on a terminal."""
 
 from carrel_sdk.gate import Change
-from carrel_sdk.ranking import PassRate
 from carrel_sdk.trends import TrendPoint, Trends
 from rich.console import Group, RenderableType
 from rich.table import Table
@@ -24,9 +23,9 @@ def trends_table(trends: Trends) -> RenderableType:
         table.add_row(
             point.created_at[:16].replace("T", " "),
             printable(point.name),
-            _rate(point.preferred),
+            terminal.rate(point.preferred),
             *((_change(point.against),) if against else ()),
-            _rate(point.passes),
+            terminal.rate(point.passes),
             terminal.dollars(point.cost, point.unknown_calls),
             "–" if point.median_latency_ms is None else f"{point.median_latency_ms / 1000:.1f} s",
             printable(_good(point)),
@@ -49,10 +48,3 @@ def _change(change: Change | None) -> str:
     if change is None:
         return "–"
     return f"{100 * change.difference:+.0f} ({100 * change.low:+.0f} to {100 * change.high:+.0f})"
-
-
-def _rate(rate: PassRate | None) -> str:
-    if rate is None or rate.share is None:
-        return "–"
-    between = "" if rate.low is None or rate.high is None else f" ({100 * rate.low:.0f}–{100 * rate.high:.0f})"
-    return f"{100 * rate.share:.0f} %{between}"

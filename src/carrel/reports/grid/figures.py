@@ -5,19 +5,16 @@ from typing import NamedTuple
 
 import msgspec
 
-from carrel.errors import NotFound, Unavailable
 from carrel.evaluation import records
 from carrel.evaluation.records import Verdict
 from carrel.evaluation.statistics.intervals import rounded_or_none
 from carrel.evaluation.statistics.means import mean
-from carrel.kit.processes.jobs import WorkerError
 from carrel.kit.processes.pool import WorkerPool
 from carrel.kit.sqlite.database import Connection
 from carrel.reports import by_document
 from carrel.runs.judging import evidence, judgement
+from carrel.runs.judging.computing import computed
 from carrel.runs.judging.judgement import Packed
-from carrel.runs.judging.whatif import RANKING_SECONDS
-from carrel.runs.model import run_transitions
 from carrel.runs.model import setup as setups
 from carrel.runs.model.setup import RunId
 from carrel.vault.workspace import Workspace
@@ -75,16 +72,11 @@ async def answer(workspace: Workspace, workers: WorkerPool, run_id: RunId, round
     """
     async with workers.turn(workspace.uuid) as worker:
         packed, cells = await workspace.scan(_gather, run_id, round_number)
-        try:
-            return await worker.run(of, packed, cells, timeout_seconds=RANKING_SECONDS)
-        except WorkerError:
-            raise Unavailable from None
+        return await computed(worker, of, packed, cells)
 
 
 def _gather(conn: Connection, run_id: RunId, round_number: int | None) -> tuple[Packed, Cells]:
-    setup = setups.load(conn, run_transitions.present(conn, run_id).seq, round_number)
-    if setup is None:
-        raise NotFound
+    setup = setups.require(conn, run_id, round_number)
     none: list[list[int]] = [[] for _ in setup.candidates]
     cells = Cells(
         documents=setup.documents,

@@ -6,19 +6,18 @@ from typing import NamedTuple
 
 import msgspec
 
-from carrel.errors import BadInput, NotFound, Unavailable
+from carrel.errors import BadInput
 from carrel.evaluation.gate import GateResult
-from carrel.kit.processes.jobs import WorkerError
 from carrel.kit.processes.pool import WorkerPool
 from carrel.kit.sqlite.database import Connection
 from carrel.runs.checking import marks
 from carrel.runs.gate import deciding
 from carrel.runs.gate.deciding import Marks, Pair
 from carrel.runs.judging import evidence
+from carrel.runs.judging.computing import computed
 from carrel.runs.judging.judgement import Packed
-from carrel.runs.judging.whatif import RANKING_SECONDS
-from carrel.runs.model import run_transitions, units
 from carrel.runs.model import setup as setups
+from carrel.runs.model import units
 from carrel.runs.model.setup import RunId, Setup
 from carrel.vault.workspace import Workspace
 
@@ -51,14 +50,7 @@ async def answer(workspace: Workspace, workers: WorkerPool, run_id: RunId, quest
     """
     async with workers.turn(workspace.uuid) as worker:
         found = await workspace.scan(gather, run_id, question)
-        try:
-            return await worker.run(
-                deciding.decide,
-                *(found.packed, found.pair, question.margin, found.marks),
-                timeout_seconds=RANKING_SECONDS,
-            )
-        except WorkerError:
-            raise Unavailable from None
+        return await computed(worker, deciding.decide, found.packed, found.pair, question.margin, found.marks)
 
 
 def gather(conn: Connection, run_id: RunId, question: Question) -> Gathered:
@@ -68,9 +60,7 @@ def gather(conn: Connection, run_id: RunId, question: Question) -> Gathered:
         NotFound: there is no such run.
         BadInput: it has no such candidates.
     """
-    setup = setups.load(conn, run_transitions.present(conn, run_id).seq)
-    if setup is None:
-        raise NotFound
+    setup = setups.require(conn, run_id)
     candidate, baseline = _ordinals(setup, question)
     documents = units.of(conn, setup.seq)
     there: dict[int, set[str]] = {candidate: set(), baseline: set()}

@@ -5,7 +5,6 @@ from typing import Final, get_args
 
 import msgspec
 
-from carrel.errors import NotFound
 from carrel.evaluation import records
 from carrel.evaluation.judges import human
 from carrel.evaluation.records import Fate, HumanVote, Side, Verdict
@@ -15,7 +14,6 @@ from carrel.evaluation.statistics.rates import PassRate
 from carrel.kit.sqlite.database import Connection
 from carrel.runs.judging import evidence
 from carrel.runs.judging.judgement import Evidence
-from carrel.runs.model import run_transitions
 from carrel.runs.model import setup as setups
 from carrel.runs.model.setup import RunId, Setup
 
@@ -70,10 +68,8 @@ def compare(conn: Connection, run_id: RunId) -> AgainstJudges:
     Raises:
         NotFound: there is no such run.
     """
-    run = run_transitions.present(conn, run_id).seq
-    setup = setups.load(conn, run)
-    if setup is None:
-        raise NotFound
+    setup = setups.require(conn, run_id)
+    run = setup.seq
     said = evidence.collect(conn, setup)
     meetings: defaultdict[tuple[str, str, str, int], list[Verdict]] = defaultdict(list)
     for verdict in said.verdicts:

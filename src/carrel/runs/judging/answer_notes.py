@@ -5,7 +5,7 @@ from typing import Annotated, Final, NamedTuple
 import msgspec
 from msgspec import Meta
 
-from carrel.errors import BadInput, Conflict, NotFound
+from carrel.errors import BadInput, Conflict
 from carrel.kit.clock import Time
 from carrel.kit.http.schema import In
 from carrel.kit.sqlite import paging
@@ -75,10 +75,8 @@ def write(conn: Connection, run_id: RunId, data: AnswerNoteIn) -> AnswerNote:
         BadInput: it has no such answer.
         TooManyNotes
     """
-    run = run_transitions.present(conn, run_id).seq
-    setup = setups.load(conn, run)
-    if setup is None:
-        raise NotFound
+    setup = setups.require(conn, run_id)
+    run = setup.seq
     name = conn.value("SELECT name FROM run_documents WHERE run = ? AND ordinal = ?", run, data.document)
     if name is None:
         raise BadInput.at("document", "must be the number of a document of this run")

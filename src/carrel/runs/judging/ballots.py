@@ -97,7 +97,7 @@ def choose(conn: Connection, run_id: RunId, voter: str = "") -> Chosen:
     Raises:
         NotFound: there is no such run.
     """
-    setup = _setup(conn, run_id)
+    setup = setups.require(conn, run_id)
     ranking = rankings.get(conn, setup.seq, setup.round.number)
     judged = _judged(setup)
     possible = [
@@ -148,7 +148,7 @@ def ballot(conn: Connection, run_id: RunId, shown: Shown) -> Ballot:
     Raises:
         NotFound: there is no such pair, or it is not waiting for a vote any more.
     """
-    setup = _setup(conn, run_id)
+    setup = setups.require(conn, run_id)
     row = _pairs.one(
         conn,
         "FROM run_votes JOIN run_documents ON run_documents.run = run_votes.run AND ordinal = document"
@@ -183,13 +183,6 @@ def count(conn: Connection, run_id: RunId, voter: str = "") -> VoteCount:
     left = choose(conn, run_id, voter).left
     run = run_transitions.present(conn, run_id).seq
     return VoteCount(votes.count(conn, run), left, votes.count_both_bad(conn, run))
-
-
-def _setup(conn: Connection, run_id: RunId) -> Setup:
-    setup = setups.load(conn, run_transitions.present(conn, run_id).seq)
-    if setup is None:
-        raise NotFound
-    return setup
 
 
 def _field(setup: Setup, ranking: Ranking | None) -> dict[int, int]:

@@ -13,12 +13,12 @@ from typing import Annotated, Final, NamedTuple, get_args
 import msgspec
 from msgspec import Meta
 
-from carrel.errors import BadInput, FieldError, NotFound
+from carrel.errors import BadInput, FieldError
 from carrel.kit.http.schema import In, Text
 from carrel.kit.sqlite.database import Connection
 from carrel.runs.judging import votes
 from carrel.runs.judging.votes import MAX_VOTER, Choice
-from carrel.runs.model import log, run_transitions
+from carrel.runs.model import log
 from carrel.runs.model import setup as setups
 from carrel.runs.model.plan import Presented, answer_repeat
 from carrel.runs.model.setup import RunId, Setup
@@ -86,9 +86,7 @@ def bring_in(conn: Connection, run_id: RunId, data: VotesIn) -> VotesImported:
         BadInput: naming lines and columns, up to a bound; nothing was changed.
         TooManyVotes: nothing was changed.
     """
-    setup = setups.load(conn, run_transitions.present(conn, run_id).seq)
-    if setup is None:
-        raise NotFound
+    setup = setups.require(conn, run_id)
     lines = _read(_run(conn, setup), data)
     faults, imported = [], 0
     for number, line in lines:

@@ -1,21 +1,21 @@
 """The ranking of a round as it was when the round ended, as it is now, or as it would be with other weights."""
 
 from collections.abc import Mapping
-from typing import Final, NamedTuple
+from typing import NamedTuple
 
 import msgspec
 
-from carrel.errors import BadInput, NotFound, Unavailable
+from carrel.errors import BadInput
 from carrel.evaluation import verdict
 from carrel.evaluation.passing import CheckResults
 from carrel.evaluation.ranking.ranking import Ranking
 from carrel.evaluation.records import HUMAN
-from carrel.kit.processes.jobs import WorkerError
 from carrel.kit.processes.pool import WorkerPool
 from carrel.kit.processes.worker import Worker
 from carrel.kit.sqlite.database import Connection
 from carrel.runs.checking import results
 from carrel.runs.judging import combining, evidence, judgement, looks, rankings, votes
+from carrel.runs.judging.computing import computed
 from carrel.runs.judging.judgement import Answered, Packed
 from carrel.runs.model import run_transitions
 from carrel.runs.model import setup as setups
@@ -23,8 +23,6 @@ from carrel.runs.model.schemas import LookTaken, RankingOut
 from carrel.runs.model.setup import RunId
 from carrel.vault.workspace import Workspace
 
-RANKING_SECONDS: Final = 60.0
-"""The time of a worker for a ranking that somebody asks for; the largest run takes seconds."""
 MAX_WEIGHT = 1_000.0
 MAX_CHARACTERS = 10_000
 
@@ -82,10 +80,7 @@ async def answered(
     Raises:
         Unavailable: it takes too much time or memory.
     """
-    try:
-        return await worker.run(judgement.answer, packed, kept, weights, with_human, timeout_seconds=RANKING_SECONDS)
-    except WorkerError:
-        raise Unavailable from None
+    return await computed(worker, judgement.answer, packed, kept, weights, with_human)
 
 
 class _Found(NamedTuple):
@@ -113,9 +108,7 @@ def _kept(conn: Connection, run_id: RunId, round_number: int | None) -> RankingO
 
 
 def _evidence(conn: Connection, run_id: RunId, question: Question) -> _Found:
-    setup = setups.load(conn, run_transitions.present(conn, run_id).seq, question.round)
-    if setup is None:
-        raise NotFound
+    setup = setups.require(conn, run_id, question.round)
     number = setup.round.number
     kept = rankings.get(conn, setup.seq, number) if question.is_plain else None
     packed = evidence.packed(conn, setup)

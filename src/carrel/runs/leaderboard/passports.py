@@ -6,16 +6,14 @@ from typing import NamedTuple
 
 from msgspec.structs import replace
 
-from carrel.errors import Unavailable
 from carrel.evaluation.judges import agreement, health, passport
 from carrel.evaluation.judges.agreement import PairAgreement
 from carrel.evaluation.judges.health import JudgeHealth
 from carrel.evaluation.judges.passport import Passport
-from carrel.kit.processes.jobs import WorkerError
 from carrel.kit.processes.pool import WorkerPool
 from carrel.runs.judging import judgement
+from carrel.runs.judging.computing import computed
 from carrel.runs.judging.judgement import Packed
-from carrel.runs.judging.whatif import RANKING_SECONDS
 from carrel.runs.leaderboard import finished
 from carrel.vault.workspace import Workspace
 
@@ -58,12 +56,7 @@ async def in_runs(workspace: Workspace, workers: WorkerPool) -> Seen:
         judges = [judge for run in found.chosen for judge in run.setup.round.judges]
         families = {judge.model: judge.family for judge in judges}
         names = {judge.name: judge.model for judge in judges}
-        try:
-            drawn_up = await worker.run(
-                drawn, found.packed, names, found.families, families, timeout_seconds=RANKING_SECONDS
-            )
-        except WorkerError:
-            raise Unavailable from None
+        drawn_up = await computed(worker, drawn, found.packed, names, found.families, families)
     runs = Counter(model for run in found.chosen for model in {judge.model for judge in run.setup.round.judges})
     known = {model: InRuns(families.get(model), runs[model], one) for model, one in sorted(drawn_up.items())}
     return Seen(known, len(found.chosen))

@@ -6,6 +6,7 @@ from typing import Literal, NamedTuple, NewType
 import msgspec
 from msgspec.structs import replace
 
+from carrel.errors import NotFound
 from carrel.evaluation.ranking import stopping
 from carrel.evaluation.ranking.stopping import Look
 from carrel.kit.ids import Id
@@ -188,6 +189,19 @@ def shape_of(
         seed,
         combined,
     )
+
+
+def require(conn: Connection, run_id: RunId, round_number: int | None = None) -> Setup:
+    """The setup of the run with this id, in its present round or in an earlier one.
+
+    Raises:
+        NotFound: there is no such run or round.
+    """
+    seq: int | None = conn.value("SELECT seq FROM runs WHERE id = ?", run_id)
+    found = None if seq is None else load(conn, seq, round_number)
+    if found is None:
+        raise NotFound
+    return found
 
 
 def load(conn: Connection, seq: int, round_number: int | None = None) -> Setup | None:

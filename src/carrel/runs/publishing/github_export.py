@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-from carrel.errors import BadInput, Conflict, FieldError, NotFound
+from carrel.errors import BadInput, Conflict, FieldError
 from carrel.github import commits, repository
 from carrel.github import store as connections
 from carrel.github.client import Github
@@ -14,7 +14,7 @@ from carrel.github.schemas import ConnectionId
 from carrel.kit.sqlite.database import Connection
 from carrel.kit.sqlite.rows import Select
 from carrel.runs.judging import rankings
-from carrel.runs.model import log, run_transitions
+from carrel.runs.model import log
 from carrel.runs.model import setup as setups
 from carrel.runs.model.names import answer_name, file_name
 from carrel.runs.model.setup import RunId
@@ -138,10 +138,8 @@ def _unused(name: str, ending: str, used: set[str]) -> str:
 
 def _of_run(conn: Connection, run_id: RunId, *, best: bool) -> Iterator[tuple[str, str]]:
     """The delivered answers, a folder for each document, with the names of the zip export."""
-    seq = run_transitions.present(conn, run_id).seq
-    setup = setups.load(conn, seq)
-    if setup is None:
-        raise NotFound
+    setup = setups.require(conn, run_id)
+    seq = setup.seq
     labels = [one.label for one in setup.candidates]
     wanted = list(range(1, len(labels) + 1))
     if best:

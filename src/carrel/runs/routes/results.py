@@ -29,6 +29,9 @@ from carrel.runs.tasks.answers import GeneratedId
 from carrel.vault.workspace import Workspace
 
 MARKDOWN = "text/markdown"
+RoundNumber = Annotated[
+    int | None, QueryParameter(name="round", ge=1, description="Of this round; else of the present one.")
+]
 
 
 @get("/ranking", guards=[guard.session], opt=scopes.READ)
@@ -36,9 +39,7 @@ async def read_ranking(
     run_id: FromPath[RunId],
     workspace: NamedDependency[Workspace],
     workers: NamedDependency[WorkerPool],
-    round_number: Annotated[
-        int | None, QueryParameter(name="round", ge=1, description="Of this round; else of the present one.")
-    ] = None,
+    round_number: RoundNumber = None,
     without_judge: Annotated[
         str | None, QueryParameter(max_length=300, description="As it would be without this judge.")
     ] = None,
@@ -95,9 +96,7 @@ async def read_split(
         str | None,
         QueryParameter(max_length=200, description="A metadata column, or `group`; else only which columns there are."),
     ] = None,
-    round_number: Annotated[
-        int | None, QueryParameter(name="round", ge=1, description="Of this round; else of the present one.")
-    ] = None,
+    round_number: RoundNumber = None,
 ) -> Split:
     """The results by the values of a column: rows, shares preferred, pass rates of checks. It costs no calls.
 

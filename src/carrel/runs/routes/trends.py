@@ -32,7 +32,7 @@ async def read_trends(
 ) -> Trends:
     """A candidate in the newest 50 finished runs of a preset, and the last good one. It costs no calls.
 
-    Runs that have more than 200,000 tasks together are left out, the oldest first.
+    Runs that have more than 50,000 tasks together are left out, the oldest first.
     """
     return await gathering.answer(workspace, workers, preset_id, gathering.Question(candidate, baseline, margin))
 

@@ -3,16 +3,14 @@
 from collections import Counter
 from typing import Final
 
-from carrel.errors import BadInput, NotFound, Unavailable
+from carrel.errors import BadInput
 from carrel.evaluation.split import Split
-from carrel.kit.processes.jobs import WorkerError
 from carrel.kit.processes.pool import WorkerPool
 from carrel.kit.sqlite.database import Connection
 from carrel.runs.checking import results
 from carrel.runs.judging import evidence
+from carrel.runs.judging.computing import computed
 from carrel.runs.judging.judgement import Packed
-from carrel.runs.judging.whatif import RANKING_SECONDS
-from carrel.runs.model import run_transitions
 from carrel.runs.model import setup as setups
 from carrel.runs.model.setup import RunId, Setup
 from carrel.runs.splits import splitting
@@ -39,16 +37,11 @@ async def answer(
     """
     async with workers.turn(workspace.uuid) as worker:
         packed, found = await workspace.scan(_gather, run_id, column, round_number)
-        try:
-            return await worker.run(splitting.split_packed, packed, found, timeout_seconds=RANKING_SECONDS)
-        except WorkerError:
-            raise Unavailable from None
+        return await computed(worker, splitting.split_packed, packed, found)
 
 
 def _gather(conn: Connection, run_id: RunId, column: str | None, round_number: int | None) -> tuple[Packed, Cut]:
-    setup = setups.load(conn, run_transitions.present(conn, run_id).seq, round_number)
-    if setup is None:
-        raise NotFound
+    setup = setups.require(conn, run_id, round_number)
     return evidence.packed(conn, setup), cut(conn, setup, column)
 
 

@@ -7,14 +7,13 @@ from typing import Final, NamedTuple
 import msgspec
 from msgspec.structs import replace
 
-from carrel.errors import BadInput, NotFound, Unavailable
+from carrel.errors import BadInput, NotFound
 from carrel.evaluation import verdict
 from carrel.evaluation.gate import GateResult
 from carrel.evaluation.passing import CheckResults
 from carrel.evaluation.ranking.ranking import Ranking
 from carrel.evaluation.statistics.rates import PassRate
 from carrel.kit.money import text_if_known, text_of
-from carrel.kit.processes.jobs import WorkerError
 from carrel.kit.processes.pool import WorkerPool
 from carrel.kit.processes.worker import Worker
 from carrel.kit.sqlite.database import Connection
@@ -23,7 +22,7 @@ from carrel.runs.checking import marks, results
 from carrel.runs.gate import deciding
 from carrel.runs.gate import gathering as gate
 from carrel.runs.judging import rankings
-from carrel.runs.judging.whatif import RANKING_SECONDS
+from carrel.runs.judging.computing import computed
 from carrel.runs.model import setup as setups
 from carrel.runs.model import texts
 from carrel.runs.model.setup import RunId, Setup
@@ -110,10 +109,7 @@ async def _asked(workspace: Workspace, worker: Worker, run_id: RunId, question: 
         # Another set-up, or a run that was deleted meanwhile.
         return None
     packed, pair, given = gathered
-    try:
-        return await worker.run(deciding.decide, packed, pair, question.margin, given, timeout_seconds=RANKING_SECONDS)
-    except WorkerError:
-        raise Unavailable from None
+    return await computed(worker, deciding.decide, packed, pair, question.margin, given)
 
 
 def _with(point: TrendPoint, asked: GateResult) -> TrendPoint:
