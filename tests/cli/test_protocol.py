@@ -478,14 +478,32 @@ async def test_a_long_answer_waits_between_its_pieces_while_others_are_served(mo
 
     monkeypatch.setattr(Cycle, "pace", Held(LONG_A_SECOND))
     async with listening(in_pieces) as (port, _), asyncio.timeout(PATIENCE_SECONDS):
-        reader, writer = await asyncio.open_connection("127.0.0.1", port)
-        writer.write(b"GET /long HTTP/1.1\r\nhost: a\r\n\r\n")
-        await reader.readuntil(b"\r\n\r\n")
-        await reader.readexactly(100_000)
+        long = asyncio.create_task(talk(port, b"GET /long HTTP/1.1\r\nhost: a\r\nconnection: close\r\n\r\n"))
         for _ in range(10):
             assert len(await talk(port, b"GET / HTTP/1.1\r\nhost: a\r\nconnection: close\r\n\r\n")) > 2_000
         wait_is_over.set()
-        assert len(await reader.readexactly(100_000)) == 100_000
+        assert len(await long) > 200_000
+
+
+async def test_whoever_has_a_long_answer_has_waited_for_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Otherwise requests that were answered would pile up behind their waits, until their user may begin no more."""
+    monkeypatch.setattr(Fixed, "seconds", 0.001)
+    monkeypatch.setattr(Cycle, "pace", Fixed(LONG_A_SECOND))
+    under_way: list[int] = []
+
+    async def counted(scope: Any, receive: Any, send: Any) -> None:
+        under_way.append(1)
+        await send({"type": "http.response.start", "status": 200, "headers": [(b"content-length", b"20000")]})
+        await send({"type": "http.response.body", "body": bytes(20_000)})
+        under_way.pop()
+
+    async with listening(counted) as (port, _), asyncio.timeout(PATIENCE_SECONDS):
+        reader, writer = await asyncio.open_connection("127.0.0.1", port)
+        for _ in range(5):
+            writer.write(b"GET / HTTP/1.1\r\nhost: a\r\n\r\n")
+            await reader.readuntil(b"\r\n\r\n")
+            await reader.readexactly(20_000)
+            assert under_way == []
         writer.close()
 
 

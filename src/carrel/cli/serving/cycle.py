@@ -42,18 +42,21 @@ class Cycle(RequestResponseCycle):
         return {"type": "http.request", "body": body, "more_body": more_body}
 
     async def send(self, message: Any) -> None:
-        """Send the start of the answer, or a piece of its body. Long pieces are followed by a wait."""
+        """Send the start of the answer, or a piece of its body. Long pieces wait first.
+
+        After the last piece the client may ask again, whether or not the application goes on here.
+        """
         if self.flow.write_paused and not self.disconnected:
             await self.flow.drain()
+        body = message.get("body", b"")
+        if len(body) >= _LONG_BYTES and not self.disconnected:
+            await self.pace.rest(len(body))
         if self.disconnected:
             return
         if not self.response_started:
             self._start(message["status"], [*self.default_headers, *message["headers"]])
         elif not self.response_complete:
-            size = len(message.get("body", b""))
-            self._continue(message.get("body", b""), message.get("more_body", False))
-            if size >= _LONG_BYTES:
-                await self.pace.rest(size)
+            self._continue(body, message.get("more_body", False))
         else:
             raise RuntimeError("the answer is complete")
 

@@ -29,7 +29,7 @@ class Pace:
         self._free_at = 0.0
 
     def wait(self, size: int, took: float = 0.0) -> float:
-        """How many seconds a connection has to wait after a piece of `size`, which `took` so many seconds to read.
+        """How many seconds a connection has to wait for a piece of `size`, which `took` so many seconds to read.
 
         Every connection waits for the pieces of all others, so that nobody is faster with more connections.
         """
@@ -39,7 +39,7 @@ class Pace:
         return 0.0 if seconds < _SHORT_SECONDS else seconds
 
     async def rest(self, size: int) -> None:
-        """Wait after a piece of `size`."""
+        """Wait for the time of a piece of `size`."""
         seconds = self.wait(size)
         if seconds:
             await asyncio.sleep(seconds)
