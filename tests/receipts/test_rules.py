@@ -2,7 +2,7 @@
 
 from carrel.receipts import rules
 
-DIGEST = "0e34a6c0cbb6cc2b9be961e339d605c9020f3dc95533cafba35796008defb770"
+DIGEST = "477385a2b255d83dbcd00d52b361121f966bb9aaca65b2d0c1ead509d979d9db"
 
 
 def test_the_rules_of_rankings_and_words_are_those_that_this_version_says_it_has() -> None:

@@ -21,5 +21,5 @@ def test_evidence_is_packed_in_pieces_however_much_there_is() -> None:
     evidence = replace(WHOLE.evidence, verdicts=WHOLE.evidence.verdicts * MANY)
     packed = sent(replace(WHOLE, evidence=evidence))
     assert len(packed.rest) < 20_000
-    assert sum(map(len, packed.evidence.verdicts)) > 1_000_000
+    assert len(packed.evidence.verdicts) > 50
     assert max(map(len, packed.evidence.verdicts)) < 64 * 1024

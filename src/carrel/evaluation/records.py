@@ -14,6 +14,7 @@ Word = Literal["first", "second", "tie", "invalid", "missing"]
 
 Side = Literal["a", "b", "tie"]
 Fate = Literal["agreed", "flip", "inconsistent", "by_rule", "invalid", "missing"]
+ScoreFate = Literal["given", "by_rule", "invalid", "missing"]
 
 
 class Verdict(msgspec.Struct, frozen=True, kw_only=True, gc=False):
@@ -67,7 +68,7 @@ class Score(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     candidate: str
     repeat: int = 1
     values: dict[str, float] = {}
-    fate: Literal["given", "by_rule", "invalid", "missing"] = "given"
+    fate: ScoreFate = "given"
 
 
 def by_rule(a_delivered: bool, b_delivered: bool) -> Side | None:

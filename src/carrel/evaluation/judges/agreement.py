@@ -5,7 +5,7 @@ Both sums have a closed form that is linear in the number of values, and use who
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from fractions import Fraction
 from itertools import combinations
 from typing import Literal
@@ -61,24 +61,26 @@ class Agreement(msgspec.Struct, frozen=True, kw_only=True):
     pairs: tuple[PairAgreement, ...]
 
 
-def agreement(verdicts: Iterable[Verdict], scores: Iterable[Score], criteria: Sequence[Criterion]) -> Agreement:
+def agreement(verdicts: Sequence[Verdict], scores: Sequence[Score], criteria: Sequence[Criterion]) -> Agreement:
     """Agreement of all judges; it leaves out outcomes that a rule decided, because no judge gave them."""
-    found = outcomes(verdicts)
-    given: dict[str, defaultdict[tuple[str, str, int], dict[str, float]]] = {
-        c.name: defaultdict(dict) for c in criteria
-    }
-    for score in scores:
-        if score.fate == "given":
-            for name in given.keys() & score.values.keys():
-                given[name][score.document, score.candidate, score.repeat][score.judge] = score.values[name]
-    judges = sorted({judge for voices in found.values() for judge in voices})
+    judges = sorted({verdict.judge for verdict in verdicts if _is_told(verdict)})
+    # The outcomes of a single judge agree with nobody's, and there may be a hundred thousand.
+    found = outcomes(verdicts) if len(judges) > 1 else {}
     return Agreement(
-        verdicts=_alpha_of(found.values(), "nominal"),
-        scores=tuple(
-            CriterionAlpha(criterion=name, alpha=_alpha_of(units.values(), "ordinal")) for name, units in given.items()
-        ),
+        verdicts=_alpha_of(found.values(), "nominal", judges),
+        scores=tuple(CriterionAlpha(criterion=one.name, alpha=_on_scores(scores, one.name)) for one in criteria),
         pairs=tuple(_pair(found.values(), first, second) for first, second in combinations(judges, 2)),
     )
+
+
+def _on_scores(scores: Sequence[Score], criterion: str) -> Alpha:
+    given = [score for score in scores if score.fate == "given" and criterion in score.values]
+    judges = {score.judge for score in given}
+    found: defaultdict[tuple[str, str, int], dict[str, float]] = defaultdict(dict)
+    if len(judges) > 1:
+        for score in given:
+            found[score.document, score.candidate, score.repeat][score.judge] = score.values[criterion]
+    return _alpha_of(found.values(), "ordinal", judges)
 
 
 def with_each(verdicts: Iterable[Verdict], votes: Iterable[Verdict], voter: str) -> tuple[PairAgreement, ...]:
@@ -126,17 +128,16 @@ def _middle_ranks(counts: Mapping[float, int]) -> dict[float, int]:
     return ranks
 
 
-def _alpha_of(units: Iterable[Mapping[str, float]], metric: Metric) -> Alpha:
-    units = list(units)
-    judges = len({judge for voices in units for judge in voices})
-    found, pairable = alpha([tuple(voices.values()) for voices in units], metric)
+def _alpha_of(units: Iterable[Mapping[str, float]], metric: Metric, judges: Collection[str]) -> Alpha:
+    """α of what these judges gave; `units` may leave out what a single one of them judged."""
+    found, pairable = alpha((tuple(voices.values()) for voices in units), metric)
     reason: Literal["needs two judges", "undefined"] | None = None
-    if judges < 2:
+    if len(judges) < 2:
         reason = "needs two judges"
     elif found is None:
         reason = "undefined"
     value = None if found is None else rounded(found)
-    return Alpha(value=value, reason=reason, judges=judges, units=pairable)
+    return Alpha(value=value, reason=reason, judges=len(judges), units=pairable)
 
 
 def outcomes(verdicts: Iterable[Verdict]) -> dict[Meeting, dict[str, float]]:
@@ -152,11 +153,15 @@ def outcomes(verdicts: Iterable[Verdict]) -> dict[Meeting, dict[str, float]]:
 def _told(verdict: Verdict) -> tuple[Meeting, float] | None:
     """What was compared, and the outcome from the side of the pair's first name; `None` if nobody judged it."""
     y = records.value(verdict)
-    if y is None or verdict.by_rule is not None:
+    if y is None or not _is_told(verdict):
         return None
     if verdict.a < verdict.b:
         return (verdict.document, verdict.a, verdict.b, verdict.repeat), y
     return (verdict.document, verdict.b, verdict.a, verdict.repeat), 1.0 - y
+
+
+def _is_told(verdict: Verdict) -> bool:
+    return records.value(verdict) is not None and verdict.by_rule is None
 
 
 def _pair(outcomes: Iterable[Mapping[str, float]], first: str, second: str) -> PairAgreement:
@@ -166,5 +171,5 @@ def _pair(outcomes: Iterable[Mapping[str, float]], first: str, second: str) -> P
         second=second,
         same=sum(1 for voices in both if voices[first] == voices[second]),
         of=len(both),
-        alpha=_alpha_of(both, "nominal"),
+        alpha=_alpha_of(both, "nominal", {first, second} if both else ()),
     )

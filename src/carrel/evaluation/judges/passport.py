@@ -1,6 +1,6 @@
 """A judge's passport: how it behaves over everything that it has judged, each figure with an interval by document."""
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import msgspec
@@ -90,14 +90,14 @@ def agreement_with(verdicts: Iterable[Verdict], truth: Iterable[Verdict]) -> Rat
 
 
 def _passport(verdicts: Sequence[Verdict], votes: Iterable[Verdict], leniency: Leniency) -> Passport:
-    fates = [(verdict, records.fate(verdict)) for verdict in verdicts]
-    valid = [(verdict, fate) for verdict, fate in fates if fate not in ("invalid", "missing")]
+    fates = Counter(map(records.fate, verdicts))
+    valid = [verdict for verdict in verdicts if records.fate(verdict) not in ("invalid", "missing")]
     return Passport(
-        verdicts=sum(1 for _, fate in fates if fate != "missing"),
-        invalid=sum(1 for _, fate in fates if fate == "invalid"),
-        consistent=_rate(_grouped((verdict.document, float(fate == "agreed")) for verdict, fate in valid)),
-        flips=_rate(_grouped((verdict.document, float(fate == "flip")) for verdict, fate in valid)),
-        first=_rate(_grouped(_firsts(verdict for verdict, _ in valid))),
+        verdicts=len(verdicts) - fates["missing"],
+        invalid=fates["invalid"],
+        consistent=_rate(_grouped((verdict.document, float(records.fate(verdict) == "agreed")) for verdict in valid)),
+        flips=_rate(_grouped((verdict.document, float(records.fate(verdict) == "flip")) for verdict in valid)),
+        first=_rate(_grouped(_firsts(valid))),
         longer=doubts.longer_text(gathered(sorted({one for v in verdicts for one in (v.a, v.b)}), verdicts, {})),
         with_people=agreement_with(verdicts, votes),
         leniency=leniency,

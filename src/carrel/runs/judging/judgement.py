@@ -1,11 +1,13 @@
 """Computes the ranking and verdict of a round from what its judges said. Pure, and fit for the worker process."""
 
+from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from itertools import islice
 from typing import NamedTuple, TypeVar
 
 import msgspec
 from msgspec import structs
+from msgspec.structs import astuple
 
 from carrel.evaluation import verdict
 from carrel.evaluation.judges import human, trust
@@ -16,7 +18,7 @@ from carrel.evaluation.ranking import grouping, ranking
 from carrel.evaluation.ranking.grouping import Groups
 from carrel.evaluation.ranking.ranking import Ranking
 from carrel.evaluation.ranking.stopping import Decision, Look
-from carrel.evaluation.records import HumanVote, Score, Verdict
+from carrel.evaluation.records import HumanVote, Score, ScoreFate, Side, Verdict, Word
 from carrel.providers.base import Criterion
 
 R = TypeVar("R", Verdict, Score)
@@ -59,16 +61,49 @@ class Answered(msgspec.Struct, frozen=True):
 _COPIES = 1_000_000
 """A number above all repeats of runs, so that repeats on a copy of a document have numbers of their own."""
 _PIECE = 200
+
+
+class _Verdict(NamedTuple):
+    """A verdict whose names are their places in the list of names."""
+
+    document: int
+    judge: int
+    a: int
+    b: int
+    repeat: int
+    ab: Word
+    ba: Word
+    by_rule: Side | None
+    a_length: int | None
+    b_length: int | None
+
+
+class _Score(NamedTuple):
+    """A score, likewise."""
+
+    document: int
+    judge: int
+    candidate: int
+    repeat: int
+    values: dict[str, float]
+    fate: ScoreFate
+
+
 _rest = msgspec.msgpack.Decoder(Evidence)
-_verdicts = msgspec.msgpack.Decoder(list[Verdict])
-_scores = msgspec.msgpack.Decoder(list[Score])
+_verdicts = msgspec.msgpack.Decoder(list[_Verdict])
+_scores = msgspec.msgpack.Decoder(list[_Score])
 
 
 class Packed(NamedTuple):
-    """Evidence on its way to another process. Encoding a large one in one piece would block the event loop for long."""
+    """Evidence on its way to another process. Encoding a large one in one piece would block the event loop for long.
+
+    Verdicts and scores have numbers for `names`: otherwise each record would bring names of its own, and the process
+    would hold three times as much.
+    """
 
     rest: bytes
     judges: frozenset[str]
+    names: list[str]
     verdicts: list[bytes]
     scores: list[bytes]
 
@@ -89,15 +124,48 @@ def pack(evidence: Evidence) -> Packed:
 def pack_each(rest: Evidence, verdicts: Iterable[Verdict], scores: Iterable[Score]) -> Packed:
     """Pack verdicts and scores as they come, so that memory holds them only packed. `rest` is without them."""
     judges = rest.scoring_weights.keys() | rest.comparison_weights.keys()
-    return Packed(msgspec.msgpack.encode(rest), frozenset(judges), _pieces(verdicts), _pieces(scores))
+    numbers: defaultdict[str, int] = defaultdict(lambda: len(numbers))
+    lines = (
+        _Verdict(numbers[v.document], numbers[v.judge], numbers[v.a], numbers[v.b], *astuple(v)[4:]) for v in verdicts
+    )
+    marks = (_Score(numbers[s.document], numbers[s.judge], numbers[s.candidate], *astuple(s)[3:]) for s in scores)
+    packed = _pieces(lines), _pieces(marks)
+    return Packed(msgspec.msgpack.encode(rest), frozenset(judges), list(numbers), *packed)
 
 
 def unpack(packed: Packed) -> Evidence:
     """Unpack the evidence."""
+    names = packed.names
     return structs.replace(
         _rest.decode(packed.rest),
-        verdicts=[verdict for piece in packed.verdicts for verdict in _verdicts.decode(piece)],
-        scores=[score for piece in packed.scores for score in _scores.decode(piece)],
+        verdicts=[
+            Verdict(
+                document=names[line.document],
+                judge=names[line.judge],
+                a=names[line.a],
+                b=names[line.b],
+                repeat=line.repeat,
+                ab=line.ab,
+                ba=line.ba,
+                by_rule=line.by_rule,
+                a_length=line.a_length,
+                b_length=line.b_length,
+            )
+            for piece in packed.verdicts
+            for line in _verdicts.decode(piece)
+        ],
+        scores=[
+            Score(
+                document=names[line.document],
+                judge=names[line.judge],
+                candidate=names[line.candidate],
+                repeat=line.repeat,
+                values=line.values,
+                fate=line.fate,
+            )
+            for piece in packed.scores
+            for line in _scores.decode(piece)
+        ],
     )
 
 
