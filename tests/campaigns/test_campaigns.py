@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.campaigns import climb, cost, operations, unread
+from tests.campaigns import climb, cost, operations, stranger, unread
 from tests.campaigns.cases import CASES
 from tests.campaigns.process import spent
 from tests.campaigns.shared import sharing
@@ -38,6 +38,25 @@ def test_no_request_costs_more_than_the_budget(capsys: pytest.CaptureFixture[str
         memory_mb=max(one.spent.memory_bytes for one in found) / 1e6,
     )
     assert [cost.line(one) for one in beyond if (one.case.operation, one.case.name) not in cost.BEYOND] == []
+
+
+@pytest.mark.soak(campaign="stranger", alone=True)
+def test_a_stranger_hardly_notices_four_attackers(capsys: pytest.CaptureFixture[str], figure: soak.Figure) -> None:
+    found: dict[str, stranger.Measured] = {}
+    with capsys.disabled(), cost.service() as running, sharing(running) as shared:
+        for case in stranger.BESIDE:
+            found[f"{case.operation} {case.name}"] = one = stranger.waits(shared, case)
+            print(stranger.line(case, one), file=sys.stderr, flush=True)
+    times = {name: one.attacked.p99 / one.idle.p99 for name, one in found.items()}
+    figure(
+        "a stranger beside four attackers: the 99th percentile over that alone, and the slowest",
+        cases=len(found),
+        beyond_five=sum(1 for ratio in times.values() if ratio > stranger.MAX_TIMES),
+        greatest_ratio=max(times.values()),
+        slowest_ms=max(one.attacked.slowest for one in found.values()),
+    )
+    assert [name for name, one in found.items() if one.attacked.slowest > stranger.MAX_MS] == []
+    assert {name: ratio for name, ratio in times.items() if ratio > stranger.MAX_TIMES} == {}
 
 
 @pytest.mark.soak(campaign="unread", alone=True)
