@@ -174,6 +174,14 @@ def _provider(user: User) -> str:
     return "openai"
 
 
+def _priced(user: User) -> str:
+    path = "/model-prices/openai:" + "m" * 200
+    body = {"input_per_million": "0.5", "output_per_million": "1.5"}
+    answer = user.client.put(f"/api{path}", json=body, headers=user.session)
+    assert answer.status_code == 200, answer.text
+    return path
+
+
 def _share(user: User) -> str:
     return str(user.post(f"/runs/{_ended(user)}/share-logs", None)["share_id"])
 
@@ -185,6 +193,7 @@ _PARAMETERS: Final[dict[str, Callable[[User], str]]] = {
     "{data_set_id}": _data_set,
     "{preset_id}": _preset,
     "{connection_id}": _connection,
+    "/model-prices/{model}": _priced,
     "{model}": lambda user: "local:lead",
     "{share_id}": _share,
     "{uuid}": lambda user: user.uuid,
@@ -301,6 +310,7 @@ _BODIES: Final[dict[str, Callable[[User], object]]] = {
     "PUT /presets/{preset_id}": lambda user: {"name": "n", **_configuration(user)},
     "POST /provider-keys": _key_body,
     "PUT /rate-limits/{provider}": lambda user: {"concurrency": 3},
+    "PUT /model-prices/{model}": lambda user: {"input_per_million": "0.5", "output_per_million": "1.5"},
     "POST /runs": lambda user: {"configuration": _configuration(user)},
     "DELETE /runs/bulk": lambda user: {"ids": [_ended(user)]},
     "POST /contents/criteria-rows": lambda user: {"body": _CRITERIA},

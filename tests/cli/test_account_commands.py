@@ -27,6 +27,22 @@ def test_models_are_listed_and_shown(signed_in: Terminal) -> None:
     assert signed_in("models", "show", "local:none").exit_code == 4
 
 
+def test_the_price_of_a_model_of_ones_own_is_set_listed_and_removed(signed_in: Terminal) -> None:
+    set_price = ("models", "set-price", "ollama:llama3", "--input", "0.5")
+    assert "ollama:llama3: $0.5 in and $0 out" in signed_in(*set_price, "--output", "0").output
+    assert signed_in("models", "set-price", "vllm", "--input", "1", "--output", "2").exit_code == 0
+    listed = signed_in("models", "prices").output
+    assert "vllm, all others" in listed
+    assert "$0.5, $0" in listed
+    assert "price    $0.5, $0, yours" in signed_in("models", "show", "ollama:llama3").output
+    refused = signed_in(*set_price, "--output", "much")
+    assert (refused.exit_code, "output_per_million" in refused.output) == (1, True)
+    assert signed_in("models", "unset-price", "vllm").exit_code == 0
+    assert signed_in("models", "unset-price", "vllm").exit_code == 4
+    (left,) = lines(signed_in("models", "prices", "--json"))
+    assert (left["model"], left["input_per_million"], left["output_per_million"]) == ("ollama:llama3", "0.5", "0")
+
+
 def test_a_key_goes_in_on_stdin_and_never_comes_out(signed_in: Terminal) -> None:
     assert signed_in("keys", "set", "openai", stdin=f"{KEY}\n").exit_code == 2
     assert signed_in("keys", "set", "openai", "--key-stdin", stdin="\n").exit_code == 2

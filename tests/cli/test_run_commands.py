@@ -160,9 +160,36 @@ def test_estimates_and_costs_are_dollars_and_never_credits(signed_in: Terminal, 
     assert "credit" not in estimate + shown + listed
 
 
+def test_an_estimate_tells_the_known_part_and_how_many_calls_have_no_known_price(
+    signed_in: Terminal, service: Service, token: str, preset_id: str
+) -> None:
+    with Workspace(service.url, token) as workspace:
+        small = workspace.presets.get(preset_id)
+        models = [Candidate(model="openai:gpt-5-mini"), Candidate(model="ollama:ours")]
+        mixed = PresetDraft(
+            name="Mixed",
+            inputs=small.inputs,
+            instructions=small.instructions,
+            generation=Generation(candidates=models),
+            comparison=small.comparison,
+        )
+        mixed_id = workspace.presets.create(mixed).id
+        part = workspace.presets.estimate(mixed_id).known_part
+    assert part is not None
+    told = signed_in("preset", "estimate", mixed_id).output
+    calls = "2 calls of unknown price"
+    assert f"cost      about ${part.likely_cost} and {calls}, at most ${part.worst_cost} and {calls}" in told
+    assert "unpriced  ollama:ours; `carrel models set-price`" in told
+    dear = signed_in("gate", mixed_id, "--baseline", "ollama:ours", "--max-cost", "0.01")
+    assert (dear.exit_code, f"could cost ${part.worst_cost} and {calls}, and --max-cost" in dear.stderr) == (1, True)
+    assert signed_in("models", "set-price", "ollama", "--input", "0", "--output", "0").exit_code == 0
+    assert "unknown" not in signed_in("preset", "estimate", mixed_id).output
+
+
 def test_a_cost_says_what_is_not_known_of_it() -> None:
     assert dollars("0.0125") == "$0.0125"
     assert dollars(None) == "unknown"
+    assert dollars("0", unknown_calls=435) == "435 calls of unknown cost"
     assert dollars("0.5", unknown_calls=1) == "$0.5 and 1 call of unknown cost"
     assert dollars("0.5", unknown_calls=1_200) == "$0.5 and 1,200 calls of unknown cost"
 

@@ -15,6 +15,7 @@ SCHEMAS: Final[dict[str, Any]] = json.loads(Path("openapi.json").read_text(encod
 
 NAMED_OTHERWISE: Final = {
     "account.Counts": "UserCounts",
+    "catalogue._Set": "ModelPrices",
     "account.Limits": "UserLimits",
     "account.User": "UserOut",
     "admin.ReadLog": "SharedLog",

@@ -155,6 +155,9 @@ OF_USERS: list[Callable[[Any], object]] = [
     lambda workspace: workspace.settings.save(Settings()),
     lambda workspace: first(workspace.models.each()),
     lambda workspace: workspace.models.get("{model}"),
+    lambda workspace: workspace.models.prices(),
+    lambda workspace: workspace.models.set_price("{model}", input_per_million="1", output_per_million="2"),
+    lambda workspace: workspace.models.unset_price("{model}"),
     lambda workspace: workspace.metering.usage(),
     lambda workspace: first(workspace.metering.calls()),
 ]

@@ -133,6 +133,10 @@ ROWS: Final[dict[str, dict[int, str]]] = {
             INSERT INTO calls (id, attempt, provider, model, outcome, started_at, batch)
             VALUES ('k9', 1, 'openai', 'openai:gpt-one', 'running', {_AT}, 1);
         """,
+        34: f"""
+            INSERT INTO model_prices (model, input_micros, output_micros, updated_at)
+            VALUES ('ollama', 500000, 0, {_AT})
+        """,
         31: """
             UPDATE run_votes SET word = 'tie', both_bad = 1;
             INSERT INTO run_notes VALUES (1, 1, 1, 1, 1, 1, 'Too long.', '2026-11-23T12:00:00Z');

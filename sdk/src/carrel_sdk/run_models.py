@@ -339,11 +339,26 @@ class EconomyCosts(msgspec.Struct, frozen=True, kw_only=True):
     worst_cost_at_once: str | None = None
 
 
+class KnownPart(msgspec.Struct, frozen=True, kw_only=True):
+    """What is known of the costs where some price is not, in US dollars.
+
+    The unknown calls of the likely and of the worst cost come on top. `unpriced_models` are those whose price is not
+    known; the fee of a web search is in no price list either.
+    """
+
+    likely_cost: str
+    worst_cost: str
+    likely_unknown_calls: int
+    worst_unknown_calls: int
+    unpriced_models: list[str]
+
+
 class Estimate(msgspec.Struct, frozen=True, kw_only=True):
     """What executing would take, and what it could decide. Costs are US dollars, None where a price is not known.
 
     All of it is for a run that compares everything; `stopping` says in words when it may stop earlier, if it is to.
     `economy` has both prices where the calls can go in batches; the other costs are those that this run pays.
+    `known_part` says what is known where some price is not.
     """
 
     calls: Calls
@@ -355,6 +370,7 @@ class Estimate(msgspec.Struct, frozen=True, kw_only=True):
     stopping: str | None = None
     saving: Saving | None = None
     economy: EconomyCosts | None = None
+    known_part: KnownPart | None = None
 
 
 class SharedLog(msgspec.Struct, frozen=True):

@@ -36,6 +36,7 @@ from carrel.kit.http.envelope import Envelope
 from carrel.kit.http.watching.access_log import AccessLog
 from carrel.kit.http.watching.request_metrics import RequestMetrics
 from carrel.metering import routes as metering
+from carrel.models import price_routes as model_prices
 from carrel.models import routes as models
 from carrel.presets import routes as presets
 from carrel.provider_keys import routes as provider_keys
@@ -80,6 +81,7 @@ ROUTERS = (
     shared_logs.router,
     settings_.router,
     models.router,
+    model_prices.router,
     credits_.router,
     credits_.write_offs_router,
     metering.router,

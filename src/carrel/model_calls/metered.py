@@ -44,7 +44,8 @@ async def call(
         usage = outcome.usage
         limiter.answered(user, provider, None if usage is None else usage.read_tokens + usage.output_tokens)
     latency_ms = round((clock.monotonic() - begun) * 1000)
-    return Metered(outcome, 0 if is_free(model) else _cost_micros(outcome, price), latency_ms)
+    is_paid = not is_free(model) and (price is None or not price.is_nothing)
+    return Metered(outcome, _cost_micros(outcome, price) if is_paid else 0, latency_ms)
 
 
 def _cost_micros(outcome: Answer | ProviderError, price: Price | None) -> int | None:

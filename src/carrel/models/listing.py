@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from carrel.errors import NotFound
 from carrel.kit.sqlite.database import Connection
 from carrel.models.schemas import Model, Models, Prices, Rates
-from carrel.providers import keys
+from carrel.providers import keys, own_prices
 from carrel.providers import prices as price_list
 from carrel.providers.base import Access, ModelInfo, Role
 from carrel.providers.catalogue import KNOWN
@@ -19,7 +19,7 @@ def everything(conn: Connection, registry: Registry, found: Sequence[str] = ()) 
     at = conn.clock.now()
     live = ((name, registry.find(name)) for name in found)
     everyone = [*registry.models(), *((name, info) for name, info in live if info is not None)]
-    return Models([_model(name, info, at) for name, info in everyone])
+    return Models([_model(conn, name, info, at) for name, info in everyone])
 
 
 def servers(conn: Connection, *, of_keys: bool = False) -> list[tuple[str, Access]]:
@@ -47,7 +47,7 @@ def get(conn: Connection, registry: Registry, name: str) -> Model:
     if info is None:
         raise NotFound
     keyless = needs_key(name) and provider_of(name) not in keys.stored(conn)
-    return _model(name, info, conn.clock.now(), "provider-key-missing" if keyless else None)
+    return _model(conn, name, info, conn.clock.now(), "provider-key-missing" if keyless else None)
 
 
 def fault(registry: Registry, name: str, role: Role) -> str | None:
@@ -60,9 +60,9 @@ def fault(registry: Registry, name: str, role: Role) -> str | None:
     return None
 
 
-def prices(name: str, at_seconds: float) -> Prices | None:
-    """The price of the model's tokens at that time; `None` if it is not known."""
-    price = price_list.price_of(name, at_seconds)
+def prices(conn: Connection, name: str, at_seconds: float) -> Prices | None:
+    """The price of the model's tokens with the user's own key at that time; `None` if it is not known."""
+    price = own_prices.price_of(conn, name, at_seconds)
     if price is None:
         return None
     first, *others = (
@@ -80,7 +80,7 @@ def prices(name: str, at_seconds: float) -> Prices | None:
     )
 
 
-def _model(name: str, info: ModelInfo, at_seconds: float, reason: str | None = None) -> Model:
+def _model(conn: Connection, name: str, info: ModelInfo, at_seconds: float, reason: str | None = None) -> Model:
     return Model(
         model=name,
         provider=provider_of(name),
@@ -91,5 +91,5 @@ def _model(name: str, info: ModelInfo, at_seconds: float, reason: str | None = N
         reason=reason,
         context_tokens=info.context_tokens or price_list.context_tokens(name),
         output_tokens=None,
-        prices=prices(name, at_seconds),
+        prices=prices(conn, name, at_seconds),
     )

@@ -3,6 +3,7 @@
 import msgspec
 
 from carrel.providers.base import Role
+from carrel.providers.own_prices import ModelPrice
 
 
 class Rates(msgspec.Struct, frozen=True):
@@ -19,7 +20,8 @@ class Prices(msgspec.Struct, frozen=True, kw_only=True):
     """The price of a million tokens, in US dollars as decimal strings, its first day, and its source.
 
     `above` are the higher rates of long prompts; they apply to all tokens of such a call. Every call that was made at
-    this price carries its `id`. `effective_date` is null if the price list knows no earlier price.
+    this price carries its `id`. `effective_date` is null if the price list knows no earlier price. The `source` is
+    `own` if the user has set the price: it is that of the user's own key, and credits never pay by it.
     """
 
     id: str
@@ -50,6 +52,12 @@ class Model(msgspec.Struct, frozen=True):
     context_tokens: int | None
     output_tokens: int | None
     prices: Prices | None
+
+
+class ModelPrices(msgspec.Struct, frozen=True):
+    """Every price that the user has set, by model."""
+
+    items: list[ModelPrice]
 
 
 class Models(msgspec.Struct, frozen=True):

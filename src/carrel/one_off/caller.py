@@ -18,7 +18,7 @@ from carrel.model_calls import metered
 from carrel.model_calls.metered import Metered
 from carrel.models import listing
 from carrel.one_off import refusals
-from carrel.providers import keys, prices
+from carrel.providers import keys, own_prices, prices
 from carrel.providers.base import Answer, Provider, ProviderError, Request, Role, Streaming
 from carrel.providers.keys import ProviderKeyMissing
 from carrel.providers.prices import Price
@@ -157,8 +157,7 @@ class Caller:
         try:
             if not is_free(wanted.model):
                 await prices.ready()
-            price = prices.price_of(wanted.model, self._clock.now())
-            call_id = await self._write(user, _begin, wanted, attempt, price)
+            call_id, price = await self._write(user, _begin, wanted, attempt)
             return await self._recorded(user, _Call(call_id, wanted, price), work, fault_of)
         finally:
             self._permits.leave(user, provider)
@@ -285,17 +284,20 @@ async def _answered(provider: Provider, request: Request, on_piece: Callable[[st
     return answer
 
 
-def _begin(conn: Connection, wanted: Wanted, attempt: int, price: Price | None) -> str:
-    return calls.begin(
+def _begin(conn: Connection, wanted: Wanted, attempt: int) -> tuple[str, Price | None]:
+    """Record the call, which the user's own key pays for. Return the id of its row, and the price."""
+    price = own_prices.price_of(conn, wanted.model, conn.clock.now())
+    call_id = calls.begin(
         conn,
         run_id=None,
         task_key=None,
         attempt=attempt,
         model=wanted.model,
-        free=is_free(wanted.model),
+        free=is_free(wanted.model) or (price is not None and price.is_nothing),
         phase=wanted.phase,
         terms=Terms(price.id if price is not None else None),
     )
+    return call_id, price
 
 
 def _ended(found: Metered, fault_of: Callable[[Answer], str | None]) -> Call:

@@ -13,10 +13,11 @@ from carrel.kit.sqlite.json_text import as_json
 from carrel.models import listing
 from carrel.presets import rows, rules
 from carrel.presets.configuration import Configuration, Judge, contents_of
+from carrel.providers import own_prices
 from carrel.providers.base import Criterion, Role
 from carrel.providers.catalogue import SEARCHING, has_batches
 from carrel.providers.local import can_combine, supported_criterion
-from carrel.providers.prices import is_priced
+from carrel.providers.own_prices import Billing
 from carrel.providers.registry import Registry, is_built_in, name_of, provider_of
 from carrel.vault.ids import ContentId
 
@@ -59,7 +60,8 @@ def checked(conn: Connection, configuration: Configuration, registry: Registry, 
     refuse(CriterionNotSupported, criteria_faults(judges, _criteria_of(conn, configuration)), root)
     if configuration.limits.budget is not None:
         refuse(BudgetUnpriced, _search_faults(configuration), root)
-        refuse(BudgetUnpriced, price_faults((path, model) for path, model, _ in _models(configuration)), root)
+        models = ((path, model) for path, model, _ in _models(configuration))
+        refuse(BudgetUnpriced, price_faults(conn, configuration.billing, models), root)
     return _labelled(configuration)
 
 
@@ -154,11 +156,14 @@ def _search_faults(configuration: Configuration) -> Iterator[FieldError]:
             )
 
 
-def price_faults(models: Iterable[tuple[str, str]]) -> Iterator[FieldError]:
+def price_faults(conn: Connection, billing: Billing, models: Iterable[tuple[str, str]]) -> Iterator[FieldError]:
     """Find the models without a known price. Each model comes with the path where it is named."""
+    message = "has no known price, so a budget cannot be kept"
+    if billing == "own_keys":
+        message += "; say under Models what it costs, or leave the budget out"
     for path, model in models:
-        if not is_priced(model):
-            yield FieldError(path, "has no known price, so a budget cannot be kept")
+        if own_prices.price_of(conn, model, conn.clock.now(), billing) is None:
+            yield FieldError(path, message)
 
 
 def _labelled(configuration: Configuration) -> Configuration:

@@ -52,6 +52,11 @@ class Price(NamedTuple):
         halved = tuple(Rates(one.above_tokens, *(rate / 2 for rate in one[1:])) for one in self.rates)
         return self._replace(id=f"{self.id}/batch", rates=halved)
 
+    @property
+    def is_nothing(self) -> bool:
+        """Whether a call costs nothing, however many tokens it takes and however it ends."""
+        return all(rate == 0 for rates in self.rates for rate in rates[1:])
+
     def cost_micros(self, usage: Usage) -> int:
         """What a call cost, in millionths of a dollar.
 

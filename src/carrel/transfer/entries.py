@@ -9,6 +9,7 @@ from carrel.contents.schemas import ContentIn
 from carrel.datasets.schemas import MAX_COLUMNS, Column, Format
 from carrel.kit.http.schema import Description, Name
 from carrel.presets.schemas import PresetIn
+from carrel.providers.own_prices import ModelPriceIn
 from carrel.vault.ids import ContentId, DataSetId
 
 FORMAT: Final = "carrel-workspace"
@@ -19,6 +20,7 @@ CONTENTS: Final = "contents.jsonl"
 DATA_SETS: Final = "data_sets.jsonl"
 PRESETS: Final = "presets.jsonl"
 SETTINGS: Final = "settings.json"
+MODEL_PRICES: Final = "model_prices.jsonl"
 
 ShortText = Annotated[str, Meta(max_length=200)]
 
@@ -63,6 +65,13 @@ class PresetLine(PresetIn, frozen=True, kw_only=True):
     id: Annotated[str, Meta(max_length=64)]
     version: int
     created_at: ShortText
+    updated_at: ShortText
+
+
+class PriceLine(ModelPriceIn, frozen=True, kw_only=True):
+    """A price that the user has set for a model."""
+
+    model: ShortText
     updated_at: ShortText
 
 

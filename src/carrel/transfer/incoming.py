@@ -24,6 +24,8 @@ from carrel.kit.sqlite.database import Connection
 from carrel.kit.structs import narrowed
 from carrel.presets import store as presets
 from carrel.presets.schemas import PresetIn
+from carrel.providers import own_prices
+from carrel.providers.own_prices import MAX_PRICES, ModelPriceIn
 from carrel.providers.registry import Registry
 from carrel.settings import store as settings_
 from carrel.settings.schemas import UserSettings
@@ -33,6 +35,7 @@ from carrel.transfer.entries import (
     DATA_SETS,
     FORMAT,
     MANIFEST,
+    MODEL_PRICES,
     PRESETS,
     SETTINGS,
     VERSION,
@@ -41,6 +44,7 @@ from carrel.transfer.entries import (
     Imported,
     Manifest,
     PresetLine,
+    PriceLine,
 )
 from carrel.transfer.errors import ImportForeign, ImportTooLarge, ImportUnreadable
 from carrel.transfer.package import Package
@@ -71,6 +75,7 @@ def bring_in(
     Raises:
         Unavailable: `is_abandoned` says that nobody waits for it any more.
         ImportUnreadable, ImportForeign, ImportTooLarge, ImportReplaced
+        TooManyPrices: the user would have set more prices than are allowed.
         BadInput: something in it breaks a rule; the path begins with `contents[0]`, `presets[0]` or `settings`.
     """
     package = Package(PieceFile(conn, import_id, size), is_abandoned)
@@ -78,6 +83,7 @@ def bring_in(
     ids = _bring_contents(conn, package, settings)
     _link(conn, package, settings, ids)
     tables = _bring_data_sets(conn, package, settings)
+    _bring_prices(conn, package, settings)
     count = _bring_presets(conn, package, settings, registry, ids, tables)
     with _at("settings"):
         wanted = decode(package.text(SETTINGS, settings.max_json_bytes, ImportForeign), UserSettings, settings)
@@ -200,6 +206,16 @@ def _bring_data_sets(conn: Connection, package: Package, settings: Settings) -> 
             described = Described(kept.name, kept.description, kept.format, kept.bytes)
             ids[kept.id] = data_sets.put(conn, described, table).id
     return ids
+
+
+def _bring_prices(conn: Connection, package: Package, settings: Settings) -> None:
+    """Set the prices of models, before any preset with a budget needs them. Earlier programs exported none."""
+    for number, line in enumerate(package.lines(MODEL_PRICES, settings.max_json_bytes, or_nothing=True)):
+        if number >= MAX_PRICES:
+            raise ImportTooLarge
+        with _at(f"model_prices[{number}]"):
+            kept = decode(line, PriceLine, settings)
+            own_prices.put(conn, kept.model, narrowed(ModelPriceIn, kept), ANY_VERSION)
 
 
 def _bring_presets(

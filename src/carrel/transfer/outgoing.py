@@ -21,7 +21,7 @@ from carrel.kit.sqlite.paging import MAX_LIMIT, Paging
 from carrel.kit.sqlite.rows import Select, fields_of
 from carrel.metering.store import CALLS
 from carrel.presets import store as presets
-from carrel.providers import keys
+from carrel.providers import keys, own_prices
 from carrel.rate_limits import store as rate_limits
 from carrel.reports.archive import Archive, csv_rows
 from carrel.reports.export_parts import START, Exported, Place
@@ -29,7 +29,17 @@ from carrel.runs.model.names import numbered
 from carrel.runs.model.setup import RunId
 from carrel.runs.progress import store as runs
 from carrel.settings import store as settings
-from carrel.transfer.entries import CONTENTS, DATA_SETS, MANIFEST, PRESETS, SETTINGS, ContentLine, KeyEntry, Manifest
+from carrel.transfer.entries import (
+    CONTENTS,
+    DATA_SETS,
+    MANIFEST,
+    MODEL_PRICES,
+    PRESETS,
+    SETTINGS,
+    ContentLine,
+    KeyEntry,
+    Manifest,
+)
 
 STEP_BYTES = 1024 * 1024
 _ROWS_AT_ONCE = 200
@@ -49,6 +59,7 @@ data_set_versions.jsonl  the versions before the present ones
 presets.jsonl         the presets, one JSON object a line
 settings.json         your settings
 rate_limits.json      the limits that you set for providers
+model_prices.jsonl    what you said that models cost, one JSON object a line
 provider_keys.json    for which providers you stored a key; the keys themselves are nowhere in here
 calls.csv             one row for each call to a model; an empty cost is unknown, not 0
 runs/                 one folder for each run, oldest first:
@@ -59,8 +70,8 @@ runs/                 one folder for each run, oldest first:
                       as in the export of that run, which has the report for programs besides
 carrel.json           what kind of archive this is
 
-Contents, data sets, presets and settings can be brought into a workspace again. In CSV files, an apostrophe stands
-before whatever a spreadsheet could take for a formula.
+Contents, data sets, presets, prices and settings can be brought into a workspace again. In CSV files, an apostrophe
+stands before whatever a spreadsheet could take for a formula.
 """
 
 _CALL_COLUMNS = (
@@ -294,6 +305,10 @@ def _presets(conn: Connection, archive: Archive) -> None:
 def _small(conn: Connection, archive: Archive) -> None:
     archive.add(SETTINGS, _readable(settings.get(conn)[0]))
     archive.add("rate_limits.json", _readable(rate_limits.own(conn)))
+    archive.begin(MODEL_PRICES)
+    for price in own_prices.listed(conn):
+        archive.write(msgspec.json.encode(price) + b"\n")
+    archive.end()
     stored = keys.listed(conn, Paging(MAX_LIMIT)).items
     shown = [KeyEntry(one.provider, one.base_url, one.created_at, one.updated_at) for one in stored]
     archive.add("provider_keys.json", _readable(shown))

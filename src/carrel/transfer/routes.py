@@ -16,6 +16,7 @@ from carrel.kit.http.download import Streamed
 from carrel.kit.http.request_checks import TAKES
 from carrel.kit.processes.pool import WorkerPool
 from carrel.presets.check import BudgetUnpriced, CriterionNotSupported
+from carrel.providers.own_prices import TooManyPrices
 from carrel.providers.registry import Registry
 from carrel.transfer import upload
 from carrel.transfer.download import MEDIA_TYPE, pieces
@@ -48,6 +49,7 @@ async def export_workspace(
         VariableCycle,
         CriterionNotSupported,
         BudgetUnpriced,
+        TooManyPrices,
         *TABLE_REFUSALS,
     ),
 )

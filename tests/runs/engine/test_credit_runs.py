@@ -51,6 +51,39 @@ async def test_without_a_system_key_or_a_price_credits_cannot_pay(ada: httpx.Asy
     assert server.counts().started == 0
 
 
+async def test_what_a_user_says_of_a_price_never_changes_what_credits_pay(
+    ada: httpx.AsyncClient, server: Running
+) -> None:
+    await system_key(ada, server)
+    await top_up(ada, "1")
+    usual = await until(ada, (await execute(ada, documents=2)).json()["id"], "completed")
+    charged = (await books(ada))["charged"]
+    for given in ("0", "9999"):
+        price = {"input_per_million": given, "output_per_million": given}
+        for model in (MODEL, "openai:nobody-knows-its-price", "openai"):
+            assert (await ada.put(f"/api/model-prices/{model}", json=price)).status_code == 200
+        run = await until(ada, (await execute(ada, documents=2)).json()["id"], "completed")
+        assert run["spend"] == usual["spend"]
+        found = await books(ada)
+        charged += micros_of(usual["spend"]["cost"])
+        assert found["charged"] == found["cost"] == charged
+        rows = (await ada.get(f"/api/metering/calls?run_id={run['id']}")).json()["items"]
+        assert all(row["price_id"].startswith(("genai-prices-", "built-in")) for row in rows)
+        estimates = [
+            (await ada.post("/api/runs?dry_run=true", json={"configuration": run["configuration"] | by})).json()
+            for by in ({}, {"billing": "own_keys"})
+        ]
+        assert estimates[0]["worst_cost"] != estimates[1]["worst_cost"]
+        budgeted = await until(
+            ada, (await execute(ada, documents=1, limits={"budget": "0.5"})).json()["id"], "completed", "paused"
+        )
+        assert budgeted["state"] == "completed", "a budget of credits knows the list price"
+        charged += micros_of(budgeted["spend"]["cost"])
+    refused = await execute(ada, documents=1, model="openai:nobody-knows-its-price")
+    assert (refused.status_code, code_of(refused)) == (409, "credits-unavailable")
+    assert server.counts().completed == 3 * 2 + 2
+
+
 async def test_a_run_without_credits_pauses_until_a_top_up_and_resume(ada: httpx.AsyncClient, server: Running) -> None:
     await system_key(ada, server)
     run_id = (await execute(ada)).json()["id"]

@@ -4,11 +4,11 @@ from collections.abc import AsyncIterator
 from urllib.parse import quote
 
 from carrel_sdk.aio.calls import AsyncCalls
-from carrel_sdk.catalogue import Model
+from carrel_sdk.catalogue import Model, ModelPrice, _Set
 
 
 class AsyncModels:
-    """The routes under `/models`."""
+    """The routes under `/models` and `/model-prices`."""
 
     def __init__(self, calls: AsyncCalls) -> None:
         self._calls = calls
@@ -20,3 +20,19 @@ class AsyncModels:
     async def get(self, model: str) -> Model:
         """One model by its full name, which may hold slashes."""
         return await self._calls.get(f"/models/{quote(model, safe='/:')}", Model)
+
+    async def prices(self) -> list[ModelPrice]:
+        """Every price that the user has set, by model."""
+        return (await self._calls.get("/model-prices", _Set)).items
+
+    async def set_price(self, model: str, *, input_per_million: str, output_per_million: str) -> ModelPrice:
+        """Say what a model costs with the user's own key, or all models of a provider whose price is not known.
+
+        US dollars for a million tokens, as decimal strings; "0" is free. Calls that begin from now on cost this.
+        """
+        body = {"input_per_million": input_per_million, "output_per_million": output_per_million}
+        return await self._calls.put(f"/model-prices/{quote(model, safe='/:')}", ModelPrice, body)
+
+    async def unset_price(self, model: str) -> None:
+        """Remove a price that the user has set. Calls that were made keep their costs."""
+        await self._calls.delete(f"/model-prices/{quote(model, safe='/:')}")

@@ -214,7 +214,14 @@ def dollars(cost: str | None, unknown_calls: int = 0) -> str:
     known = "unknown" if cost is None else f"${cost}"
     if not unknown_calls:
         return known
-    return f"{known} and {unknown_calls:,} call{'' if unknown_calls == 1 else 's'} of unknown cost"
+    calls = f"{unknown_calls:,} call{'' if unknown_calls == 1 else 's'} of unknown cost"
+    return calls if cost == "0" else f"{known} and {calls}"
+
+
+def partly_known(known: str, calls: int) -> str:
+    """The part of a cost that is known, and how many calls come on top."""
+    unknown = f"{calls:,} call{'' if calls == 1 else 's'} of unknown price"
+    return unknown if known == "0" else f"{dollars(known)} and {unknown}"
 
 
 def rate(found: PassRate | None) -> str:

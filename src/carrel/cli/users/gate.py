@@ -6,7 +6,7 @@ from typing import NoReturn
 
 import rich_click as click
 from carrel_sdk.presets import Preset
-from carrel_sdk.run_models import RunSummary
+from carrel_sdk.run_models import Estimate, RunSummary
 from rich.console import Console
 
 from carrel.cli.interface import gate_summary, terminal
@@ -98,13 +98,18 @@ def _started(
     if max_cost is not None:
         most = _dollars(cli, max_cost)
         budget = preset.limits.budget
-        worst = presets.estimate(preset_id, variables=texts, rows=chosen).worst_cost
-        bounds = [Decimal(bound) for bound in (worst, budget) if bound is not None]
+        found = presets.estimate(preset_id, variables=texts, rows=chosen)
+        bounds = [Decimal(bound) for bound in (found.worst_cost, budget) if bound is not None]
         if not bounds or min(bounds) > most:
-            cost = f"could cost {terminal.dollars(str(min(bounds)))}" if bounds else "has a cost that nobody knows"
-            words = f"the run {cost}, and --max-cost is {terminal.dollars(max_cost)}: no run was made"
+            cost = terminal.dollars(str(min(bounds))) if bounds else _worst(found)
+            words = f"the run could cost {cost}, and --max-cost is {terminal.dollars(max_cost)}: no run was made"
             terminal.end(terminal.EXIT_FAILED, words, as_json=cli.as_json)
     return presets.execute(preset_id, name=name, variables=texts, rows=chosen).id
+
+
+def _worst(found: Estimate) -> str:
+    part = found.known_part
+    return "unknown" if part is None else terminal.partly_known(part.worst_cost, part.worst_unknown_calls)
 
 
 def _check_labels(cli: UserCommand, preset: Preset, labels: tuple[str, str | None]) -> None:

@@ -53,6 +53,43 @@ def show(cli: UserCommand, model: str) -> None:
     cli.show(found, "\n".join([*lines, *([found.description] if found.description else [])]))
 
 
+@command.command("prices")
+@user_command
+def prices(cli: UserCommand) -> None:
+    """List the prices that you have set, in US dollars for a million tokens."""
+    cli.show_rows(
+        cli.workspace.models.prices(),
+        {
+            "model": lambda price: price.model if ":" in price.model else f"{price.model}, all others",
+            "in, out (per million)": lambda price: f"${price.input_per_million}, ${price.output_per_million}",
+            "since": lambda price: price.updated_at[:10],
+        },
+    )
+
+
+@command.command("set-price")
+@click.argument("model")
+@click.option("--input", "given", required=True, metavar="DOLLARS", help="For a million tokens read; 0 is free.")
+@click.option("--output", "written", required=True, metavar="DOLLARS", help="For a million tokens written; 0 is free.")
+@user_command
+def set_price(cli: UserCommand, model: str, given: str, written: str) -> None:
+    """Say what a model costs with your own key, by its full name or, for all models of unknown price, its provider."""
+    saved = cli.workspace.models.set_price(model, input_per_million=given, output_per_million=written)
+    words = f"${saved.input_per_million} in and ${saved.output_per_million} out for a million tokens"
+    cli.show(saved, f"{saved.model}: {words}")
+
+
+@command.command("unset-price")
+@click.argument("model")
+@user_command
+def unset_price(cli: UserCommand, model: str) -> None:
+    """Remove a price that you have set. Calls that were made keep their costs."""
+    cli.workspace.models.unset_price(model)
+
+
 def _price(model: Model) -> str:
     prices = model.prices
-    return "" if prices is None else f"${prices.input_per_million}, ${prices.output_per_million}"
+    if prices is None:
+        return ""
+    yours = ", yours" if prices.source == "own" else ""
+    return f"${prices.input_per_million}, ${prices.output_per_million}{yours}"

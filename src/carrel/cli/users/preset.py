@@ -7,6 +7,7 @@ import rich_click as click
 import yaml
 from carrel_sdk.configuration import Candidate, Comparison, Generation, Judge, Scoring
 from carrel_sdk.presets import Preset, PresetDraft
+from carrel_sdk.run_models import KnownPart
 
 from carrel.cli.interface import terminal
 from carrel.cli.interface.gate_summary import margin_of
@@ -141,12 +142,23 @@ def estimate(cli: UserCommand, preset_id: str, given: tuple[str, ...]) -> None:
     if calls.combine:
         phases += f", {calls.combine:,} to combine"
     lines = [f"calls     {calls.total:,} ({phases})", f"cost      {_cost(found.likely_cost, found.worst_cost)}"]
-    if found.economy is not None:
+    if found.known_part is not None:
+        lines[1:] = _known(found.known_part)
+    elif found.economy is not None:
         both = found.economy
         lines[1] = f"cost      {_cost(both.likely_cost_at_once, both.worst_cost_at_once)}"
         lines.append(f"economy   {_cost(both.likely_cost, both.worst_cost)}")
     lines.append(found.power.sentence)
     cli.show(found, "\n".join(lines))
+
+
+def _known(part: KnownPart) -> list[str]:
+    likely = terminal.partly_known(part.likely_cost, part.likely_unknown_calls)
+    worst = terminal.partly_known(part.worst_cost, part.worst_unknown_calls)
+    lines = [f"cost      about {likely}, at most {worst}"]
+    if part.unpriced_models:
+        lines.append(f"unpriced  {', '.join(part.unpriced_models)}; `carrel models set-price` says what a model costs")
+    return lines
 
 
 def _cost(likely_cost: str | None, worst_cost: str | None) -> str:

@@ -39,11 +39,16 @@ def show(cli: UserCommand, since: str | None, until: str | None, group_by: tuple
             "calls": lambda line: f"{line.totals.calls:,}",
             "tokens in": lambda line: f"{_read(line.totals):,}",
             "tokens out": lambda line: f"{line.totals.output_tokens:,}",
-            "cost": lambda line: dollars(line.totals.cost),
+            "cost": lambda line: _cost(line.totals),
             "of unknown cost": lambda line: f"{line.totals.unknown_calls:,}" if line.totals.unknown_calls else "",
             "credits": lambda line: line.totals.charged,
         },
     )
+
+
+def _cost(totals: Totals) -> str:
+    """The known cost; `unknown` rather than nothing where no call has a known one."""
+    return "unknown" if totals.unknown_calls and totals.cost == "0" else dollars(totals.cost)
 
 
 @command.command("calls")

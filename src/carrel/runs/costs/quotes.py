@@ -1,14 +1,16 @@
-"""What a call of a run can cost before it is made, and how many credits it takes. Pure except for the price list."""
+"""What a call of a run can cost before it is made, and how many credits it takes."""
 
 from collections.abc import Iterable
 from decimal import ROUND_CEILING, Decimal
 from typing import NamedTuple
 
 from carrel.generation.prompts import Instructions
+from carrel.kit.sqlite.database import Connection
 from carrel.metering.calls import Hold, Terms
-from carrel.providers import base
+from carrel.providers import base, own_prices
 from carrel.providers.base import CombineMatter, CompareMatter, Criterion, GenerateMatter, Matter, Parameters
-from carrel.providers.prices import Price, price_of
+from carrel.providers.own_prices import Billing
+from carrel.providers.prices import Price
 from carrel.runs.model.plan import Kind
 
 FRAME_BYTES = 6_000
@@ -25,20 +27,17 @@ class Quote(NamedTuple):
 UNKNOWN = Quote(None, None)
 
 
-def quote(
-    model: str, kind: Kind, parameters: Parameters, texts: Iterable[str], at_seconds: float, *, batched: bool = False
-) -> Quote:
-    """What calling `model` can cost. A token has at least one byte, so the bytes of the texts bound their tokens."""
-    price = price_at(model, at_seconds, batched=batched)
+def quote(price: Price | None, kind: Kind, parameters: Parameters, texts: Iterable[str]) -> Quote:
+    """What a call at this price can cost. A token has at least one byte, so the bytes of texts bound their tokens."""
     if price is None:
         return UNKNOWN
     read = FRAME_BYTES + sum(bytes_of(text) for text in texts)
     return Quote(price, price.most_micros(read, output_limit(kind, parameters)))
 
 
-def price_at(model: str, at_seconds: float, *, batched: bool) -> Price | None:
+def price_at(conn: Connection, billing: Billing, model: str, at_seconds: float, *, batched: bool) -> Price | None:
     """What tokens of the model cost at that time, by itself or in a batch; `None` if nobody knows."""
-    price = price_of(model, at_seconds)
+    price = own_prices.price_of(conn, model, at_seconds, billing)
     return price.of_batches if price is not None and batched else price
 
 

@@ -1,6 +1,6 @@
 """What executing a preset would take, and what the planned number of documents can decide, before anything is spent."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from carrel.config import Settings
 from carrel.evaluation.ranking.power import power, saved
@@ -12,15 +12,17 @@ from carrel.kit.sqlite.json_text import as_json
 from carrel.presets import rules
 from carrel.presets.check import may_be_batched
 from carrel.presets.configuration import Candidate, Comparison, Configuration, Scoring
+from carrel.providers.prices import Price
 from carrel.providers.registry import Registry
-from carrel.runs.costs.quotes import bytes_of, output_limit, texts_of_criteria
+from carrel.runs.costs.quotes import bytes_of, output_limit, price_at, texts_of_criteria
 from carrel.runs.creation import row_inputs, snapshot
 from carrel.runs.creation.belonging import belonging
-from carrel.runs.creation.forecast import Answers, Costs, Work, foresee
+from carrel.runs.creation.forecast import Answers, Work, foresee
 from carrel.runs.creation.row_inputs import RowInputs
 from carrel.runs.creation.text_cache import TextCache
 from carrel.runs.judging import evidence
 from carrel.runs.model import plan
+from carrel.runs.model.plan import Kind, Shape
 from carrel.runs.model.schemas import Calls, DryRun, EconomyCosts, ExecuteIn, RunIn, Saving
 from carrel.runs.model.setup import Round, looks, shape_of
 from carrel.vault.ids import ContentId, PresetId
@@ -62,33 +64,33 @@ def estimate(conn: Connection, data: RunIn, registry: Registry, settings: Settin
     size = plan.size(shape, compared)
     finished = [len(one.existing) for one in candidates] if rows is None else rows.finished
     generate = size.generate - sum(count * often for count, often in zip(finished, repeats, strict=True))
-    made = [(one.model, one.parameters) for one in candidates if one.model is not None]
-    mixed = [(one.model, one.parameters) for one in everyone[len(candidates) :] if one.model is not None]
-    judges = [(judge.model, judge.parameters) for judge in judging.judges]
     shared = _SharedBytes(text_cache, configuration, judging)
     sizes = shared.documents() if rows is None else rows.documents
+    mixers = everyone[len(candidates) :]
+    left = [(documents - done) * often for done, often in zip(finished, repeats, strict=True)]
     works = (
-        Work("generate", generate, made, *shared.candidates(candidates, configuration.instructions)),
-        Work(
+        *_answering("generate", candidates, left, shared.candidates(candidates, configuration.instructions)),
+        *_answering(
             "combine",
-            size.combine,
-            mixed,
-            *shared.candidates(everyone[len(candidates) :], _mixing(configuration)),
+            mixers,
+            [documents] * combined,
+            shared.candidates(mixers, _mixing(configuration)),
             len(candidates),
         ),
-        Work("score", size.score, judges, *shared.judges(configuration.scoring), 1),
-        Work("compare", size.compare, judges, *shared.judges(configuration.comparison), 2),
+        *_judging("score", size.score, judging, shape, shared.judges(configuration.scoring)),
+        *_judging("compare", size.compare, judging, shape, shared.judges(configuration.comparison)),
     )
-    longest = max((output_limit("generate", parameters) for _, parameters in (*made, *mixed)), default=0)
+    longest = max((output_limit("generate", one.parameters) for one in everyone if one.model is not None), default=0)
     existing = [text_cache.size(one).length for each in candidates for one in each.existing.values()]
     answers = Answers(longest, existing if rows is None else rows.outputs)
     stops = configuration.comparison is not None and configuration.comparison.stop_when_decided
     early = looks(documents, stops=stops, combines=combined > 0)
     economy, now = configuration.economy, conn.clock.now()
-    at_once, batched = (foresee(works, sizes, answers, now, economy=each) for each in (False, True))
-    if any(candidate.grounding != "off" for candidate in candidates):
-        # The fee of a search is in no price list.
-        at_once = batched = Costs(None, None)
+
+    def price_of(model: str, is_batched: bool) -> Price | None:
+        return price_at(conn, configuration.billing, model, now, batched=is_batched)
+
+    at_once, batched = (foresee(works, sizes, answers, price_of, economy=each) for each in (False, True))
     costs = batched if economy else at_once
     unneeded = _unneeded(works, documents, compared, in_blocks=judging.in_blocks) if early else ()
     return DryRun(
@@ -109,12 +111,33 @@ def estimate(conn: Connection, data: RunIn, registry: Registry, settings: Settin
         stopping=_stopping(documents, early, combines=combined > 0) if stops else None,
         saving=Saving(
             sum(work.calls for work in unneeded),
-            foresee(unneeded, sizes, answers, now, economy=economy).likely,
+            foresee(unneeded, sizes, answers, price_of, economy=economy).likely,
         )
         if unneeded
         else None,
-        economy=EconomyCosts(*batched, *at_once) if may_be_batched(configuration) else None,
+        economy=EconomyCosts(batched.likely, batched.worst, at_once.likely, at_once.worst)
+        if may_be_batched(configuration)
+        else None,
+        known_part=costs.known_part,
     )
+
+
+def _answering(
+    kind: Kind, candidates: Sequence[Candidate], calls: Sequence[int], sizes: tuple[int, int], answers: int = 0
+) -> Iterator[Work]:
+    """What each candidate with a model has to do, by the number of its calls."""
+    for one, count in zip(candidates, calls, strict=True):
+        if one.model is not None:
+            yield Work(kind, count, one.model, one.parameters, *sizes, answers, one.grounding != "off")
+
+
+def _judging(kind: Kind, calls: int, judging: Round, shape: Shape, sizes: tuple[int, int]) -> Iterator[Work]:
+    """What each judge has to do. All of them judge the same answers, each as often as the round asks it to."""
+    often = [judge.score_repeats if kind == "score" else int(judge.compares) for judge in shape.judges]
+    for judge, times in zip(judging.judges, often, strict=True):
+        if times:
+            count = calls * times // sum(often)
+            yield Work(kind, count, judge.model, judge.parameters, *sizes, 1 if kind == "score" else 2)
 
 
 def _comparing(configuration: Configuration) -> int:

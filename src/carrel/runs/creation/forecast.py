@@ -1,14 +1,16 @@
 """What a run is likely to cost, and the most that it can cost, from the sizes of its texts before any call."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from carrel.kit.money import text_of
 from carrel.providers.base import Parameters, Usage
 from carrel.providers.catalogue import has_batches
+from carrel.providers.prices import Price
 from carrel.providers.registry import provider_of
-from carrel.runs.costs.quotes import FRAME_BYTES, output_limit, price_at
+from carrel.runs.costs.quotes import FRAME_BYTES, output_limit
 from carrel.runs.model.plan import Kind
+from carrel.runs.model.schemas import KnownPart
 from carrel.runs.tasks.attempts import REASKS
 
 _BYTES_PER_TOKEN = 4
@@ -17,24 +19,53 @@ _LIKELY_TOKENS: dict[Kind, int] = {"generate": 400, "combine": 400, "score": 150
 
 
 class Work(NamedTuple):
-    """A number of calls of one kind, which any of the models may make.
+    """A number of calls of one kind to one model.
 
-    Each call reads `shared_bytes` bytes, a document with its reference in `places` places, and `answers` answers.
+    Each call reads `shared_bytes` bytes, a document with its reference in `places` places, and `answers` answers. A
+    model that `searches` takes a fee for it that is in no price list.
     """
 
     kind: Kind
     calls: int
-    models: Sequence[tuple[str, Parameters]]
+    model: str
+    parameters: Parameters
     shared_bytes: int
     places: int = 1
     answers: int = 0
+    searches: bool = False
 
 
 class Costs(NamedTuple):
-    """Decimal strings; `None` where a price is not known."""
+    """Sums over the calls whose price is known, in millionths, and the number of the others."""
 
-    likely: str | None
-    worst: str | None
+    likely_micros: int
+    worst_micros: int
+    likely_unknown_calls: int = 0
+    worst_unknown_calls: int = 0
+    unpriced_models: tuple[str, ...] = ()
+
+    @property
+    def likely(self) -> str | None:
+        """The likely cost as a decimal string; `None` where a price is not known."""
+        return None if self.likely_unknown_calls else text_of(self.likely_micros)
+
+    @property
+    def worst(self) -> str | None:
+        """The worst cost as a decimal string; `None` where a price is not known."""
+        return None if self.worst_unknown_calls else text_of(self.worst_micros)
+
+    @property
+    def known_part(self) -> KnownPart | None:
+        """What is known where some price is not; `None` where all are."""
+        if not self.worst_unknown_calls:
+            return None
+        return KnownPart(
+            likely_cost=text_of(self.likely_micros),
+            worst_cost=text_of(self.worst_micros),
+            likely_unknown_calls=self.likely_unknown_calls,
+            worst_unknown_calls=self.worst_unknown_calls,
+            unpriced_models=list(self.unpriced_models),
+        )
 
 
 class Answers(NamedTuple):
@@ -45,35 +76,44 @@ class Answers(NamedTuple):
 
 
 def foresee(
-    works: Sequence[Work], sizes: Sequence[int], answers: Answers, at_seconds: float, *, economy: bool = False
+    works: Sequence[Work],
+    sizes: Sequence[int],
+    answers: Answers,
+    price_of: Callable[[str, bool], Price | None],
+    *,
+    economy: bool = False,
 ) -> Costs:
     """What the works cost over documents of these `sizes` in bytes.
 
     The likely sum counts four bytes for a token, and short answers. The worst sum counts one byte for a token, the
-    longest document and the longest answer for each call, and the most attempts that a judge gets. Where several models
-    share a work, the dearest counts. With `economy`, calls go in batches wherever the provider takes batches.
+    longest document and the longest answer for each call, and the most attempts that a judge gets. `price_of` finds
+    the price of a model by its name, and whether its calls go in batches. With `economy`, they do wherever the
+    provider takes batches.
     """
-    likely = worst = 0
-    longest = max(sizes, default=0)
+    likely = worst = likely_unknown = worst_unknown = 0
+    unpriced: dict[str, None] = {}
+    longest, mean = max(sizes, default=0), _mean(sizes)
     longest_answer = max(answers.longest_tokens, *answers.existing, 0)
     likely_answer = max(_LIKELY_TOKENS["generate"], _mean(answers.existing) // _BYTES_PER_TOKEN)
     for work in works:
-        one_likely = one_worst = 0
-        for model, parameters in work.models:
-            price = price_at(model, at_seconds, batched=economy and has_batches(provider_of(model)))
-            if price is None:
-                return Costs(None, None)
-            given = (work.shared_bytes + _mean(sizes) * work.places) // _BYTES_PER_TOKEN
-            read = given + _LIKELY_FRAME_TOKENS + work.answers * likely_answer
-            limit = output_limit(work.kind, parameters)
-            written = min(limit, _LIKELY_TOKENS[work.kind])
-            one_likely = max(one_likely, price.cost_micros(Usage(input_tokens=read, output_tokens=written)))
-            read = FRAME_BYTES + work.shared_bytes + longest * work.places + work.answers * longest_answer
-            one_worst = max(one_worst, price.most_micros(read, limit))
-        times = 1 + REASKS if work.kind in ("score", "compare") else 1
-        likely += work.calls * one_likely
-        worst += work.calls * one_worst * times
-    return Costs(text_of(likely), text_of(worst))
+        if not work.calls:
+            continue
+        most_calls = work.calls * (1 + REASKS if work.kind in ("score", "compare") else 1)
+        price = price_of(work.model, economy and has_batches(provider_of(work.model)))
+        if price is None:
+            unpriced[work.model] = None
+        if price is None or work.searches:
+            likely_unknown += work.calls
+            worst_unknown += most_calls
+            continue
+        given = (work.shared_bytes + mean * work.places) // _BYTES_PER_TOKEN
+        read = given + _LIKELY_FRAME_TOKENS + work.answers * likely_answer
+        limit = output_limit(work.kind, work.parameters)
+        written = min(limit, _LIKELY_TOKENS[work.kind])
+        likely += work.calls * price.cost_micros(Usage(input_tokens=read, output_tokens=written))
+        read = FRAME_BYTES + work.shared_bytes + longest * work.places + work.answers * longest_answer
+        worst += most_calls * price.most_micros(read, limit)
+    return Costs(likely, worst, likely_unknown, worst_unknown, tuple(unpriced))
 
 
 def _mean(sizes: Sequence[int]) -> int:

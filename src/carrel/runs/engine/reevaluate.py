@@ -52,7 +52,7 @@ def reevaluate(
     planned = _planned(conn, text_cache, before.round, data, configuration, registry)
     text_cache.refuse_open()
     if before.budget_micros is not None:
-        check.refuse(BudgetUnpriced, check.price_faults(_judge_models(data.judges or ())))
+        check.refuse(BudgetUnpriced, check.price_faults(conn, before.billing, _judge_models(data.judges or ())))
     rounds.put(conn, found.seq, planned)
     conn.run("UPDATE runs SET round = ?, phase = NULL, verdict = NULL WHERE seq = ?", planned.number, found.seq)
     phases.begin(conn, replace(before, round=planned))

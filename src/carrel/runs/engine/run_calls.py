@@ -157,10 +157,11 @@ async def _spoken(provider: Provider, asked: Request, attempt: Attempt, live: Li
     """Call the model for somebody who watches: the text comes part by part where that changes nothing of the answer.
 
     Pages that an answer cites do not come with every stream. And a server other than the provider's own may tell no
-    tokens at the end of one, so nobody would know what a call costs that has a price.
+    tokens at the end of one, so nobody would know what a call costs that has a price above 0.
     """
     is_own = asked.access is not None and asked.access.base_url is not None
-    if not isinstance(provider, Streaming) or asked.grounding != "off" or (is_own and attempt.price is not None):
+    costs = attempt.price is not None and not attempt.price.is_nothing
+    if not isinstance(provider, Streaming) or asked.grounding != "off" or (is_own and costs):
         return await provider.complete(asked)
     return await provider.stream(asked, live.add)
 

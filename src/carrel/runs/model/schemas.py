@@ -353,12 +353,28 @@ class EconomyCosts(msgspec.Struct, frozen=True):
     worst_cost_at_once: DollarsText | None
 
 
+class KnownPart(msgspec.Struct, frozen=True, kw_only=True):
+    """What is known of the costs where some price is not: the sums over all other calls, in US dollars.
+
+    `likely_unknown_calls` of the likely cost and `worst_unknown_calls` of the worst one come on top, at a price that
+    nobody knows. `unpriced_models` are those whose price is not known; a search of the web has a fee that is in no
+    price list, so the calls of a model that searches count among these too, whatever its tokens cost.
+    """
+
+    likely_cost: DollarsText
+    worst_cost: DollarsText
+    likely_unknown_calls: int
+    worst_unknown_calls: int
+    unpriced_models: list[str]
+
+
 class DryRun(msgspec.Struct, frozen=True, kw_only=True):
     """What executing would take, and what it could decide. A cost is null where a price is not known.
 
-    Calls and costs are those of a run that compares everything. `stopping` says when the run may stop earlier; it is
-    null unless that is wanted. `saving` is what it would then probably not need. `economy` has both prices where the
-    calls can go in batches; `likely_cost` and `worst_cost` are the one that this run pays.
+    `known_part` says what is known where some price is not. Calls and costs are those of a run that compares
+    everything. `stopping` says when the run may stop earlier; it is null unless that is wanted. `saving` is what it
+    would then probably not need. `economy` has both prices where the calls can go in batches; `likely_cost` and
+    `worst_cost` are the one that this run pays.
     """
 
     calls: Calls
@@ -370,6 +386,7 @@ class DryRun(msgspec.Struct, frozen=True, kw_only=True):
     stopping: str | None = None
     saving: Saving | None = None
     economy: EconomyCosts | None = None
+    known_part: KnownPart | None = None
 
 
 class SharedLogOut(msgspec.Struct, frozen=True):

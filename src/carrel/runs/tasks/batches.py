@@ -47,6 +47,7 @@ class BatchCall(NamedTuple):
     task_key: str
     attempt: int
     started_at: str
+    price_id: str | None
 
 
 class Ready(NamedTuple):

@@ -269,7 +269,7 @@ def _begin(
     quote = (
         quotes.UNKNOWN
         if need.grounding != "off"
-        else quotes.quote(need.model, task.kind, need.parameters, read, conn.clock.now(), batched=batch is not None)
+        else quotes.quote(_price(conn, setup, need.model, batched=batch is not None), task.kind, need.parameters, read)
     )
     if not _fits(conn, setup, quote.most_micros):
         return _SHORT
@@ -282,12 +282,16 @@ def _begin(
         task_key=task.key,
         attempt=number,
         model=need.model,
-        free=is_free(need.model),
+        free=is_free(need.model) or (quote.price is not None and quote.price.is_nothing),
         phase=task.kind,
         terms=terms,
         batch=batch,
     )
     return attempt_of(task, need, number, call_id, quote.price, terms.hold)
+
+
+def _price(conn: Connection, setup: Setup, model: str, *, batched: bool) -> Price | None:
+    return quotes.price_at(conn, setup.billing, model, conn.clock.now(), batched=batched)
 
 
 def attempt_of(

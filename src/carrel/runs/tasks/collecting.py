@@ -7,14 +7,15 @@ from carrel.kit.sqlite.database import Connection
 from carrel.kit.sqlite.rows import Select
 from carrel.metering import calls
 from carrel.metering.calls import Call
+from carrel.providers import own_prices, prices
 from carrel.providers.base import Answer, ProviderError
 from carrel.providers.batches import seconds_of
-from carrel.runs.costs import quotes
+from carrel.providers.prices import Price
 from carrel.runs.model import setup as setups
 from carrel.runs.model.setup import Setup
 from carrel.runs.tasks import attempts, batches, claims, inputs, outcomes, transitions
 from carrel.runs.tasks.attempts import Attempt, Failed
-from carrel.runs.tasks.batches import Batch
+from carrel.runs.tasks.batches import Batch, BatchCall
 from carrel.runs.tasks.outcomes import Measured
 
 _tasks = Select(inputs.Task)
@@ -41,9 +42,7 @@ def asked(conn: Connection, batch: Batch) -> Asked | None:
         task = _tasks.one(conn, "FROM tasks WHERE run = ? AND key = ?", setup.seq, call.task_key)
         need = None if task is None else inputs.of(conn, setup, task)
         if task is not None and isinstance(need, inputs.Call):
-            at_seconds = seconds_of(call.started_at)
-            price = None if need.grounding != "off" else quotes.price_at(need.model, at_seconds, batched=True)
-            found.append(claims.attempt_of(task, need, call.attempt, call.id, price))
+            found.append(claims.attempt_of(task, need, call.attempt, call.id, _price(call, need.model)))
     return Asked(setup, found)
 
 
@@ -69,6 +68,16 @@ def end(conn: Connection, batch: Batch) -> None:
     for call in batches.open_calls(conn, batch.seq):
         calls.end(conn, call.id, Call(outcome="unknown-outcome"))
     batches.ended(conn, batch.seq)
+
+
+def _price(call: BatchCall, model: str) -> Price | None:
+    """The price that the call was claimed at, whatever the user has said of the model since."""
+    if call.price_id is None:
+        return None
+    if (own := own_prices.of_id(call.price_id)) is not None:
+        return own
+    of_list = prices.price_of(model, seconds_of(call.started_at))
+    return None if of_list is None else of_list.of_batches
 
 
 def _is_open(conn: Connection, call_id: str) -> bool:
