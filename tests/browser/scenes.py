@@ -118,6 +118,9 @@ def furnish(workspace: Workspace, website: DemoWebsite) -> Mapping[str, str]:
     places |= {"library": "/library", "text": f"/library/{a_preset.inputs[0]}", "criteria": f"/library/{criteria}"}
     places |= {"data-sets": "/library/data-sets", "data-set": f"/library/data-sets/{table}"}
     places |= {"models": "/models", "keys": "/models?tab=keys", "rate-limits": "/models?tab=limits"}
+    for model, price in (("ollama:llama3.1:8b", "0.05"), ("vllm", "0.4")):
+        workspace.models.set_price(model, input_per_million=price, output_per_million=price)
+    places |= {"prices": "/models?tab=prices"}
     places |= {"judges": "/models?tab=judges", "account": "/account"}
     places |= {f"account-{tab}": f"/account?tab={tab}" for tab in SETTINGS}
     places |= {"run-judges": f"/runs/{early}?tab=judges", "run-against": f"/runs/{early}?tab=judges"}

@@ -76,8 +76,21 @@ async def test_from_files_to_a_running_comparison_in_seven_actions_on_one_page(
     await hand.type(page.get_by_label("What the models are to do"), "Summarise it in two sentences.")
     for model in ("openai:alpha", "openai:beta"):
         await hand.click(page.get_by_role("checkbox", name=model))
-    # What it takes is told before anything is spent.
-    await expect(page.get_by_role("complementary", name="What it takes")).to_contain_text("comparisons")
+    # What it takes is told before anything is spent, also what somebody has to say first: what the models cost.
+    takes = page.get_by_role("complementary", name="What it takes")
+    await expect(takes).to_contain_text("comparisons")
+    await expect(takes.get_by_text("calls of unknown price")).to_have_count(2)
+    await takes.get_by_role("link", name="openai:alpha").click()
+    await expect(page.get_by_label("Model, or provider")).to_have_value("openai:alpha")
+    await page.get_by_label("Model, or provider").fill("openai")
+    await page.get_by_label("In, $ per million tokens").fill("0.5")
+    await page.get_by_label("Out, $ per million tokens").fill("1000")
+    await page.get_by_role("button", name="Save", exact=True).click()
+    await expect(page.get_by_role("list", name="Your prices")).to_contain_text("$0.50 in, $1,000.00 out")
+    await page.go_back()
+    await expect(takes).to_contain_text(re.compile(r"Likely cost\$\d"))
+    await expect(takes).not_to_contain_text("unknown")
+    deployment.workspace.models.unset_price("openai")
     await hand.click(page.get_by_role("button", name="Compare", exact=True))
     await expect(page.get_by_text("live", exact=True)).to_be_visible()
     await expect(page.get_by_role("region", name="Answers as they come")).to_be_visible()

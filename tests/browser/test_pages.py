@@ -64,6 +64,7 @@ def addresses(deployment: Deployment) -> dict[str, str]:
     run_id = finished_run(deployment.workspace)
     before = finish(deployment.workspace, preset(deployment.workspace, "Before", stations(3), ("lexrank", "lead")))
     deployment.workspace.judges.check("local:reader")
+    deployment.workspace.models.set_price("ollama:llama3.1:8b", input_per_million="0.5", output_per_million="1.5")
     a_preset = preset(deployment.workspace, "Which?", stations(2))
     places = {
         "runs": "/runs",
@@ -74,6 +75,7 @@ def addresses(deployment: Deployment) -> dict[str, str]:
         "models": "/models",
         "judges": "/models?tab=judges",
         "keys": "/models?tab=keys",
+        "prices": "/models?tab=prices",
         "limits": "/models?tab=limits",
         "account": "/account",
         "usage": "/account?tab=usage",

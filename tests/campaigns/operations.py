@@ -38,7 +38,7 @@ def prepared(operation: str, user: User) -> Request:
         for parameter, within in _WITHIN.items():
             if parameter in path:
                 path = path.replace(parameter, within(user, run))
-    for parameter, make in _PARAMETERS.items():
+    for parameter, make in (_PLACES | _PARAMETERS).items():
         if parameter in path:
             path = path.replace(parameter, make(user))
     make_body = _BODIES.get(operation)
@@ -193,7 +193,6 @@ _PARAMETERS: Final[dict[str, Callable[[User], str]]] = {
     "{data_set_id}": _data_set,
     "{preset_id}": _preset,
     "{connection_id}": _connection,
-    "/model-prices/{model}": _priced,
     "{model}": lambda user: "local:lead",
     "{share_id}": _share,
     "{uuid}": lambda user: user.uuid,
@@ -201,6 +200,9 @@ _PARAMETERS: Final[dict[str, Callable[[User], str]]] = {
     "{provider}": _provider,
     "{program_key_id}": lambda user: str(_program_key(user)["id"]),
 }
+
+_PLACES: Final[dict[str, Callable[[User], str]]] = {"/model-prices/{model}": _priced}
+"""Paths in which a parameter has another value than elsewhere."""
 
 _RUNS: Final[dict[str, Callable[[User], str]]] = {
     "GET /runs/{run_id}/export": _exported,

@@ -20,6 +20,7 @@ export const queryKeys = {
     /** Of the built-in models, of own servers, and of every stored key. */
     offered: ["models", "offered"],
   },
+  modelPrices: ["model-prices"],
   judges: ["judges"],
   providerKeys: ["provider-keys"],
   rateLimits: ["rate-limits"],
@@ -69,6 +70,8 @@ export const queryKeys = {
 
   presets: ["presets"],
   preset: {
+    /** Each preset with its estimates. */
+    each: ["preset"],
     one: (id: string) => ["preset", id],
     trends: (id: string, question: { candidate?: string | undefined; baseline?: string | undefined }) => [
       "preset",
@@ -84,6 +87,7 @@ export const queryKeys = {
       variables,
     ],
   },
+  rehearsals: ["rehearsal"],
   /** The dry run of a configuration that is still being written. */
   rehearsal: (configuration: Configuration) => ["rehearsal", configuration],
 

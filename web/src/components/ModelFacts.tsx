@@ -12,7 +12,7 @@ function factsOf(model: Model, formats: ReturnType<typeof useFormats>): string {
   const context = model.context_tokens === null ? "" : `reads ${formats.short(model.context_tokens)}`;
   if (model.provider === "local") return [context, "free"].filter(Boolean).join(" · ");
   const price = model.prices
-    ? `${formats.dollars(model.prices.input_per_million)} in, ${formats.dollars(model.prices.output_per_million)} out`
+    ? `${formats.dollars(model.prices.input_per_million)} in, ${formats.dollars(model.prices.output_per_million)} out${model.prices.source === "own" ? " (your price)" : ""}`
     : "price unknown";
   return [context, price].filter(Boolean).join(" · ");
 }

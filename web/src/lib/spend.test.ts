@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { formatsFor } from "./format";
-import { beyondBrief, spentInBrief, unknownCalls } from "./spend";
+import { beyondBrief, expected, spentExactly, spentInBrief, unknownCalls } from "./spend";
 
 const formats = formatsFor("en", "UTC");
 
@@ -16,4 +16,16 @@ test("a known part is told as the least that it cost", () => {
   expect(beyondBrief({ cost: "0", unknown_calls: 0 }, formats)).toBe("");
   expect(spentInBrief({ cost: "0", unknown_calls: 0 }, formats)).toBe("$0.00");
   expect(unknownCalls({ cost: "1.2", unknown_calls: 0 }, formats)).toBe("");
+});
+
+test("an estimate with an unknown price tells the known part and what comes on top", () => {
+  expect(expected("0.42", 12, formats)).toEqual({ value: "$0.42", hint: "and 12 calls of unknown price" });
+  expect(expected("0", 1, formats)).toEqual({ value: "unknown", hint: "1 call of unknown price" });
+  expect(expected("0.42", 0, formats)).toEqual({ value: "$0.42" });
+});
+
+test("the exact cost never shows a zero where nothing is known", () => {
+  expect(spentExactly({ cost: "0", unknown_calls: 435 }, formats)).toBe("435 calls of unknown cost");
+  expect(spentExactly({ cost: "0.0125", unknown_calls: 2 }, formats)).toBe("$0.0125 and 2 calls of unknown cost");
+  expect(spentExactly({ cost: "0.0125", unknown_calls: 0 }, formats)).toBe("$0.0125");
 });

@@ -18,6 +18,22 @@ export function beyondBrief(spend: Spend, formats: Formats): string {
   return calls && Number(spend.cost) ? `and ${calls}` : calls;
 }
 
+/** The known part of an estimate, and what comes on top of it. */
+export function expected(known: string, calls: number, formats: Formats): { value: string; hint?: string } {
+  if (!calls) return { value: formats.dollars(known) };
+  const unknown = `${formats.integer(calls)} ${calls === 1 ? "call" : "calls"} of unknown price`;
+  return Number(known)
+    ? { value: formats.dollars(known), hint: `and ${unknown}` }
+    : { value: "unknown", hint: unknown };
+}
+
+/** The known cost exactly, and how many calls have one that nobody knows. */
+export function spentExactly(spend: Spend, formats: Formats): string {
+  const calls = unknownCalls(spend, formats);
+  if (!calls) return formats.dollars(spend.cost);
+  return Number(spend.cost) ? `${formats.dollars(spend.cost)} and ${calls}` : calls;
+}
+
 /** How many calls have a cost that nobody knows; nothing where all are known. */
 export function unknownCalls({ unknown_calls: calls }: Spend, formats: Formats): string {
   if (!calls) return "";

@@ -9,6 +9,7 @@ import { QueryView } from "../../components/QueryView";
 import { Scroll } from "../../components/Scroll";
 import { Segments } from "../../components/Segments";
 import { part } from "../../lib/part";
+import { beyondBrief, spentInBrief } from "../../lib/spend";
 import { chartOf, colourOf, dayAfter, lastDays, type Measure, type Totals, type Usage } from "./usage";
 
 const UsageChart = lazy(part(() => import("./UsageChart").then((m) => ({ default: m.UsageChart }))));
@@ -99,7 +100,7 @@ function Figures({
           </Suspense>
         </div>
       ) : (
-        <Note>Nothing in this time had a price: built-in models cost nothing.</Note>
+        !total.unknown_calls && <Note>Nothing in this time had a price: built-in models cost nothing.</Note>
       )}
       {total.unknown_calls > 0 && (
         <Note tone="warn">
@@ -148,10 +149,8 @@ function Line({ name, totals, colour }: { name: string; totals: Totals; colour?:
       <td>{formats.integer(totals.input_tokens + totals.cached_read_tokens + totals.cached_write_tokens)}</td>
       <td>{formats.integer(totals.output_tokens)}</td>
       <td>
-        {formats.dollars(totals.cost)}
-        {totals.unknown_calls > 0 && (
-          <span className="small dim"> + {formats.integer(totals.unknown_calls)} unknown</span>
-        )}
+        {spentInBrief(totals, formats)}
+        {totals.unknown_calls > 0 && <span className="small dim block">{beyondBrief(totals, formats)}</span>}
       </td>
     </tr>
   );

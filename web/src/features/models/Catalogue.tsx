@@ -132,12 +132,27 @@ function ModelRow({ model }: { model: Model }) {
 function Price({ model }: { model: Model }) {
   const formats = useFormats();
   if (model.provider === "local") return <span className="small good price">free</span>;
-  if (!model.prices) return <span className="small dim price">price unknown</span>;
+  if (!model.prices)
+    return (
+      <span className="small dim price">
+        price unknown
+        <SayPrice model={model.model}>Say what it costs</SayPrice>
+      </span>
+    );
   const { input_per_million: read, output_per_million: written, source } = model.prices;
   return (
-    <span className="small num price" title={`From ${source}`}>
+    <span className="small num price" title={source === "own" ? undefined : `From ${source}`}>
       {formats.dollars(read)} in, {formats.dollars(written)} out
       <span className="dim block">for a million tokens</span>
+      {source === "own" && <SayPrice model={model.model}>your price</SayPrice>}
     </span>
+  );
+}
+
+function SayPrice({ model, children }: { model: string; children: string }) {
+  return (
+    <Link className="block" to="/models" search={{ tab: "prices", find: model }}>
+      {children}
+    </Link>
   );
 }

@@ -11,7 +11,7 @@ import { Empty, ErrorNote, Note } from "../../components/Feedback";
 import { TextField } from "../../components/Field";
 import { QueryView } from "../../components/QueryView";
 import { focusPage } from "../../lib/usePageChange";
-import { useKeys } from "./queries";
+import { modelPricesQuery, useKeys } from "./queries";
 
 /** Why a test of a key failed, by its code. */
 const TROUBLES: Record<string, string> = {
@@ -146,6 +146,7 @@ function KeyRow({ stored, test }: { stored: ProviderKey; test: Test }) {
           <span className="small dim block">
             {last ? `${last.ok ? "worked" : "failed"} on ${formats.dateTime(last.at)}` : "never tried"}
           </span>
+          {stored.base_url && <UsualPrice provider={stored.provider} />}
         </div>
         <div className="row tight">
           <Button small onPress={() => test.mutate(stored.provider)} isDisabled={test.isPending}>
@@ -166,6 +167,22 @@ function KeyRow({ stored, test }: { stored: ProviderKey; test: Test }) {
         onConfirm={() => remove.mutate(stored.provider, { onSuccess: () => setTimeout(focusPage) })}
       />
     </li>
+  );
+}
+
+/** What the user said that the models of a server of their own cost, where no list knows it. */
+function UsualPrice({ provider }: { provider: string }) {
+  const formats = useFormats();
+  const usual = useQuery(modelPricesQuery(useApi())).data?.items.find(({ model }) => model === provider);
+  return (
+    <span className="small block">
+      {usual
+        ? `Its models cost ${formats.dollars(usual.input_per_million)} in, ${formats.dollars(usual.output_per_million)} out. `
+        : ""}
+      <Link to="/models" search={{ tab: "prices", find: provider }}>
+        {usual ? "Change" : "Say what its models cost"}
+      </Link>
+    </span>
   );
 }
 

@@ -5,12 +5,14 @@ import { TabStrip } from "../../components/TabStrip";
 import { Catalogue } from "./Catalogue";
 import { JudgesPanel } from "./JudgesPanel";
 import { KeysPanel } from "./KeysPanel";
+import { PricesPanel } from "./PricesPanel";
 import { RateLimitsPanel } from "./RateLimitsPanel";
 
 const TABS = [
   ["models", "Models"],
   ["judges", "Judges"],
   ["keys", "Your keys"],
+  ["prices", "Your prices"],
   ["limits", "Rate limits"],
 ] as const;
 
@@ -41,6 +43,14 @@ export function ModelsPage() {
         </TabPanel>
         <TabPanel id="keys">
           <KeysPanel />
+        </TabPanel>
+        <TabPanel id="prices">
+          <PricesPanel
+            model={tab === "prices" ? (search.find ?? "") : ""}
+            onModel={(model) =>
+              void navigate({ search: { tab: "prices", ...(model ? { find: model } : {}) }, replace: true })
+            }
+          />
         </TabPanel>
         <TabPanel id="limits">
           <RateLimitsPanel />

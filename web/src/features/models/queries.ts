@@ -7,6 +7,8 @@ import { toast } from "../../components/Toasts";
 
 export type RateLimit = components["schemas"]["RateLimit"];
 export type RateLimitIn = components["schemas"]["RateLimitIn"];
+export type ModelPrice = components["schemas"]["ModelPrice"];
+export type ModelPriceIn = components["schemas"]["ModelPriceIn"];
 export type KeyIn = components["schemas"]["ProviderKeyIn"];
 
 /** One model by its full name, also of a provider whose models are not listed. */
@@ -55,6 +57,39 @@ export function useKeys() {
     test: useMutation({
       mutationFn: (provider: string) =>
         data(api.client.GET("/api/provider-keys/test/{provider}", { params: { path: { provider } } })),
+      onSuccess: refresh,
+      onError: toast.failed,
+    }),
+  };
+}
+
+/** What the user said that models cost. */
+export function modelPricesQuery(api: Api) {
+  return queryOptions({
+    queryKey: queryKeys.modelPrices,
+    queryFn: ({ signal }) => data(api.client.GET("/api/model-prices", { signal })),
+  });
+}
+
+export function useModelPrices() {
+  const api = useApi();
+  const queries = useQueryClient();
+  // Models and estimates name these prices.
+  const refresh = () =>
+    Promise.all(
+      [queryKeys.modelPrices, queryKeys.models.all, queryKeys.rehearsals, queryKeys.preset.each].map((queryKey) =>
+        queries.invalidateQueries({ queryKey }),
+      ),
+    );
+  return {
+    save: useMutation({
+      mutationFn: ({ model, price }: { model: string; price: ModelPriceIn }) =>
+        data(api.client.PUT("/api/model-prices/{model}", { params: { path: { model } }, body: price })),
+      onSuccess: refresh,
+    }),
+    remove: useMutation({
+      mutationFn: (model: string) =>
+        data(api.client.DELETE("/api/model-prices/{model}", { params: { path: { model } } })),
       onSuccess: refresh,
       onError: toast.failed,
     }),

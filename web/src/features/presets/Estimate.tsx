@@ -1,6 +1,8 @@
+import { Link } from "@tanstack/react-router";
 import type { DryRun } from "../../api/types";
 import { useFormats } from "../../app/context";
 import { Note } from "../../components/Feedback";
+import { expected } from "../../lib/spend";
 
 const PARTS = [
   ["generate", "answers"],
@@ -13,6 +15,7 @@ const PARTS = [
 export function Estimate({ estimate }: { estimate: DryRun }) {
   const formats = useFormats();
   const { calls, power, likely_cost, worst_cost, documents, candidates, stopping, saving, economy } = estimate;
+  const part = estimate.known_part;
   const isFree = worst_cost !== null && Number(worst_cost) === 0;
   const enough = power.documents_enough === null || power.documents >= power.documents_enough;
   return (
@@ -27,11 +30,15 @@ export function Estimate({ estimate }: { estimate: DryRun }) {
         />
         <Figure
           name="Likely cost"
-          value={isFree ? "nothing" : likely_cost === null ? "unknown" : formats.dollars(likely_cost)}
+          {...(part
+            ? expected(part.likely_cost, part.likely_unknown_calls, formats)
+            : { value: isFree ? "nothing" : likely_cost === null ? "unknown" : formats.dollars(likely_cost) })}
         />
         <Figure
           name="At worst"
-          value={isFree ? "nothing" : worst_cost === null ? "unknown" : formats.dollars(worst_cost)}
+          {...(part
+            ? expected(part.worst_cost, part.worst_unknown_calls, formats)
+            : { value: isFree ? "nothing" : worst_cost === null ? "unknown" : formats.dollars(worst_cost) })}
         />
         {economy && !isFree && economy.likely_cost !== null && economy.likely_cost_at_once !== null && (
           <Figure
@@ -58,9 +65,40 @@ export function Estimate({ estimate }: { estimate: DryRun }) {
           />
         )}
       </dl>
+      {part && part.unpriced_models.length > 0 && <Unpriced models={part.unpriced_models} />}
       <Note tone={enough ? "good" : "warn"}>{power.sentence}</Note>
       {stopping && <Note>{stopping}</Note>}
     </div>
+  );
+}
+
+const NAMED = 3;
+
+/** Where to say what these models cost, and what a budget does until then. */
+function Unpriced({ models }: { models: readonly string[] }) {
+  return (
+    <Note>
+      <p>
+        {models.length === 1 ? "The price of a model is" : "Some prices are"} not known, and a budget needs them all.
+        Say what your own key pays:
+      </p>
+      <ul className="names small">
+        {models.slice(0, NAMED).map((model) => (
+          <li key={model}>
+            <Link to="/models" search={{ tab: "prices", find: model }}>
+              {model}
+            </Link>
+          </li>
+        ))}
+        {models.length > NAMED && (
+          <li>
+            <Link to="/models" search={{ tab: "prices" }}>
+              and {models.length - NAMED} more
+            </Link>
+          </li>
+        )}
+      </ul>
+    </Note>
   );
 }
 

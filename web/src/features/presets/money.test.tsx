@@ -35,4 +35,21 @@ test("an estimate tells dollars, not credits", async () => {
   const page = await renderPage(<Estimate estimate={estimate} />);
   await waitFor(() => expect(page.textContent).toMatch(/Likely cost\$0\.0125At worst\$2\.50/));
   expect(page.textContent).not.toMatch(/credit/i);
+  cleanup();
+  const known_part = {
+    likely_cost: "0.42",
+    worst_cost: "1.3",
+    likely_unknown_calls: 12,
+    worst_unknown_calls: 36,
+    unpriced_models: ["ollama:llama3"],
+  };
+  const partly = { ...estimate, likely_cost: null, worst_cost: null, known_part };
+  const told = await renderPage(<Estimate estimate={partly} />);
+  await waitFor(() =>
+    expect(told.textContent).toMatch(
+      /Likely cost\$0\.42and 12 calls of unknown priceAt worst\$1\.30and 36 calls of unknown price/,
+    ),
+  );
+  const link = screen.getByRole("link", { name: "ollama:llama3" }).getAttribute("href");
+  expect(decodeURIComponent(link ?? "")).toBe("/models?tab=prices&find=ollama:llama3");
 });

@@ -121,6 +121,15 @@ test.each(PLACES)("%s tells dollars, not credits", async (_where, place, amounts
   expect(page.textContent).not.toMatch(/credit/i);
 });
 
+test("no zero stands where no cost is known", async () => {
+  const unknown = { cost: "0", unknown_calls: 435 };
+  const spend = { ...REPORT.spend, ...unknown, rows: REPORT.spend.rows.map((row) => ({ ...row, ...unknown })) };
+  const page = await renderPage(<SpendTable spend={spend} />);
+  await waitFor(() => expect(page.querySelectorAll("tbody tr, tfoot tr")).toHaveLength(2));
+  for (const row of page.querySelectorAll("tbody tr, tfoot tr"))
+    expect(row.querySelector("td:last-child")?.textContent).toBe("435 calls of unknown cost");
+});
+
 test("a run that lost calls says what going on costs", async () => {
   const page = await renderPage(<PauseNote run={{ ...RUN, pause_reason: "unknown-costs" }} />);
   await waitFor(() => expect(page.textContent).toContain("takes the credits that are held for it"));

@@ -5,8 +5,7 @@ import { Labels } from "../../components/Labels";
 import { ProgressBar } from "../../components/ProgressBar";
 import { RunState } from "../../components/RunState";
 import { VirtualList } from "../../components/VirtualList";
-import type { Formats } from "../../lib/format";
-import { spentInBrief, unknownCalls } from "../../lib/spend";
+import { spentExactly, spentInBrief } from "../../lib/spend";
 import { useNow } from "../../lib/useNow";
 import { hasEnded, wordsForPause, wordsForPhase } from "../../lib/states";
 
@@ -102,17 +101,13 @@ function RunRow({
         </div>
         <div>
           <dt className="visually-hidden">Cost</dt>
-          <dd className="dim num" title={costInFull(run, formats)}>
+          <dd className="dim num" title={spentExactly(run.spend, formats)}>
             {spentInBrief(run.spend, formats)}
           </dd>
         </div>
       </dl>
     </div>
   );
-}
-
-function costInFull({ spend }: RunSummary, formats: Formats): string {
-  return [formats.dollars(spend.cost), unknownCalls(spend, formats)].filter(Boolean).join(" and ");
 }
 
 function sentence(run: RunSummary): string {

@@ -28,4 +28,10 @@ test("the list of runs tells what each cost in dollars, not in credits", async (
   const page = await renderPage(<RunList runs={[run]} chosen={new Set()} onChoose={nothing} onEnd={nothing} />);
   await waitFor(() => expect(page.textContent).toContain("$0.0125"));
   expect(page.textContent).not.toMatch(/credit/i);
+  cleanup();
+  const unknown = { ...run, spend: { cost: "0", unknown_calls: 435 } } as RunSummary;
+  const other = await renderPage(<RunList runs={[unknown]} chosen={new Set()} onChoose={nothing} onEnd={nothing} />);
+  await waitFor(() => expect(other.textContent).toContain("unknown"));
+  expect(other.querySelector("[title='435 calls of unknown cost']")).toBeTruthy();
+  expect(other.innerHTML).not.toContain("$0");
 });

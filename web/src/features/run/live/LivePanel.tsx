@@ -3,7 +3,7 @@ import { useFormats } from "../../../app/context";
 import { Figure } from "../../../components/Figure";
 import { ProgressBar } from "../../../components/ProgressBar";
 import { PHASES, wordsForPhase } from "../../../lib/states";
-import { beyondBrief, spentInBrief } from "../../../lib/spend";
+import { beyondBrief, spentExactly, spentInBrief } from "../../../lib/spend";
 import type { LiveView } from "../liveRun";
 import { phaseTotals } from "./phaseTotals";
 
@@ -38,7 +38,7 @@ export function LivePanel({ run, live }: { run: Run; live: LiveView }) {
         <Figure
           name="Spent"
           value={spentInBrief(spend, formats)}
-          title={formats.dollars(spend.cost)}
+          title={spentExactly(spend, formats)}
           {...budgetHint(run, formats)}
         />
         {spend.reused ? (

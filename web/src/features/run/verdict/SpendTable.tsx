@@ -3,7 +3,10 @@ import { useFormats } from "../../../app/context";
 import { NumberHead } from "../../../components/NumberHead";
 import { Scroll } from "../../../components/Scroll";
 import { placesFor } from "../../../lib/format";
+import { beyondBrief } from "../../../lib/spend";
 import { wordsForPhase } from "../../../lib/states";
+
+type Cost = Pick<Report["spend"], "cost" | "unknown_calls">;
 
 /** Which model was called for what, how often, and what that cost. */
 export function SpendTable({ spend }: { spend: Report["spend"] }) {
@@ -11,8 +14,10 @@ export function SpendTable({ spend }: { spend: Report["spend"] }) {
   if (!spend.rows.length) return null;
   const places = placesFor(spend.rows.map((row) => row.cost));
   const failed = spend.rows.reduce((sum, row) => sum + row.failed, 0);
-  const unknown = (calls: number) =>
-    calls > 0 && <span className="dim small block">and {formats.integer(calls)} unknown</span>;
+  // Where nothing is known, no figure stands for it.
+  const known = ({ cost, unknown_calls: calls }: Cost, figure: string) => (calls && !Number(cost) ? "" : figure);
+  const unknown = (cost: Cost) =>
+    cost.unknown_calls > 0 && <span className="dim small block">{beyondBrief(cost, formats)}</span>;
   return (
     <section className="stack" aria-labelledby="spend-title">
       <h2 id="spend-title">What it took</h2>
@@ -39,8 +44,8 @@ export function SpendTable({ spend }: { spend: Report["spend"] }) {
                 <td className="n">{formats.integer(row.input_tokens)}</td>
                 <td className="n">{formats.integer(row.output_tokens)}</td>
                 <td className="n">
-                  {Number(row.cost) ? formats.dollars(row.cost, places) : "0"}
-                  {unknown(row.unknown_calls)}
+                  {known(row, Number(row.cost) ? formats.dollars(row.cost, places) : "0")}
+                  {unknown(row)}
                 </td>
               </tr>
             ))}
@@ -55,8 +60,8 @@ export function SpendTable({ spend }: { spend: Report["spend"] }) {
               <td className="n">{formats.integer(spend.input_tokens)}</td>
               <td className="n">{formats.integer(spend.output_tokens)}</td>
               <td className="n">
-                {formats.dollars(spend.cost, places)}
-                {unknown(spend.unknown_calls)}
+                {known(spend, formats.dollars(spend.cost, places))}
+                {unknown(spend)}
               </td>
             </tr>
           </tfoot>

@@ -3,7 +3,7 @@ import type { Report, Run } from "../../../api/types";
 import { useFormats } from "../../../app/context";
 import { Figure } from "../../../components/Figure";
 import { Note } from "../../../components/Feedback";
-import { beyondBrief, spentInBrief } from "../../../lib/spend";
+import { beyondBrief, spentExactly, spentInBrief } from "../../../lib/spend";
 import { hasEnded } from "../../../lib/states";
 
 /** What the verdict rests on, in numbers. */
@@ -30,7 +30,7 @@ export function VerdictFacts({ run, report }: { run: Run; report: Report }) {
       <Figure
         name="Cost"
         value={spentInBrief(report.spend, formats)}
-        title={formats.dollars(report.spend.cost)}
+        title={spentExactly(report.spend, formats)}
         {...(report.spend.unknown_calls ? { hint: beyondBrief(report.spend, formats) } : {})}
       />
       {run.spend.reused ? (
