@@ -77,6 +77,31 @@ async def test_the_estimate_has_both_prices_and_a_run_in_batches_pays_the_lower(
     assert servers.twice == []
 
 
+async def test_a_call_in_a_batch_costs_half_of_what_the_user_said_when_it_was_claimed(
+    ada: httpx.AsyncClient, servers: Servers, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(batching, "LOOK_SECONDS", 0.0)
+    path = f"/api/model-prices/{MODELS[0]}"
+    await ada.put(path, json={"input_per_million": "100", "output_per_million": "0"})
+    configuration = await _configuration(ada, MODELS[0]) | {"comparison": None, "economy": True}
+    servers.openai.shelf.looks = 1_000_000
+    run = (await ada.post("/api/runs", json={"configuration": configuration})).json()
+    await ada.post(f"/api/runs/{run['id']}/start")
+    async with asyncio.timeout(60):
+        while not servers.openai.shelf.held:
+            await asyncio.sleep(0.02)
+        await ada.put(path, json={"input_per_million": "1", "output_per_million": "1"})
+        servers.openai.shelf.looks = 1
+        while run["state"] not in ENDS:
+            await asyncio.sleep(0.02)
+            run = (await ada.get(f"/api/runs/{run['id']}")).json()
+    calls = (await ada.get(f"/api/metering/calls?run_id={run['id']}")).json()["items"]
+    assert {call["price_id"] for call in calls} == {"own/100000000/0/batch"}
+    assert [Decimal(call["cost"]) for call in calls] == [
+        Decimal(call["input_tokens"] + call["cached_read_tokens"]) / 20_000 for call in calls
+    ]
+
+
 async def test_economy_is_refused_where_a_provider_has_no_batches(ada: httpx.AsyncClient) -> None:
     async def faults(configuration: dict[str, Any]) -> list[tuple[str, str]]:
         answer = await ada.post("/api/runs?dry_run=true", json={"configuration": configuration | {"economy": True}})
