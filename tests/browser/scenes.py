@@ -6,6 +6,7 @@ from typing import Final
 from carrel_sdk import Workspace
 from carrel_sdk.configuration import Candidate, Comparison, Generation, Judge, Rows, RunLimits
 from carrel_sdk.presets import Preset, PresetDraft
+from carrel_sdk.votes import Choice
 from playwright.async_api import Page, expect
 
 from carrel.cli import demo
@@ -18,6 +19,15 @@ GUIDES: Final = 18
 EARLY: Final = ("submodular", "random", "lead")
 EARLY_GUIDES: Final = 36
 VOTES: Final = {"Ann": 30, "Bo": 20}
+REASONS: Final = (
+    "Leaves out what the decision costs.",
+    "Too long for what it says.",
+    "Clearer, and the decision comes first.",
+    "Hm, a matter of taste.",
+    "Shorter, and nothing is missing.",
+    "Hard to follow without the record.",
+)
+"""Of every second vote, by turns."""
 TABS: Final = ("verdict", "answers", "matrix", "documents", "judges", "what-if", "tasks", "log", "report")
 SETTINGS: Final = ("usage", "ledger", "github", "data", "sessions", "programs")
 EMPTY: Final = {
@@ -33,6 +43,7 @@ SCROLLED: Final = {
     "run-looks": "Looks on the way",
     "run-overturning": "What could overturn it",
     "run-against": "People against the judges",
+    "run-proposed": "Criteria from what you said",
     "run-live-answers": "Answers as they come",
 }
 """Parts of a page that begin below its first screen, by their headings."""
@@ -44,6 +55,7 @@ TABLE: Final = "id,question,language,expected\n" + "".join(
 
 async def _booth(page: Page) -> None:
     await expect(page.get_by_role("dialog").get_by_text("The first is better")).to_be_visible()
+    await page.get_by_role("textbox", name="Why?").fill("Names the ship, and is half as long.")
 
 
 async def _note(page: Page) -> None:
@@ -124,6 +136,8 @@ def furnish(workspace: Workspace, website: DemoWebsite) -> Mapping[str, str]:
     places |= {"judges": "/models?tab=judges", "account": "/account"}
     places |= {f"account-{tab}": f"/account?tab={tab}" for tab in SETTINGS}
     places |= {"run-judges": f"/runs/{early}?tab=judges", "run-against": f"/runs/{early}?tab=judges"}
+    places |= {"run-proposed": f"/runs/{early}?tab=judges"}
+    places |= {"criteria-from-votes": f"/library/new?type=criteria&votes={early}"}
     places |= {"run-booth": f"/runs/{run}?tab=judges&vote=now", "run-note": f"/runs/{run}?tab=documents"}
     places |= {"run-glossary": f"/runs/{run}", "embedded": f"/runs/{run}"}
     places |= dict.fromkeys(("run-people", "run-looks", "run-overturning"), f"/runs/{early}?tab=verdict")
@@ -188,4 +202,6 @@ def _vote(workspace: Workspace, run: str, voter: str, votes: int) -> None:
         words = set(ballot.document.lower().split())
         first, second = (len(words & set(text.lower().split())) for text in (ballot.first, ballot.second))
         likes_first = (first > second) != ((number + len(voter)) % 6 == 0)
-        workspace.votes.cast(run, ballot.pair, "tie" if first == second else "first" if likes_first else "second")
+        word: Choice = "tie" if first == second else "first" if likes_first else "second"
+        reason = "" if number % 2 else REASONS[number // 2 % len(REASONS)]
+        workspace.votes.cast(run, ballot.pair, word, reason=reason)

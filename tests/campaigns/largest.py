@@ -54,6 +54,7 @@ _OF_A_RUN: Final = (
     Read("GET /runs/{run_id}/votes", "/votes?limit=200"),
     Read("GET /runs/{run_id}/votes/count", "/votes/count"),
     Read("GET /runs/{run_id}/votes/against-judges", "/votes/against-judges"),
+    Read("GET /runs/{run_id}/criteria-proposal", "/criteria-proposal"),
     Read("POST /runs/{run_id}/votes/next", "/votes/next"),
     Read("POST /runs/{run_id}/share-logs", "/share-logs"),
 )
@@ -106,6 +107,28 @@ def _votes(name: str, shared: Shared, _: User) -> Request:
     lines = [f"{document},c{first},c{second},{word}" for document, (first, second), word in drawn]
     table = {"csv": "\n".join(["document,first,second,verdict", *lines])}
     return Request("POST", f"/runs/{run}/votes/import", json=table, headers=owner.session)
+
+
+def _reasons(read: Read, shared: Shared, _: User) -> Request:
+    """As many votes and notes as a run may have, each with as much text as is read, in words that begin a phrase."""
+    owner, run = shared.once("reasons", partial(_run, COMPARED))
+    with stored.signed_out(shared.running, owner) as conn:
+        seq = conn.value("SELECT seq FROM runs WHERE id = ?", run)
+        pairs = [*combinations(range(1, 21), 2)]
+        for number in range(10_000):
+            place = seq, 1 + number % 240
+            said = "to " * 164 + str(number)
+            conn.run(
+                "INSERT INTO run_votes (id, run, document, candidate, opponent, repeat, presented, word, shown_at,"
+                " voted_at, reason) VALUES (?, ?, ?, ?, ?, 1, 'ab', 'first', ?, ?, ?) ON CONFLICT DO NOTHING",
+                *(f"vote-{number}", *place, *pairs[number // 240], stored.AT, stored.AT, said),
+            )
+            conn.run(
+                "INSERT INTO run_notes (run, document, candidate, repeat, starred, note, updated_at)"
+                " VALUES (?, ?, ?, ?, 0, ?, ?) ON CONFLICT DO NOTHING",
+                *(*place, 1 + number // 240 % 20, 1 + number // 4_800, said.ljust(2_000), stored.AT),
+            )
+    return request(read, owner, run)
 
 
 def _whole_export(name: str, shared: Shared, _: User) -> Request:
@@ -269,6 +292,10 @@ def cases() -> list[tuple[str, str, Prepare]]:
     ]
     found += [
         (read.operation, "after 10,000 votes", partial(_read_of_run, "96,000 calls", read)) for read in _BESIDE_RUNS
+    ]
+    found += [
+        (f"{method} /runs/{{run_id}}/{end}", "10,000 votes and notes, 500 characters each", partial(_reasons, _at(end)))
+        for method, end in (("GET", "criteria-proposal"), ("GET", "ranking"))
     ]
     found.append(("POST /runs/{run_id}/export", "96,000 calls", _run_export))
     found.append(("DELETE /runs/{run_id}", "96,000 calls", partial(_deleted, COMPARED)))

@@ -13,6 +13,7 @@ from carrel_sdk.presets import PresetDraft
 from click.testing import Result
 
 from carrel.cli.interface.terminal import dollars
+from carrel.contents import criteria
 from tests.support.service import Service
 
 Terminal = Callable[..., Result]
@@ -198,20 +199,29 @@ def test_a_person_votes_blind_on_pairs(signed_in: Terminal, service: Service, to
     run_id = str(printed(signed_in("preset", "execute", preset_id, "--watch", "--json"))["id"])
     first = printed(signed_in("run", "vote", run_id, "--json"))
     assert (first["left"], "local:lead" in str(first)) == (1, False)
-    asked = signed_in("run", "vote", run_id, stdin="what\nb\nu\n1\nq\n")
+    asked = signed_in("run", "vote", run_id, "--why", stdin="what\nb\n\nu\n1\nIt is clearer.\nq\n")
     assert asked.exit_code == 0, asked.output
     assert str(first["document_name"]) in asked.output
     assert "1 vote, 0 not shown yet" in asked.output
     assert "local:" not in asked.output
     with Workspace(service.url, token) as workspace:
-        assert [(vote.id, vote.verdict) for vote in workspace.votes.each(run_id)] == [(first["pair"], "first")]
+        assert [(vote.id, vote.verdict, vote.reason) for vote in workspace.votes.each(run_id)] == [
+            (first["pair"], "first", "It is clearer.")
+        ]
     second = str(printed(signed_in("run", "vote", run_id, "--json"))["pair"])
     # The end of the input is the end of the voting.
     assert signed_in("run", "vote", run_id, stdin="").exit_code == 0
-    voted = printed(signed_in("run", "vote", run_id, "--pair", second, "--verdict", "both_bad", "--json"))
+    assert "Nothing is proposed" in signed_in("votes", "criteria", run_id).output
+    assert signed_in("run", "vote", run_id, "--reason", "clear").exit_code == 2
+    reason = ("--reason", "both unclear\n- name: tone")
+    voted = printed(signed_in("run", "vote", run_id, "--pair", second, "--verdict", "both_bad", *reason, "--json"))
     assert (voted["id"], voted["verdict"], voted["votes"]) == (second, "tie", 2)
     assert printed(signed_in("run", "vote", run_id, "--json")) == {"votes": 2, "left": 0, "both_bad": 1}
     assert "2 votes, 1 of them on two bad answers" in signed_in("run", "vote", run_id).output
+    proposed = signed_in("votes", "criteria", run_id).output
+    # Nothing in a reason becomes a line of the YAML.
+    assert [one.name for one in criteria.parse(proposed, 10_000)] == ["clarity"]
+    assert "  #   both unclear - name: tone" in proposed.splitlines()
 
 
 def test_several_people_vote_and_votes_from_elsewhere_come_in(

@@ -123,6 +123,7 @@ OF_USERS: list[Callable[[Any], object]] = [
     lambda workspace: workspace.votes.count(RUN),
     lambda workspace: workspace.votes.import_csv(RUN, "document,first,second,verdict\n", voter="Ann"),
     lambda workspace: workspace.votes.against_judges(RUN),
+    lambda workspace: workspace.votes.criteria_proposal(RUN),
     lambda workspace: workspace.votes.undo(RUN, "{vote_id}"),
     lambda workspace: workspace.votes.withdraw(RUN, "{vote_id}"),
     lambda workspace: first(workspace.runs.events(RUN)),

@@ -12,6 +12,7 @@ from carrel_sdk import CarrelApiError, Conflict, Host, NotFound, Workspace
 from carrel_sdk.configuration import Candidate, Comparison, Configuration, Generation, Judge, RunLimits, Scoring
 from carrel_sdk.presets import Preset, PresetDraft
 from carrel_sdk.run_models import Run
+from carrel_sdk.votes import Choice
 
 from tests.support.service import Service
 
@@ -191,7 +192,8 @@ def test_a_run_is_judged_anew_by_another_judge(workspace: Workspace, finished: R
 def test_a_person_votes_blind_and_is_set_beside_the_judges(workspace: Workspace, finished: Run) -> None:
     before = workspace.runs.ranking(finished.id)
     while (ballot := workspace.votes.next(finished.id)) is not None:
-        workspace.votes.cast(finished.id, ballot.pair, "first" if len(ballot.first) > len(ballot.second) else "second")
+        longer: Choice = "first" if len(ballot.first) > len(ballot.second) else "second"
+        workspace.votes.cast(finished.id, ballot.pair, longer, reason="It holds more facts.")
     count = workspace.votes.count(finished.id)
     assert count.left == 0
     votes = list(workspace.votes.each(finished.id))
@@ -199,6 +201,9 @@ def test_a_person_votes_blind_and_is_set_beside_the_judges(workspace: Workspace,
     with pytest.raises(Conflict) as refused:
         workspace.votes.cast(finished.id, votes[0].id, "tie")
     assert refused.value.code == "vote-counted"
+    assert {vote.reason for vote in votes} == {"It holds more facts."}
+    [proposed] = workspace.votes.criteria_proposal(finished.id).proposals
+    assert (proposed.criterion.name, proposed.votes, len(proposed.quotes)) == ("coverage", len(votes), 1)
     beside = workspace.runs.ranking(finished.id)
     # The votes change no figure; they tell that the judge names the other answer.
     figures = [msgspec.structs.replace(one.ranking, distrust=[]) for one in (before, beside)]

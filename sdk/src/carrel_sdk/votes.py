@@ -6,6 +6,7 @@ from typing import Literal, TypeAlias
 import msgspec
 
 from carrel_sdk.calls import Calls
+from carrel_sdk.contents import CriterionRow
 from carrel_sdk.errors import Conflict
 from carrel_sdk.ranking import PassRate
 from carrel_sdk.transport import segment
@@ -48,7 +49,10 @@ class Voted(msgspec.Struct, frozen=True):
 
 
 class Vote(msgspec.Struct, frozen=True, kw_only=True):
-    """A vote with the names of the two candidates. `winner` is None for a tie, `voter` empty for the user."""
+    """A vote with the names of the two candidates. `winner` is None for a tie, `voter` empty for the user.
+
+    `reason` is why somebody voted so, empty where they did not say it.
+    """
 
     id: str
     document: int
@@ -61,6 +65,7 @@ class Vote(msgspec.Struct, frozen=True, kw_only=True):
     winner: str | None = None
     voter: str = ""
     both_bad: bool = False
+    reason: str = ""
 
 
 class VoteUndone(msgspec.Struct, frozen=True):
@@ -123,6 +128,39 @@ class AgainstJudges(msgspec.Struct, frozen=True, kw_only=True):
     disagreements: list[Disagreement]
 
 
+class Said(msgspec.Struct, frozen=True, kw_only=True):
+    """What somebody wrote: as the reason of a vote (`vote`), or as a note on an answer (`note`)."""
+
+    kind: str
+    document: int
+    text: str
+
+
+class ProposedCriterion(msgspec.Struct, frozen=True, kw_only=True):
+    """A criterion as a row, how many votes and notes mention it, and up to three of these."""
+
+    criterion: CriterionRow
+    votes: int
+    notes: int
+    quotes: list[Said]
+
+
+class CriteriaProposal(msgspec.Struct, frozen=True, kw_only=True):
+    """What people's words ask for, most mentioned first; a criterion that fewer than `least` mention is not proposed.
+
+    `votes` gave a reason, and `notes` have a text. `rare` names the criteria that too few mention. Of `unrecognised`
+    votes and notes no word is known.
+    """
+
+    proposals: list[ProposedCriterion]
+    least: int
+    votes: int
+    notes: int
+    rare: list[str]
+    unrecognised: int
+    unrecognised_quotes: list[Said]
+
+
 class Votes:
     """The routes under `/runs/{id}/votes`."""
 
@@ -141,13 +179,16 @@ class Votes:
                 raise
             return None
 
-    def cast(self, run_id: str, pair: str, verdict: Choice, *, both_bad: bool = False) -> Voted:
-        """Say which answer of the pair is better; `both_bad` says of a tie that neither is good enough.
+    def cast(self, run_id: str, pair: str, verdict: Choice, *, both_bad: bool = False, reason: str = "") -> Voted:
+        """Say which answer of the pair is better, and perhaps why, in up to 500 characters.
+
+        `both_bad` says of a tie that neither is good enough.
 
         Raises:
             Conflict: `vote-counted`, it was voted on already.
         """
-        return self._calls.post(_path(run_id), Voted, {"pair": pair, "verdict": verdict, "both_bad": both_bad})
+        body = {"pair": pair, "verdict": verdict, "both_bad": both_bad, "reason": reason}
+        return self._calls.post(_path(run_id), Voted, body)
 
     def each(self, run_id: str) -> Iterator[Vote]:
         """The votes with the candidates' names, newest first. Who reads them is no longer blind to these pairs."""
@@ -161,16 +202,21 @@ class Votes:
         """How often the votes came to the judges' outcome, and where not. It tells the names."""
         return self._calls.get(f"{_path(run_id)}/against-judges", AgainstJudges)
 
-    def import_csv(self, run_id: str, csv: str, *, voter: str | None = None) -> VotesImported:
-        """Count votes from a table with the columns document, first, second and verdict, and perhaps repeat and voter.
+    def criteria_proposal(self, run_id: str) -> CriteriaProposal:
+        """Criteria proposed from the reasons of the votes and the notes on the answers, without calling a model."""
+        return self._calls.get(f"/runs/{segment(run_id)}/criteria-proposal", CriteriaProposal)
 
-        All lines count, or none. A line that repeats a vote changes nothing. `voter` is for lines without a voter.
+    def import_csv(self, run_id: str, csv: str, *, voter: str | None = None) -> VotesImported:
+        """Count votes from a table with the columns document, first, second and verdict, and perhaps others.
+
+        These are repeat, voter, both_bad and reason. All lines count, or none. A line that repeats a vote changes
+        nothing. `voter` is for lines without a voter.
         """
         body = {"csv": csv} if voter is None else {"csv": csv, "voter": voter}
         return self._calls.post(f"{_path(run_id)}/import", VotesImported, body)
 
     def undo(self, run_id: str, vote_id: str) -> VoteUndone:
-        """Undo the last vote of a voter; its pair is shown again.
+        """Undo the last vote of a voter, with its reason; its pair is shown again.
 
         Raises:
             Conflict: `vote-not-last`, the voter has voted since.

@@ -46,7 +46,7 @@ from carrel.rate_limits import routes as rate_limits
 from carrel.receipts import routes as receipts
 from carrel.reports import routes as reports
 from carrel.runs.progress.events import Streams
-from carrel.runs.routes import control, leaderboard, logs, notes, results, runs, shared_logs, trends, votes
+from carrel.runs.routes import control, criteria, leaderboard, logs, notes, results, runs, shared_logs, trends, votes
 from carrel.runs.routes import github as run_github
 from carrel.settings import routes as settings_
 from carrel.system_keys import routes as system_keys
@@ -78,6 +78,7 @@ ROUTERS = (
     receipts.keys_router,
     votes.router,
     notes.router,
+    criteria.router,
     shared_logs.router,
     settings_.router,
     models.router,

@@ -183,12 +183,13 @@ class _VoteRow(NamedTuple):
     chance: float | None
     among: int | None
     both_bad: int
+    reason: str
 
 
 def _votes(row: _VoteRow) -> Lines:
     yield (
         row.id, f"d{row.document}", row.document_name, row.repeat, row.first, row.second, row.word, row.winner,
-        row.voted_at, row.voter, row.chance, row.among, row.both_bad,
+        row.voted_at, row.voter, row.chance, row.among, row.both_bad, row.reason,
     )  # fmt: skip
 
 
@@ -331,7 +332,7 @@ TABLES = (
         "votes.csv",
         (
             "id", "document", "document_name", "repeat", "shown_first", "shown_second", "verdict", "winner", "voted_at",
-            "voter", "chance", "among", "both_bad",
+            "voter", "chance", "among", "both_bad", "reason",
         ),
         Select(
             _VoteRow,

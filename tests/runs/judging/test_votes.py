@@ -1,57 +1,21 @@
 """A person's blind votes over HTTP: shown without names, counted once, beside the judges and not among them."""
 
-import asyncio
 import csv
-import zipfile
-from collections.abc import Awaitable, Callable
-from io import BytesIO, StringIO
+from io import StringIO
 from typing import Any
 
 import httpx
 import pytest
 
 from carrel.runs.judging import answer_notes, votes
+from tests.runs.judging.voting import LABELS, MODELS, bring_in, cast, next_pair, table_of
 from tests.support.host import PLUGIN, Host, code_of
 from tests.support.web_runs import ended, planned
-
-LABELS = ("Candidate Alpha", "Candidate Beta", "Candidate Gamma")
-MODELS = ("local:lead", "local:lexrank", "local:random")
-
-TableOf = Callable[[str, str], Awaitable[list[dict[str, str]]]]
 
 
 @pytest.fixture
 async def run(ada: httpx.AsyncClient) -> str:
     return f"/api/runs/{await ended(ada, {}, documents=3, models=MODELS, labels=LABELS)}"
-
-
-@pytest.fixture
-def table_of(ada: httpx.AsyncClient) -> TableOf:
-    """A table of a run's export, by its file name."""
-
-    async def read(run: str, name: str) -> list[dict[str, str]]:
-        assert (await ada.post(f"{run}/export")).status_code == 202
-        async with asyncio.timeout(60):
-            while (answer := await ada.get(f"{run}/export")).status_code != 200:
-                await asyncio.sleep(0.02)
-        with zipfile.ZipFile(BytesIO(answer.content)) as archive:
-            return list(csv.DictReader(archive.read(name).decode("utf-8-sig").splitlines()))
-
-    return read
-
-
-async def next_pair(ada: httpx.AsyncClient, run: str) -> dict[str, Any]:
-    answer = await ada.post(f"{run}/votes/next")
-    assert answer.status_code == 200, answer.text
-    found: dict[str, Any] = answer.json()
-    return found
-
-
-async def cast(ada: httpx.AsyncClient, run: str, pair: str, verdict: str) -> dict[str, Any]:
-    answer = await ada.post(f"{run}/votes", json={"pair": pair, "verdict": verdict})
-    assert answer.status_code == 201, answer.text
-    found: dict[str, Any] = answer.json()
-    return found
 
 
 async def generated(ada: httpx.AsyncClient, run: str) -> dict[str, str]:
@@ -189,9 +153,7 @@ async def test_the_last_vote_can_be_undone_and_its_pair_is_shown_again(ada: http
     assert [vote["verdict"] for vote in (await ada.get(f"{run}/votes")).json()["items"]] == ["tie", "second"]
 
 
-async def test_two_bad_answers_are_a_tie_that_is_counted_by_itself(
-    ada: httpx.AsyncClient, run: str, table_of: TableOf
-) -> None:
+async def test_two_bad_answers_are_a_tie_that_is_counted_by_itself(ada: httpx.AsyncClient, run: str) -> None:
     pair = (await next_pair(ada, run))["pair"]
     await cast(ada, run, pair, "tie")
     without = (await ada.get(f"{run}/ranking", params={"with_human": "true"})).json()
@@ -206,7 +168,7 @@ async def test_two_bad_answers_are_a_tie_that_is_counted_by_itself(
     assert (vote["verdict"], vote["winner"], vote["both_bad"]) == ("tie", None, True)
     page = await ada.get(f"{run}/report", headers={"Accept": "text/html"})
     assert "1 of them ties (1 because both answers were bad)" in page.text
-    [row] = await table_of(run, "votes.csv")
+    [row] = await table_of(ada, run, "votes.csv")
     assert (row["verdict"], row["both_bad"]) == ("tie", "1")
     a, b, _ = LABELS
     table = "document,first,second,verdict,both_bad\n"
@@ -236,14 +198,12 @@ async def test_bad_votes_are_refused(ada: httpx.AsyncClient, run: str) -> None:
     assert (await ada.post("/api/runs/none/votes/next")).status_code == 404
 
 
-async def test_a_run_that_was_voted_on_is_exported_anew_with_its_votes(
-    ada: httpx.AsyncClient, run: str, table_of: TableOf
-) -> None:
+async def test_a_run_that_was_voted_on_is_exported_anew_with_its_votes(ada: httpx.AsyncClient, run: str) -> None:
     assert (await ada.post(f"{run}/export")).status_code == 202
     await cast(ada, run, (await next_pair(ada, run))["pair"], "first")
     events = [entry["event"] for entry in (await ada.get(f"{run}/logs")).json()["items"]]
     assert events[0] == "vote-cast"
-    [row] = await table_of(run, "votes.csv")
+    [row] = await table_of(ada, run, "votes.csv")
     [vote] = (await ada.get(f"{run}/votes")).json()["items"]
     assert (row["id"], row["shown_first"], row["winner"]) == (vote["id"], vote["first"], vote["first"])
 
@@ -294,13 +254,11 @@ async def test_several_people_vote_blind_under_names_of_their_own(ada: httpx.Asy
     assert (refused.status_code, code_of(refused)) == (400, "invalid-input")
 
 
-async def test_each_ballot_keeps_the_probability_of_its_draw(
-    ada: httpx.AsyncClient, run: str, table_of: TableOf
-) -> None:
+async def test_each_ballot_keeps_the_probability_of_its_draw(ada: httpx.AsyncClient, run: str) -> None:
     for _ in range(4):
         await cast(ada, run, (await next_pair(ada, run))["pair"], "tie")
     by_document: dict[str, list[tuple[float, int]]] = {}
-    for row in await table_of(run, "votes.csv"):
+    for row in await table_of(ada, run, "votes.csv"):
         by_document.setdefault(row["document"], []).append((float(row["chance"]), int(row["among"])))
     assert sorted(map(len, by_document.values())) == [1, 1, 2]
     for draws in by_document.values():
@@ -309,10 +267,6 @@ async def test_each_ballot_keeps_the_probability_of_its_draw(
 
 
 LINES = "document,first,second,verdict,voter\n"
-
-
-async def bring_in(ada: httpx.AsyncClient, run: str, csv_text: str, voter: str = "") -> httpx.Response:
-    return await ada.post(f"{run}/votes/import", json={"csv": csv_text, "voter": voter})
 
 
 async def test_votes_from_elsewhere_count_like_those_cast_here(ada: httpx.AsyncClient, run: str) -> None:
@@ -350,10 +304,10 @@ async def test_a_run_has_no_more_votes_than_can_be_weighed_at_once(
     assert (await ada.get(f"{run}/votes/count")).json()["votes"] == 1
 
 
-async def test_an_export_s_votes_come_back_in(ada: httpx.AsyncClient, run: str, table_of: TableOf) -> None:
+async def test_an_export_s_votes_come_back_in(ada: httpx.AsyncClient, run: str) -> None:
     for _ in range(3):
         await cast(ada, run, (await next_pair(ada, run))["pair"], "second")
-    rows = await table_of(run, "votes.csv")
+    rows = await table_of(ada, run, "votes.csv")
     text = StringIO()
     writer = csv.DictWriter(text, rows[0].keys())
     writer.writeheader()
@@ -396,7 +350,7 @@ async def test_a_bad_line_is_named_and_nothing_of_the_table_counts(ada: httpx.As
 
 
 async def test_stars_and_notes_stay_with_their_answers_and_change_no_ranking(
-    ada: httpx.AsyncClient, run: str, table_of: TableOf, monkeypatch: pytest.MonkeyPatch
+    ada: httpx.AsyncClient, run: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     before = (await ada.get(f"{run}/ranking")).json()
     wanted: dict[str, Any] = {"document": 2, "candidate": LABELS[0], "starred": True, "note": " Too long. "}
@@ -410,7 +364,7 @@ async def test_stars_and_notes_stay_with_their_answers_and_change_no_ranking(
     assert (await ada.put(f"{run}/notes", json=wanted | {"note": "", "starred": False})).status_code == 200
     [left] = (await ada.get(f"{run}/notes")).json()["items"]
     assert (left["document"], left["note"]) == (1, "Too long.")
-    [row] = await table_of(run, "notes.csv")
+    [row] = await table_of(ada, run, "notes.csv")
     assert (row["document"], row["candidate"], row["starred"], row["note"]) == ("d1", LABELS[0], "0", "Too long.")
     assert (await ada.get(f"{run}/ranking")).json()["ranking"] == before["ranking"]
     for change, path in (

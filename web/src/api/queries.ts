@@ -115,3 +115,12 @@ export function meQuery(api: Api) {
     queryFn: ({ signal }) => data(api.client.GET("/api/users/me", { signal })),
   });
 }
+
+/** The criteria that the reasons of a run's votes and the notes on its answers ask for. */
+export function criteriaProposalQuery(api: Api, runId: string) {
+  return queryOptions({
+    queryKey: queryKeys.run.criteriaProposal(runId),
+    queryFn: ({ signal }) =>
+      data(api.client.GET("/api/runs/{run_id}/criteria-proposal", { params: { path: { run_id: runId } }, signal })),
+  });
+}

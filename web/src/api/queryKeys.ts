@@ -138,6 +138,8 @@ export const queryKeys = {
     delivery: (id: string) => ["run", id, "delivery"],
     notes: (id: string) => ["run", id, "notes"],
     votes: (id: string) => ["run", id, "votes"],
+    /** From the reasons of votes and from notes: who changes notes has to ask for it anew. */
+    criteriaProposal: (id: string) => ["run", id, "votes", "criteria-proposal"],
     againstJudges: (id: string) => ["run", id, "votes", "against-judges"],
     voteCount: (id: string, voter: string) => ["run", id, "votes", "count", voter],
     ballot: (id: string, voter: string, given: number) => ["run", id, "ballot", voter, given],

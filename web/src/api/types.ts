@@ -40,6 +40,7 @@ export type ContentSummary = Schemas["ContentSummary"];
 export type CriteriaRows = Schemas["CriteriaRows"];
 export type CriterionRow = Schemas["CriterionRow"];
 export type AgainstJudges = Schemas["AgainstJudges"];
+export type CriteriaProposal = Schemas["CriteriaProposal"];
 export type AnswerNote = Schemas["AnswerNote"];
 export type AnswerNoteIn = Schemas["AnswerNoteIn"];
 export type DataSet = Schemas["DataSet"];

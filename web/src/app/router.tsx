@@ -122,7 +122,8 @@ const library = createRoute({
 const content = createRoute({
   getParentRoute: () => root,
   path: "/library/$contentId",
-  validateSearch: texts("type"),
+  // `votes` is a run: a new text begins as the criteria that its votes ask for.
+  validateSearch: texts("type", "votes"),
   component: lazyRouteComponent(
     part(() => import("../features/library/ContentPage")),
     "ContentPage",

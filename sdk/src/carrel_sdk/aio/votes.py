@@ -5,7 +5,18 @@ from collections.abc import AsyncIterator
 from carrel_sdk.aio.calls import AsyncCalls
 from carrel_sdk.errors import Conflict
 from carrel_sdk.transport import segment
-from carrel_sdk.votes import AgainstJudges, Ballot, Choice, Vote, VoteCount, Voted, VotesImported, VoteUndone, _path
+from carrel_sdk.votes import (
+    AgainstJudges,
+    Ballot,
+    Choice,
+    CriteriaProposal,
+    Vote,
+    VoteCount,
+    Voted,
+    VotesImported,
+    VoteUndone,
+    _path,
+)
 
 
 class AsyncVotes:
@@ -26,13 +37,16 @@ class AsyncVotes:
                 raise
             return None
 
-    async def cast(self, run_id: str, pair: str, verdict: Choice, *, both_bad: bool = False) -> Voted:
-        """Say which answer of the pair is better; `both_bad` says of a tie that neither is good enough.
+    async def cast(self, run_id: str, pair: str, verdict: Choice, *, both_bad: bool = False, reason: str = "") -> Voted:
+        """Say which answer of the pair is better, and perhaps why, in up to 500 characters.
+
+        `both_bad` says of a tie that neither is good enough.
 
         Raises:
             Conflict: `vote-counted`, it was voted on already.
         """
-        return await self._calls.post(_path(run_id), Voted, {"pair": pair, "verdict": verdict, "both_bad": both_bad})
+        body = {"pair": pair, "verdict": verdict, "both_bad": both_bad, "reason": reason}
+        return await self._calls.post(_path(run_id), Voted, body)
 
     def each(self, run_id: str) -> AsyncIterator[Vote]:
         """The votes with the candidates' names, newest first. Who reads them is no longer blind to these pairs."""
@@ -46,16 +60,21 @@ class AsyncVotes:
         """How often the votes came to the judges' outcome, and where not. It tells the names."""
         return await self._calls.get(f"{_path(run_id)}/against-judges", AgainstJudges)
 
-    async def import_csv(self, run_id: str, csv: str, *, voter: str | None = None) -> VotesImported:
-        """Count votes from a table with the columns document, first, second and verdict, and perhaps repeat and voter.
+    async def criteria_proposal(self, run_id: str) -> CriteriaProposal:
+        """Criteria proposed from the reasons of the votes and the notes on the answers, without calling a model."""
+        return await self._calls.get(f"/runs/{segment(run_id)}/criteria-proposal", CriteriaProposal)
 
-        All lines count, or none. A line that repeats a vote changes nothing. `voter` is for lines without a voter.
+    async def import_csv(self, run_id: str, csv: str, *, voter: str | None = None) -> VotesImported:
+        """Count votes from a table with the columns document, first, second and verdict, and perhaps others.
+
+        These are repeat, voter, both_bad and reason. All lines count, or none. A line that repeats a vote changes
+        nothing. `voter` is for lines without a voter.
         """
         body = {"csv": csv} if voter is None else {"csv": csv, "voter": voter}
         return await self._calls.post(f"{_path(run_id)}/import", VotesImported, body)
 
     async def undo(self, run_id: str, vote_id: str) -> VoteUndone:
-        """Undo the last vote of a voter; its pair is shown again.
+        """Undo the last vote of a voter, with its reason; its pair is shown again.
 
         Raises:
             Conflict: `vote-not-last`, the voter has voted since.

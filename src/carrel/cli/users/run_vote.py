@@ -11,7 +11,8 @@ from carrel.cli.interface import terminal
 from carrel.cli.interface.terminal import UserCommand, printable, user_command
 
 _BOTH_BAD, _UNDO, _PASS, _QUIT = "b", "u", "p", "q"
-_KEYS = {"1": "first", "2": "second", "=": "tie", _BOTH_BAD: "both_bad", _PASS: "pass"}
+_PASSED = "pass"
+_KEYS = {"1": "first", "2": "second", "=": "tie", _BOTH_BAD: "both_bad", _PASS: _PASSED}
 _QUESTION = "Which one is better?  1, 2, = (equally good), b (both bad), u (undo the last vote), p (skip), q (quit)"
 _DOCUMENT_CHARACTERS = 1_500
 """How much of a document is shown without `--whole`. Answers are always shown whole."""
@@ -20,12 +21,23 @@ _DOCUMENT_CHARACTERS = 1_500
 @click.command("vote")
 @click.argument("run_id")
 @click.option("--pair", metavar="ID", help="Vote on this pair, whose id `--json` has shown, without questions.")
-@click.option("--verdict", type=click.Choice([*get_args(Choice), "both_bad", "pass"]), help="Your verdict on the pair.")
+@click.option(
+    "--verdict", type=click.Choice([*get_args(Choice), "both_bad", _PASSED]), help="Your verdict on the pair."
+)
+@click.option("--reason", metavar="TEXT", help="Why, in up to 500 characters; with `--verdict`.")
+@click.option("--why", is_flag=True, help="Ask after each vote why; Enter gives no reason.")
 @click.option("--voter", metavar="NAME", help="Who votes, if several people do: each sees every pair.")
 @click.option("--whole", is_flag=True, help="Show documents whole, also long ones.")
 @user_command
 def command(
-    cli: UserCommand, run_id: str, pair: str | None, verdict: str | None, voter: str | None, whole: bool
+    cli: UserCommand,
+    run_id: str,
+    pair: str | None,
+    verdict: str | None,
+    reason: str | None,
+    why: bool,
+    voter: str | None,
+    whole: bool,
 ) -> None:
     """Judge pairs of answers blind: without names, and in random order.
 
@@ -33,16 +45,18 @@ def command(
     """
     if (pair is None) != (verdict is None):
         raise click.UsageError("--pair and --verdict belong together")
+    if reason is not None and verdict in (None, _PASSED):
+        raise click.UsageError("--reason belongs to a vote")
     if pair is not None and verdict is not None:
-        _cast(cli, run_id, pair, verdict)
+        _cast(cli, run_id, pair, verdict, reason or "")
     elif cli.as_json:
         votes = cli.workspace.votes
         terminal.print_json(votes.next(run_id, voter=voter) or votes.count(run_id, voter=voter))
     else:
-        _ask(cli, run_id, voter, whole=whole)
+        _ask(cli, run_id, voter, whole=whole, why=why)
 
 
-def _ask(cli: UserCommand, run_id: str, voter: str | None, *, whole: bool) -> None:
+def _ask(cli: UserCommand, run_id: str, voter: str | None, *, whole: bool, why: bool) -> None:
     """Show one pair after the other, until there is none left or the person quits."""
     last = None
     while (ballot := cli.workspace.votes.next(run_id, voter=voter)) is not None:
@@ -54,7 +68,7 @@ def _ask(cli: UserCommand, run_id: str, voter: str | None, *, whole: bool) -> No
             cli.workspace.votes.undo(run_id, last)
             last = None
         else:
-            _cast(cli, run_id, ballot.pair, _KEYS[word])
+            _cast(cli, run_id, ballot.pair, _KEYS[word], _reason() if why and word != _PASS else "")
             last = None if word == _PASS else ballot.pair
     count = cli.workspace.votes.count(run_id, voter=voter)
     bad = f", {count.both_bad:,} of them on two bad answers" if count.both_bad else ""
@@ -70,13 +84,21 @@ def _word(*, can_undo: bool) -> str:
         return _QUIT
 
 
-def _cast(cli: UserCommand, run_id: str, pair: str, verdict: str) -> None:
+def _reason() -> str:
+    try:
+        return str(click.prompt("Why? (Enter for no reason)", default="", show_default=False))
+    except click.Abort:
+        # The vote counts without a reason.
+        return ""
+
+
+def _cast(cli: UserCommand, run_id: str, pair: str, verdict: str, reason: str) -> None:
     """Cast the vote. `pass` skips the pair for good."""
-    if verdict == "pass":
+    if verdict == _PASSED:
         cli.workspace.votes.withdraw(run_id, pair)
         return
     choice: Choice = next((choice for choice in get_args(Choice) if choice == verdict), "tie")
-    voted = cli.workspace.votes.cast(run_id, pair, choice, both_bad=verdict == "both_bad")
+    voted = cli.workspace.votes.cast(run_id, pair, choice, both_bad=verdict == "both_bad", reason=reason)
     if cli.as_json:
         terminal.print_json(voted)
 

@@ -1,8 +1,11 @@
-"""`carrel votes`: votes that people gave elsewhere."""
+"""`carrel votes`: votes that people gave elsewhere, and the criteria that people's reasons ask for."""
 
+import json
+from collections.abc import Iterator
 from pathlib import Path
 
 import rich_click as click
+from carrel_sdk.votes import CriteriaProposal, ProposedCriterion, Said
 
 from carrel.cli.interface.reading import read_text
 from carrel.cli.interface.terminal import UserCommand, user_command
@@ -21,8 +24,50 @@ def command() -> None:
 def bring_in(cli: UserCommand, run_id: str, file: Path, voter: str | None) -> None:
     """Count votes from a CSV file; `-` is stdin. All lines count or none; a line that is known changes nothing.
 
-    Columns: document (number or name), first, second (labels), verdict (first, second or tie), and perhaps repeat and
-    voter. The `votes.csv` of an export is such a file.
+    Columns: document (number or name), first, second (labels), verdict (first, second or tie), and perhaps repeat,
+    voter, both_bad and reason. The `votes.csv` of an export is such a file.
     """
     found = cli.workspace.votes.import_csv(run_id, read_text(cli, file), voter=voter)
     cli.show(found, f"{found.imported:,} imported, {found.known:,} known already, {found.votes:,} votes in all")
+
+
+@command.command("criteria")
+@click.argument("run_id")
+@user_command
+def criteria(cli: UserCommand, run_id: str) -> None:
+    """Propose criteria from the reasons of the votes and the notes on the answers, by a table of English words.
+
+    It prints YAML, with the reasons as comments, which `carrel content add --type criteria` takes once you changed what
+    you like. No model is called.
+    """
+    found = cli.workspace.votes.criteria_proposal(run_id)
+    cli.show(found, "\n".join(_lines(found)))
+
+
+def _lines(found: CriteriaProposal) -> Iterator[str]:
+    read = found.votes + found.notes
+    yield f"# From {found.votes:,} reasons of votes and {found.notes:,} notes on answers."
+    if found.unrecognised:
+        yield f"# {found.unrecognised:,} of these {read:,} hold no word that is known:"
+        yield from map(_quoted, found.unrecognised_quotes)
+    if found.rare:
+        yield f"# Said by fewer than {found.least}, and not proposed: {', '.join(found.rare)}."
+    if not found.proposals:
+        yield f"# Nothing is proposed: no criterion is named by {found.least} of them."
+    for one in found.proposals:
+        yield from _entry(one)
+
+
+def _entry(one: ProposedCriterion) -> Iterator[str]:
+    row = one.criterion
+    yield f"- name: {row.name}"
+    yield f"  description: {json.dumps(row.description, ensure_ascii=False)}"
+    yield f"  weight: {row.weight}"
+    yield f"  scale: {{min: {row.minimum}, max: {row.maximum}}}"
+    yield f"  # {one.votes:,} of the votes and {one.notes:,} of the notes, such as:"
+    yield from map(_quoted, one.quotes)
+
+
+def _quoted(said: Said) -> str:
+    """The text on one line: nothing of it can be taken for YAML."""
+    return "  #   " + " ".join(said.text.split())

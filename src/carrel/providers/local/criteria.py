@@ -15,12 +15,13 @@ from carrel.providers.local.text import words
 
 Aspect = Literal["coverage", "clarity", "concision"]
 
-_COVERAGE = """coverage cover complete completeness comprehensive comprehensiveness content essential exhaustive
+COVERAGE = """coverage cover complete completeness comprehensive comprehensiveness content essential exhaustive
 important importance information informative informativeness main relevance relevant salience salient substance
 thorough thoroughness """
-_CLARITY = "clarity clear clearly clearness comprehensible intelligible understandable understand "
-_CONCISION = """concise concision conciseness economy novel novelty redundancy redundant repeat repetition repetitive
+CLARITY = "clarity clear clearly clearness comprehensible intelligible understandable understand "
+CONCISION = """concise concision conciseness economy novel novelty redundancy redundant repeat repetition repetitive
 succinct succinctness terse variety"""
+"""The words of each aspect that all judges take; people use them in their reasons, too."""
 _BEYOND_COUNTING = """accuracy accurate bias correct correctness creative creativity depth engaging ethics factual
 factuality format grammar grammatical helpful helpfulness humor humour insight length logic original originality
 persuasive polite politeness precise precision reasoning safe safety sentiment style tone toxicity true truth truthful
@@ -36,14 +37,14 @@ def _table(coverage: str, clarity: str, concision: str) -> dict[str, Aspect]:
 
 _SYNONYMS = {
     "reader": _table(
-        _COVERAGE + "detail fact name number phrase recall",
-        _CLARITY + "accessible accessibility ease easy legible legibility plain readable readability simple simplicity",
-        _CONCISION,
+        COVERAGE + "detail fact name number phrase recall",
+        CLARITY + "accessible accessibility ease easy legible legibility plain readable readability simple simplicity",
+        CONCISION,
     ),
     "statistician": _table(
-        _COVERAGE + "distribution faithful faithfulness fidelity grounded groundedness representative topical",
-        _CLARITY + "coherence coherent cohesion cohesive dangling flow self-contained standalone",
-        _CONCISION,
+        COVERAGE + "distribution faithful faithfulness fidelity grounded groundedness representative topical",
+        CLARITY + "coherence coherent cohesion cohesive dangling flow self-contained standalone",
+        CONCISION,
     ),
 }
 _UNCOUNTABLE = frozenset(map(stem, _BEYOND_COUNTING.split()))

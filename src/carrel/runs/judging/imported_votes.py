@@ -17,7 +17,7 @@ from carrel.errors import BadInput, FieldError
 from carrel.kit.http.schema import In, Text
 from carrel.kit.sqlite.database import Connection
 from carrel.runs.judging import votes
-from carrel.runs.judging.votes import MAX_VOTER, Choice
+from carrel.runs.judging.votes import MAX_REASON, MAX_VOTER, Choice
 from carrel.runs.model import log
 from carrel.runs.model import setup as setups
 from carrel.runs.model.plan import Presented, answer_repeat
@@ -29,13 +29,15 @@ _ALIASES: Final = {"shown_first": "first", "shown_second": "second"}
 """The names of columns in an export, which calls documents `d1`, `d2`, …"""
 _REPEAT: Final = "repeat"
 _BOTH_BAD: Final = "both_bad"
+_REASON: Final = "reason"
 
 
 class VotesIn(In, frozen=True):
-    """A table with the columns `document`, `first`, `second`, `verdict` and perhaps `repeat`, `voter` and `both_bad`.
+    """A table with the columns `document`, `first`, `second` and `verdict`, and perhaps others.
 
-    `verdict` is `first`, `second` or `tie`. `both_bad` is 1 for a tie of two answers that are not good enough, else 0.
-    `voter` stands where a line names none.
+    These are `repeat`, `voter`, `both_bad` and `reason`, of up to 500 characters. `verdict` is `first`, `second` or
+    `tie`. `both_bad` is 1 for a tie of two answers that are not good enough, else 0. `voter` stands where a line names
+    none.
     """
 
     csv: Text
@@ -59,6 +61,7 @@ class _Line(NamedTuple):
     presented: Presented
     word: Choice
     both_bad: bool
+    reason: str
 
 
 class _Fault(Exception):
@@ -100,7 +103,7 @@ def bring_in(conn: Connection, run_id: RunId, data: VotesIn) -> VotesImported:
             now = conn.now()
             conn.run(
                 "INSERT INTO run_votes (id, run, voter, document, candidate, opponent, repeat, presented, word,"
-                " both_bad, shown_at, voted_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                " both_bad, reason, shown_at, voted_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
                 *(conn.new_id(), setup.seq, *line, now, now),
             )
             imported += 1
@@ -190,10 +193,12 @@ def _line(run: _Run, cells: Mapping[str, str], voter: str) -> _Line:
     bad = cells.get(_BOTH_BAD, "").strip() or "0"
     if bad not in ("0", "1") or (bad == "1" and verdict != "tie"):
         raise _Fault(_BOTH_BAD, "must be 0, or 1 for a tie")
+    reason = cells.get(_REASON, "").strip()
+    if len(reason) > MAX_REASON:
+        raise _Fault(_REASON, "must have at most 500 characters")
     presented: Presented = "ab" if first < second else "ba"
-    return _Line(
-        named, documents[0], min(first, second), max(first, second), int(repeat), presented, verdict, bad == "1"
-    )
+    pair = min(first, second), max(first, second)
+    return _Line(named, documents[0], *pair, int(repeat), presented, verdict, bad == "1", reason)
 
 
 def _candidate(run: _Run, column: str, cell: str) -> int:

@@ -1,8 +1,9 @@
 """People's blind votes: one word of each voter on each pair. For statistics they are verdicts of judge `human`."""
 
-from typing import Final, Literal, NamedTuple, NewType
+from typing import Annotated, Final, Literal, NamedTuple, NewType
 
 import msgspec
+from msgspec import Meta
 
 from carrel.errors import BadInput, Conflict, NotFound
 from carrel.evaluation import verdict
@@ -22,6 +23,8 @@ from carrel.runs.model.setup import RunId, Setup
 VoteId = NewType("VoteId", Id)
 Choice = Literal["first", "second", "tie"]
 MAX_VOTER: Final = 60
+MAX_REASON: Final = 500
+"""Characters of why somebody voted so."""
 MAX_VOTES: Final = 10_000
 """Of a run, of all voters. What people would say is computed from all of them at once."""
 
@@ -48,11 +51,15 @@ class VoteNotLast(Conflict):
 
 
 class VoteIn(In, frozen=True):
-    """A vote: the pair's id, and which answer is better. `both_bad` says of a tie that neither is good enough."""
+    """A vote: the pair's id, which answer is better, and perhaps why, in the voter's words.
+
+    `both_bad` says of a tie that neither is good enough.
+    """
 
     pair: str
     verdict: Choice
     both_bad: bool = False
+    reason: Annotated[str, Meta(max_length=MAX_REASON)] = ""
 
 
 class Voted(msgspec.Struct, frozen=True):
@@ -72,7 +79,10 @@ class VoteUndone(msgspec.Struct, frozen=True):
 
 
 class Vote(msgspec.Struct, frozen=True):
-    """A vote in the list, with names. `winner` is null for a tie, and `voter` empty for the user."""
+    """A vote in the list, with names. `winner` is null for a tie, and `voter` empty for the user.
+
+    `reason` is why somebody voted so, empty where they did not say it.
+    """
 
     id: Id
     document: int
@@ -85,6 +95,7 @@ class Vote(msgspec.Struct, frozen=True):
     voted_at: Time
     voter: str
     both_bad: bool
+    reason: str
 
 
 class _Word(NamedTuple):
@@ -122,7 +133,7 @@ _votes = Select(
 def cast(conn: Connection, run_id: RunId, vote: VoteIn) -> Voted:
     """Count a vote.
 
-    For statistics `both_bad` is a tie like any other.
+    For statistics `both_bad` is a tie like any other, and no reason counts.
 
     Raises:
         BadInput: `both_bad`, though one answer is better.
@@ -140,8 +151,8 @@ def cast(conn: Connection, run_id: RunId, vote: VoteIn) -> Voted:
         raise VoteCounted
     now = conn.now()
     conn.run(
-        "UPDATE run_votes SET word = ?, both_bad = ?, voted_at = ? WHERE run = ? AND id = ?",
-        *(vote.verdict, vote.both_bad, now, run, vote.pair),
+        "UPDATE run_votes SET word = ?, both_bad = ?, reason = ?, voted_at = ? WHERE run = ? AND id = ?",
+        *(vote.verdict, vote.both_bad, vote.reason.strip(), now, run, vote.pair),
     )
     log.write(conn, run, "vote-cast")
     update_verdict(conn, run)
@@ -149,7 +160,7 @@ def cast(conn: Connection, run_id: RunId, vote: VoteIn) -> Voted:
 
 
 def undo(conn: Connection, run_id: RunId, vote_id: str) -> VoteUndone:
-    """Let the pair of a voter's last vote wait for a vote again. It is shown next, in the same order.
+    """Let the pair of a voter's last vote wait for a vote again, without a reason. It is shown next, in the same order.
 
     Raises:
         NotFound: there is no such vote.
@@ -168,20 +179,25 @@ def undo(conn: Connection, run_id: RunId, vote_id: str) -> VoteUndone:
     )
     if last != vote_id:
         raise VoteNotLast
-    conn.run("UPDATE run_votes SET word = NULL, both_bad = 0, voted_at = NULL WHERE run = ? AND id = ?", run, vote_id)
+    conn.run(
+        "UPDATE run_votes SET word = NULL, both_bad = 0, reason = '', voted_at = NULL WHERE run = ? AND id = ?",
+        *(run, vote_id),
+    )
     log.write(conn, run, "vote-undone")
     update_verdict(conn, run)
     return VoteUndone(vote_id, count(conn, run))
 
 
 def withdraw(conn: Connection, run_id: RunId, vote_id: str) -> None:
-    """Take a vote back, or skip a pair that waits for one. The pair is not shown again.
+    """Take a vote back with its reason, or skip a pair that waits for one. The pair is not shown again.
 
     Raises:
         NotFound: there is no such vote.
     """
     run = run_transitions.present(conn, run_id).seq
-    if not conn.run("UPDATE run_votes SET withdrawn = 1 WHERE run = ? AND id = ? AND NOT withdrawn", run, vote_id):
+    if not conn.run(
+        "UPDATE run_votes SET withdrawn = 1, reason = '' WHERE run = ? AND id = ? AND NOT withdrawn", run, vote_id
+    ):
         raise NotFound
     log.write(conn, run, "vote-withdrawn")
     update_verdict(conn, run)
@@ -202,7 +218,9 @@ def said(conn: Connection, setup: Setup) -> list[HumanVote]:
     """The votes as verdicts, in the order of documents and pairs, with how their pairs were drawn."""
     words = _words.all(
         conn,
-        "FROM (SELECT *, row_number() OVER (PARTITION BY voter, document ORDER BY seq) AS nth FROM run_votes"
+        # The columns by name, because reasons may be long.
+        "FROM (SELECT document, candidate, opponent, repeat, presented, word, voter, chance, among, withdrawn,"
+        " row_number() OVER (PARTITION BY voter, document ORDER BY seq) AS nth FROM run_votes"
         " WHERE run = ?) WHERE word IS NOT NULL AND NOT withdrawn"
         " ORDER BY document, candidate, opponent, repeat, voter",
         setup.seq,

@@ -4,7 +4,8 @@ import { lazy, Suspense, useState } from "react";
 import { TabPanel } from "react-aria-components";
 import { faultsAt, isMissing, isOutdated, type Tagged } from "carrel-sdk";
 import { queryKeys } from "../../api/queryKeys";
-import type { Content, ContentIn } from "../../api/types";
+import { criteriaProposalQuery } from "../../api/queries";
+import type { Content, ContentIn, ContentType } from "../../api/types";
 import { useApi } from "../../app/context";
 import { Button } from "../../components/Button";
 import { Behind, EditGuard, Gone } from "../../components/EditGuard";
@@ -14,6 +15,7 @@ import { QueryView } from "../../components/QueryView";
 import { Scroll } from "../../components/Scroll";
 import { TabStrip } from "../../components/TabStrip";
 import { toast } from "../../components/Toasts";
+import { yamlOf } from "../../lib/criteria";
 import { part } from "../../lib/part";
 import { variablesFor } from "../../lib/placeholders";
 import { changedFields, type Saved, useDraft } from "../../lib/useDraft";
@@ -36,20 +38,40 @@ const BACK = { to: "/library", label: "Library" } as const;
 
 export function ContentPage() {
   const { contentId } = route.useParams();
-  const { type } = route.useSearch();
+  const { type, votes } = route.useSearch();
+  if (contentId === "new" && votes) return <FromVotes key={`votes ${votes}`} runId={votes} />;
   if (contentId === "new") return <NewContent key={`new ${type ?? ""}`} type={type} />;
   return <OldContent key={contentId} contentId={contentId} />;
 }
 
+function emptyOf(type: ContentType): ContentIn {
+  return { name: "", type, body: "", variables: {} };
+}
+
 /** The page stays mounted when its address changes: a new text keeps the values that it began with. */
 function NewContent({ type }: { type: string | undefined }) {
-  const [empty] = useState<ContentIn>(() => ({
-    name: "",
-    type: typeOf(type) ?? "input_document",
-    body: "",
-    variables: {},
-  }));
+  const [empty] = useState(() => emptyOf(typeOf(type) ?? "input_document"));
   return <Editor stored={undefined} saved={{ value: empty, etag: undefined }} />;
+}
+
+/** A new text that begins as the criteria that a run's votes ask for. It is written, but not saved. */
+function FromVotes({ runId }: { runId: string }) {
+  const query = useQuery({ ...criteriaProposalQuery(useApi(), runId), refetchOnWindowFocus: false });
+  if (!query.data)
+    return (
+      <Page title="New text" back={BACK}>
+        <QueryView query={query}>{() => null}</QueryView>
+      </Page>
+    );
+  const empty = emptyOf("criteria");
+  const body = yamlOf(query.data.proposals.map(({ criterion }) => criterion));
+  return (
+    <Editor
+      stored={undefined}
+      saved={{ value: empty, etag: undefined }}
+      begun={{ ...empty, name: "Criteria from votes", body }}
+    />
+  );
 }
 
 function OldContent({ contentId }: { contentId: string }) {
@@ -67,10 +89,17 @@ function savedOf({ value, etag }: Tagged<Content>): Saved<ContentIn> {
   return { value: writtenOf(value), etag };
 }
 
-function Editor({ stored, saved }: { stored: Tagged<Content> | undefined; saved: Saved<ContentIn> }) {
+interface EditorProps {
+  stored: Tagged<Content> | undefined;
+  saved: Saved<ContentIn>;
+  /** What is written already, and not saved. */
+  begun?: ContentIn;
+}
+
+function Editor({ stored, saved, begun }: EditorProps) {
   const navigate = useNavigate();
   const queries = useQueryClient();
-  const draft = useDraft(saved);
+  const draft = useDraft(saved, begun);
   const [tab, setTab] = useState<(typeof TABS)[number][0]>("write");
   const { value } = draft;
   const save = useSaveContent(stored?.value.id, draft.etag);

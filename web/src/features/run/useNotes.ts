@@ -52,7 +52,12 @@ export function useNotes(runId: string) {
         new Map(now).set(noteKey(`d${document}`, candidate), { starred, note }),
       ),
     onError: toast.failed,
-    onSettled: () => queries.invalidateQueries({ queryKey: queryKeys.run.notes(runId) }),
+    onSettled: () =>
+      Promise.all(
+        [queryKeys.run.notes(runId), queryKeys.run.criteriaProposal(runId)].map((queryKey) =>
+          queries.invalidateQueries({ queryKey }),
+        ),
+      ),
   });
   const of = (document: string, candidate: string): Kept =>
     notes.get(noteKey(document, candidate)) ?? { starred: false, note: "" };

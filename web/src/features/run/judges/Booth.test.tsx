@@ -70,6 +70,33 @@ test("undo brings the last pair back, and only once", async () => {
   expect(screen.getByRole<HTMLProgressElement>("progressbar").value).toBe(1);
 });
 
+test("a reason goes with its vote, no key in it votes, and an undone vote has it in the field again", async () => {
+  await opened();
+  await screen.findByText("First of p1");
+  press("w");
+  const why = screen.getByRole<HTMLInputElement>("textbox", { name: /^Why/ });
+  expect(document.activeElement).toBe(why);
+  for (const key of ["1", "2", "3", "4", "z", "w"]) fireEvent.keyDown(why, { key });
+  fireEvent.change(why, { target: { value: " 2 dates are wrong " } });
+  fireEvent.keyDown(why, { key: "Enter" });
+  expect(document.activeElement).toBe(screen.getByRole("group", { name: "Your vote" }));
+  expect(sent).toEqual([]);
+  press("2");
+  await screen.findByText("First of p2");
+  expect(why.value).toBe("");
+  press("z");
+  await screen.findByText("First of p1");
+  expect(why.value).toBe(" 2 dates are wrong ");
+  fireEvent.change(why, { target: { value: " " } });
+  press("1");
+  await screen.findByText("First of p2");
+  expect(sent).toEqual([
+    ["", { verdict: "second", pair: "p1", reason: "2 dates are wrong" }],
+    ["/p1/undo", null],
+    ["", { verdict: "first", pair: "p1" }],
+  ]);
+});
+
 test("an answer that is longer than its frame says that it goes on", async () => {
   const heights = { scrollHeight: 900, clientHeight: 400 };
   for (const [name, value] of Object.entries(heights))

@@ -11,6 +11,7 @@ import { ReadingPane } from "../../../components/ReadingPane";
 import { part } from "../../../lib/part";
 import { DocumentText } from "../DocumentText";
 import { useKeys } from "../../../lib/useKeys";
+import { WhyField } from "./WhyField";
 
 const Markdown = lazy(part(() => import("../../../components/Markdown").then((m) => ({ default: m.Markdown }))));
 /** So many votes make a fair check of the judges. */
@@ -19,6 +20,7 @@ export const PROPOSED = 10;
 interface Word {
   verdict: "first" | "second" | "tie";
   both_bad?: boolean;
+  reason?: string;
 }
 
 const CHOICES: readonly { word: Word; label: string; key: string }[] = [
@@ -29,12 +31,19 @@ const CHOICES: readonly { word: Word; label: string; key: string }[] = [
 ];
 const UNDO_KEY = "z";
 
-/** One ballot after the other: two answers without names, keys to vote, and one that undoes the last vote. */
+/** One ballot after the other: two answers without names, a line for why, keys to vote, and one to undo the last vote. */
 export function Booth({ run, voter, onDone }: { run: Run; voter: string; onDone: () => void }) {
   const formats = useFormats();
   const { ballot, given, last, cast, undo, failure, isWaiting } = useBallots(run, voter);
-  useKeys({ ...Object.fromEntries(CHOICES.map(({ word, key }) => [key, () => cast(word)])), [UNDO_KEY]: undo });
+  // By pair, so that a vote that was undone has its reason in the field again.
+  const [reasons, setReasons] = useState<Readonly<Record<string, string>>>({});
+  const vote = (word: Word) => {
+    const reason = reasons[ballot.data?.pair ?? ""]?.trim();
+    cast(reason ? { ...word, reason } : word);
+  };
+  useKeys({ ...Object.fromEntries(CHOICES.map(({ word, key }) => [key, () => vote(word)])), [UNDO_KEY]: undo });
   const top = useRef<HTMLDetailsElement>(null);
+  const choices = useRef<HTMLDivElement>(null);
   const shown = ballot.data?.pair;
   // Who read to the end of a long pair begins the next one at its top.
   useEffect(() => {
@@ -84,9 +93,14 @@ export function Booth({ run, voter, onDone }: { run: Run; voter: string; onDone:
       </div>
       {failure && <ErrorNote error={failure} />}
       <div className="ballot-bar">
-        <div className="ballot">
+        <WhyField
+          value={reasons[pair] ?? ""}
+          onChange={(reason) => setReasons({ ...reasons, [pair]: reason })}
+          onLeave={() => choices.current?.focus()}
+        />
+        <div className="ballot" ref={choices} role="group" aria-label="Your vote" tabIndex={-1}>
           {CHOICES.map(({ word, label, key }) => (
-            <Button key={key} onPress={() => cast(word)} aria-disabled={isWaiting} aria-keyshortcuts={key}>
+            <Button key={key} onPress={() => vote(word)} aria-disabled={isWaiting} aria-keyshortcuts={key}>
               {label} <kbd aria-hidden>{key}</kbd>
             </Button>
           ))}

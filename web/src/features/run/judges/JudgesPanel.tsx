@@ -8,6 +8,7 @@ import { Term } from "../../../components/Term";
 import { hasEnded } from "../../../lib/states";
 import { AgainstJudges } from "./AgainstJudges";
 import { BlindVotes } from "./BlindVotes";
+import { ProposedCriteria } from "./ProposedCriteria";
 import { isJudged } from "../interval";
 import { NotJudgedYet } from "../NotJudgedYet";
 
@@ -43,6 +44,7 @@ export function JudgesPanel({ run, report, votes, onVoted }: Props) {
       <Agreement report={report} />
       <BlindVotes run={run} isAsked={votes} onClose={onVoted} />
       {report.human && <AgainstJudges run={run} report={report} human={report.human} />}
+      <ProposedCriteria run={run} hasVotes={report.human !== null} />
     </div>
   );
 }

@@ -1,0 +1,25 @@
+"""`/runs/{id}/criteria-proposal`: what people's reasons and notes say the judges should look at."""
+
+from litestar import Router, get
+from litestar.di import NamedDependency
+from litestar.params import FromPath
+
+from carrel.auth import guard
+from carrel.auth.programs import scopes
+from carrel.runs.judging import criteria_proposal
+from carrel.runs.judging.criteria_proposal import CriteriaProposal
+from carrel.runs.model.setup import RunId
+from carrel.vault.workspace import Workspace
+
+
+@get("", guards=[guard.session], opt=scopes.READ)
+async def propose_criteria(run_id: FromPath[RunId], workspace: NamedDependency[Workspace]) -> CriteriaProposal:
+    """Criteria proposed from the reasons of the votes and the notes on the answers.
+
+    It calls no model, costs nothing and stores nothing. The quotes tell the documents, but not whose answers they were
+    about.
+    """
+    return await workspace.scan(criteria_proposal.propose, run_id)
+
+
+router = Router("/runs/{run_id:str}/criteria-proposal", route_handlers=[propose_criteria], tags=["Run votes"])
