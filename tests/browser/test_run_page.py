@@ -8,7 +8,7 @@ from playwright.async_api import Page, expect
 
 from tests.browser.browser import Deployment
 from tests.browser.contents import finished_run, preset, stations
-from tests.browser.pages import at_rest, settled
+from tests.browser.pages import at_rest, serious_faults, settled
 
 pytestmark = [pytest.mark.browser, pytest.mark.asyncio(loop_scope="session")]
 
@@ -127,6 +127,7 @@ async def test_a_keyboard_votes_on_and_on(page: Page, deployment: Deployment, ru
     await page.keyboard.press("4")
     await expect(page.get_by_text("2 of 10 given now")).to_be_visible()
     await page.get_by_role("textbox", name="Why?").fill("2 names are wrong")
+    assert await serious_faults(page, "'[role=dialog]'") == []
     await page.get_by_role("button", name="Both are bad").click()
     await expect(page.get_by_text("3 of 10 given now")).to_be_visible()
     await page.keyboard.press("Escape")
@@ -135,6 +136,7 @@ async def test_a_keyboard_votes_on_and_on(page: Page, deployment: Deployment, ru
     await expect(proposed.locator("blockquote")).to_have_text(
         [re.compile("1 date is wrong"), re.compile("2 names are")]
     )
+    assert await serious_faults(page, "'#carrel'") == []
     texts = deployment.workspace.contents.counts()
     await proposed.get_by_role("link", name="Use as criteria").click()
     await expect(page.get_by_role("textbox", name="Name", exact=True).first).to_have_value("Criteria from votes")

@@ -51,14 +51,9 @@ export function Booth({ run, voter, onDone }: { run: Run; voter: string; onDone:
     top.current?.scrollIntoView({ block: "nearest" });
   }, [shown]);
   const undoing = (
-    <Button
-      small
-      aria-label="Undo the last vote"
-      onPress={undo}
-      isDisabled={last === undefined}
-      aria-keyshortcuts={UNDO_KEY}
-    >
-      <Undo2 size={14} aria-hidden /> Undo <kbd aria-hidden>Z</kbd>
+    <Button small onPress={undo} isDisabled={last === undefined} aria-keyshortcuts={UNDO_KEY}>
+      <Undo2 size={14} aria-hidden /> Undo <span className="visually-hidden">the last vote</span>{" "}
+      <kbd aria-hidden>Z</kbd>
     </Button>
   );
   if (ballot.isError) {
