@@ -17,6 +17,7 @@ from carrel.reports import combined
 from carrel.reports.report import AnswerReport, Cell, DocumentReport, MarkReport, PairShare, VerdictReport
 from carrel.reports.report_input import MAX_JUDGEMENTS, Answer, Document, Mark, ReportInput
 from carrel.runs.judging.judgement import Evidence
+from carrel.runs.model.plan import comparison_key
 
 
 class Voices(NamedTuple):
@@ -145,8 +146,7 @@ def _verdicts(report_input: ReportInput, verdicts: Iterable[Verdict]) -> Iterabl
     candidates = {candidate.label: candidate.ordinal for candidate in report_input.setup.candidates}
     judges = {judge.name: judge.ordinal for judge in report_input.setup.round.judges}
     for verdict in verdicts:
-        meeting = f"c{candidates[verdict.a]}-c{candidates[verdict.b]}.s{verdict.repeat}.j{judges[verdict.judge]}"
-        key = f"r{number}.compare.{verdict.document}.{meeting}"
+        asked = candidates[verdict.a], candidates[verdict.b], verdict.repeat, judges[verdict.judge]
         yield VerdictReport(
             judge=verdict.judge,
             a=verdict.a,
@@ -156,6 +156,6 @@ def _verdicts(report_input: ReportInput, verdicts: Iterable[Verdict]) -> Iterabl
             by_rule=verdict.by_rule,
             ab=verdict.ab,
             ba=verdict.ba,
-            said_ab=report_input.said.get(f"{key}.ab"),
-            said_ba=report_input.said.get(f"{key}.ba"),
+            said_ab=report_input.said.get(comparison_key(number, verdict.document, *asked, "ab")),
+            said_ba=report_input.said.get(comparison_key(number, verdict.document, *asked, "ba")),
         )

@@ -15,6 +15,7 @@ from carrel.kit.sqlite.database import Connection
 from carrel.runs.judging import evidence
 from carrel.runs.judging.judgement import Evidence
 from carrel.runs.model import setup as setups
+from carrel.runs.model.plan import Presented, comparison_key
 from carrel.runs.model.setup import RunId, Setup
 
 MAX_DISAGREEMENTS: Final = 100
@@ -129,15 +130,18 @@ def _disagreement(conn: Connection, setup: Setup, vote: HumanVote, theirs: Side,
     document = int(one.document.removeprefix("d"))
     names: dict[Side, str | None] = {"a": one.a, "b": one.b, "tie": None}
     labels = {candidate.label: candidate.ordinal for candidate in setup.candidates}
-    reasons = {
-        (judge, presented): text
-        for judge, presented, text in conn.all(
-            "SELECT judge, presented, said FROM tasks JOIN comparisons ON task = seq WHERE run = ? AND round = ?"
-            " AND kind = 'compare' AND document = ? AND candidate = ? AND opponent = ? AND repeat = ?",
-            *(setup.seq, setup.round.number, document, labels[one.a], labels[one.b], one.repeat),
-        )
-    }
     numbers = {judge.name: number for number, judge in enumerate(setup.round.judges, 1)}
+
+    def reason(judge: str, presented: Presented) -> str | None:
+        # By its key, for which there is an index.
+        key = comparison_key(
+            setup.round.number, one.document, labels[one.a], labels[one.b], one.repeat, numbers[judge], presented
+        )
+        text: str | None = conn.value(
+            "SELECT said FROM tasks JOIN comparisons ON task = seq WHERE run = ? AND key = ?", setup.seq, key
+        )
+        return text
+
     return Disagreement(
         document=document,
         document_name=conn.value("SELECT name FROM run_documents WHERE run = ? AND ordinal = ?", setup.seq, document),
@@ -152,7 +156,7 @@ def _disagreement(conn: Connection, setup: Setup, vote: HumanVote, theirs: Side,
                 judge=judged.judge,
                 fate=records.fate(judged),
                 winner={1.0: one.a, 0.0: one.b}.get(_value(judged)),
-                reasons=[reasons.get((numbers[judged.judge], order)) for order in ("ab", "ba")],
+                reasons=[reason(judged.judge, "ab"), reason(judged.judge, "ba")],
             )
             for judged in about
         ),

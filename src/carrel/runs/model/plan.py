@@ -236,6 +236,13 @@ def answer_repeat(repeats: int, repeat: int) -> int:
     return min(repeats, repeat)
 
 
+def comparison_key(
+    round_number: int, document: str, first: int, second: int, repeat: int, judge: int, presented: Presented
+) -> str:
+    """The key of a comparison's task; `document` is `d` and its number."""
+    return f"r{round_number}.compare.{document}.c{first}-c{second}.s{repeat}.j{judge}.{presented}"
+
+
 def size(shape: Shape, finalists: int) -> Size:
     """How many tasks a first round has if it compares `finalists` candidates.
 
@@ -276,5 +283,5 @@ def _verdicts(shape: Shape, pairs: Iterator[tuple[int, int]]) -> int:
 def _both_orders(round_number: int, document: int, first: int, second: int, repeat: int, judge: int) -> Iterator[Task]:
     orders: tuple[Presented, ...] = ("ab", "ba")
     for presented in orders:
-        key = f"r{round_number}.compare.d{document}.c{first}-c{second}.s{repeat}.j{judge}.{presented}"
+        key = comparison_key(round_number, f"d{document}", first, second, repeat, judge, presented)
         yield Task(key, "compare", document, first, repeat, second, judge, presented=presented)
