@@ -17,6 +17,8 @@ MANY_JUDGES: Final = Shape(documents=25, candidates=20, judges=10)
 SCORED: Final = Shape(documents=1_000, candidates=10, judges=5, compares=False, scores=True, said=100)
 POOLED: Final = SCORED._replace(documents=240)
 """Of which several are pooled, and a further one would be too much."""
+MANY_CANDIDATES: Final = Shape(documents=50, candidates=20)
+MANY_RUNS: Final = Shape(documents=250, candidates=2)
 RUNS: Final = {"96,000 calls": COMPARED, "10 judges": MANY_JUDGES, "50,000 scores": SCORED}
 _CALLS: Final = 1_000_000
 _TEXT_MB: Final = 150
@@ -143,7 +145,32 @@ def _pooled(read: Read, shared: Shared, _: User) -> Request:
 
 
 def _four_runs(shared: Shared, user: User) -> str:
-    return [_run(POOLED, shared, user) for _ in range(4)][-1]
+    # The same answers of other runs would count once.
+    return [_run(POOLED._replace(answer=100 * (number + 1)), shared, user) for number in range(4)][-1]
+
+
+def _many(read: Read, shared: Shared, _: User) -> Request:
+    """As many runs with as many documents as are read together."""
+    owner, run = shared.once("200 runs", _many_runs)
+    return request(read, owner, run)
+
+
+def _many_runs(shared: Shared, user: User) -> str:
+    run = _run(MANY_RUNS, shared, user)
+    with stored.signed_out(shared.running, user) as conn:
+        stored.copied(conn, run, 199)
+    return run
+
+
+def _many_candidates(read: Read, shared: Shared, _: User) -> Request:
+    """As many candidates as are ranked together."""
+    owner, run = shared.once("60 candidates", _three_runs)
+    return request(read, owner, run)
+
+
+def _three_runs(shared: Shared, user: User) -> str:
+    """Of 20 candidates each, which give other answers each time."""
+    return [_run(MANY_CANDIDATES._replace(answer=100 * (number + 1)), shared, user) for number in range(3)][-1]
 
 
 def _preset_with_runs(shared: Shared, user: User) -> str:
@@ -275,6 +302,8 @@ def cases() -> list[tuple[str, str, Prepare]]:
             shown = f"{name}, {query.replace('={run}', '')}" if query and "report" in read.path else name
             found.append((read.operation, shown, partial(_read_of_run, name, read)))
     found += [(read.operation, "4 runs of 12,000 scores", partial(_pooled, read)) for read in _BESIDE_RUNS]
+    found += [(read.operation, "60 candidates of 3 runs", partial(_many_candidates, read)) for read in _BESIDE_RUNS]
+    found += [(read.operation, "200 runs of 250 documents", partial(_many, read)) for read in _BESIDE_RUNS]
     trends = "/presets/{id}/trends?baseline=c0&candidate=c1"
     found.append(("GET /presets/{preset_id}/trends", "3 runs", partial(_over, "trends", _preset_with_runs, trends)))
     found.append(("GET /users/me/export", "50,000 scores", partial(_whole_export, "50,000 scores")))

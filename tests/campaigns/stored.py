@@ -117,6 +117,25 @@ def finished_run(running: Service, user: User, shape: Shape) -> str:
     return str(made["id"])
 
 
+def copied(conn: Connection, run_id: str, times: int) -> None:
+    """Further runs like this one, without their answers: their documents, candidates, judges, tasks and rankings."""
+    seq = conn.value("SELECT seq FROM runs WHERE id = ?", run_id)
+    for number in range(times):
+        _copy(conn, "runs", "seq", seq, {"seq": "NULL", "id": f"'copy-{number}'"})
+        made = conn.value("SELECT max(seq) FROM runs")
+        for table in _PARTS:
+            _copy(conn, table, "run", seq, {"run": f"{made}", **({"seq": "NULL"} if table == "tasks" else {})})
+
+
+_PARTS = ("run_snapshots", "run_documents", "run_candidates", "run_rounds", "run_judges", "run_rankings", "tasks")
+
+
+def _copy(conn: Connection, table: str, column: str, seq: int, changed: dict[str, str]) -> None:
+    columns: list[str] = conn.column("SELECT name FROM pragma_table_info(?)", table)
+    values = ", ".join(changed.get(name, name) for name in columns)
+    conn.run(f"INSERT INTO {table} ({', '.join(columns)}) SELECT {values} FROM {table} WHERE {column} = ?", seq)
+
+
 def _setup(conn: Connection, seq: int) -> Setup:
     found = setups.load(conn, seq)
     assert found is not None

@@ -248,6 +248,8 @@ def test_several_people_vote_and_votes_from_elsewhere_come_in(
     assert "carrel judge list" in ranking
     board = signed_in("run", "leaderboard", "--like", run_id).output
     assert "1 run on 2 documents" in board
+    assert "1,000 answers" in board
+    assert "local:lead" in board.partition("1,000 answers")[2]
     assert "What people would say" in board
 
 

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from carrel.config import Settings
-from carrel.providers.base import Answer, CompareMatter, Request, ScoreMatter
+from carrel.providers.base import Answer, CompareMatter, GenerateMatter, Request, ScoreMatter
 from tests.support.busy import Reader, busy_service
 from tests.support.clock import FakeClock
 from tests.support.models import TestModels, honest, said_json
@@ -41,10 +41,12 @@ async def test_runs_that_share_inputs_and_judges_are_ranked_as_one(
             "judges": [],
             "verdict": None,
             "ranking": None,
+            "candidates": [],
             "human": None,
             "people": None,
             "note": None,
             "others": [],
+            "left_out": 0,
         }
         first = await done(ada, "one", "three")
         alone = await ada.get("/evaluation/leaderboard")
@@ -62,9 +64,36 @@ async def test_runs_that_share_inputs_and_judges_are_ranked_as_one(
         assert sum(row["comparisons"] for row in rows) == 2 * 2 * 5 * 2
         assert board["note"].startswith("Exploratory")
         assert [[run["id"] for run in one["runs"]] for one in board["others"]] == [[other]]
+        assert board["others"][0]["labels"] == ["test:one", "test:two"]
         assert [run["id"] for run in (await ada.get("/evaluation/leaderboard"))["runs"]] == [other]
         pending = await ada.made()
         assert (await ada.ask("GET", f"/evaluation/leaderboard?like={pending}")).status_code == 404
+
+
+async def test_each_candidate_has_its_checks_time_and_runs_over_all_of_them(
+    settings: Settings, clock: FakeClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def slow_by_name(request: Request) -> Answer:
+        clock.advance(len(request.model) if isinstance(request.matter, GenerateMatter) else 0.0)
+        return by_length(request)
+
+    async with busy_service(settings, clock, TestModels(slow_by_name), monkeypatch) as busy:
+        ada = await busy.reader()
+        one_at_a_time = {"limits": {"concurrency": 1}}
+        plain = await done(ada, "one", "three", documents=4, **one_at_a_time)
+        has_three: dict[str, Any] = {"checks": [{"kind": "contains", "texts": ["three"], "required": True}]}
+        checked = await done(ada, "three", "two", documents=4, repeats=4, **one_at_a_time | has_three)
+        board = await ada.get("/evaluation/leaderboard")
+        three, two, one = board["candidates"]
+        assert (three["candidate"], three["model"], three["runs"]) == ("test:three", "test:three", [checked, plain])
+        assert (two["runs"], one["runs"]) == ([checked], [plain])
+        # 4 answers of the first run and 16 of the second: enough to name the slowest twentieth.
+        assert (three["answers"], three["delivered"], two["answers"], one["answers"]) == (20, 20, 16, 4)
+        assert (three["median_latency_ms"], three["p95_latency_ms"]) == (5_000, 5_000)
+        assert (two["median_latency_ms"], two["p95_latency_ms"]) == (3_000, None)
+        assert (three["passes"]["share"], two["passes"]["share"], one["passes"]) == (1.0, 0.0, None)
+        assert (three["cost_per_answer"], three["mean_words"]) == ("0", 5.0)
+        assert [run["preset_id"] for run in board["runs"]] == [None, None]
 
 
 async def test_each_judge_is_told_over_all_runs(

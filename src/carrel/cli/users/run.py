@@ -11,6 +11,7 @@ from msgspec.structs import replace
 from rich.text import Text
 
 from carrel.cli.interface import terminal
+from carrel.cli.interface.board_table import board_table
 from carrel.cli.interface.ranking_table import checks_table, looks_table, people_panel, ranking_table, verdict_panel
 from carrel.cli.interface.reading import (
     ROWS_HELP,
@@ -243,6 +244,9 @@ def leaderboard(cli: UserCommand, like: str | None) -> None:
     cli.console.print(_counted(len(found.runs), "run") + " on " + _counted(found.documents, "document"))
     notes = [*found.verdict.notes, *([found.note] if found.note else [])]
     _print_ranking(cli, replace(found.verdict, notes=notes), found.ranking, found.people)
+    cli.console.print(board_table(found.candidates))
+    if found.left_out:
+        cli.console.print(Text(f"{_counted(found.left_out, 'older run')} left out.", style="dim"))
 
 
 def _counted(number: int, noun: str) -> str:

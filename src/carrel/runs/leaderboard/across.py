@@ -10,9 +10,11 @@ from carrel.evaluation.people.people import PeopleVerdict
 from carrel.evaluation.ranking.ranking import Ranking
 from carrel.evaluation.verdict import Statement
 from carrel.kit.processes.pool import WorkerPool
+from carrel.kit.sqlite.database import Connection
 from carrel.runs.judging import whatif
-from carrel.runs.leaderboard import finished
-from carrel.runs.leaderboard.finished import Finished, Member
+from carrel.runs.leaderboard import figures, finished
+from carrel.runs.leaderboard.figures import BoardCandidate
+from carrel.runs.leaderboard.finished import Finished, Member, Together
 from carrel.runs.model.setup import RunId, Setup
 from carrel.vault.workspace import Workspace
 
@@ -20,19 +22,21 @@ LATER = "Exploratory: runs that are added after results were seen can make anyth
 
 
 class Board(msgspec.Struct, frozen=True):
-    """Another leaderboard; ask for it by one of its runs."""
+    """Another leaderboard; ask for it by one of its runs. `labels` are those of the candidates in these runs."""
 
     runs: list[Member]
     documents: int
     judges: list[str]
+    labels: list[str]
 
 
 class Leaderboard(msgspec.Struct, frozen=True, kw_only=True):
     """Runs over the same documents, with the same judges, criteria and instructions, ranked as if they were one run.
 
-    `others` are the leaderboards of further runs. `note` is a doubt that belongs to every result of several runs.
-    `verdict` and `ranking` are null if no run has finished. `people` is what people would say, from the votes in all of
-    these runs; it stands beside the ranking of the judges.
+    `others` are the leaderboards of further runs, the newest first. `note` is a doubt that belongs to every result of
+    several runs. `verdict` and `ranking` are null if no run has finished. `people` is what people would say, from the
+    votes in all of these runs; it stands beside the ranking of the judges. `candidates` are in the order in which the
+    newest run has them. `left_out` older runs are on no leaderboard.
     """
 
     runs: list[Member]
@@ -40,14 +44,26 @@ class Leaderboard(msgspec.Struct, frozen=True, kw_only=True):
     judges: list[str]
     verdict: Statement | None
     ranking: Ranking | None
+    candidates: list[BoardCandidate]
     human: HumanCheck | None
     people: PeopleVerdict | None
     note: str | None
     others: list[Board]
+    left_out: int
 
 
 _EMPTY = Leaderboard(
-    runs=[], documents=0, judges=[], verdict=None, ranking=None, human=None, people=None, note=None, others=[]
+    runs=[],
+    documents=0,
+    judges=[],
+    verdict=None,
+    ranking=None,
+    candidates=[],
+    human=None,
+    people=None,
+    note=None,
+    others=[],
+    left_out=0,
 )
 
 
@@ -59,9 +75,10 @@ async def leaderboard(workspace: Workspace, workers: WorkerPool, like: RunId | N
         Unavailable: it takes too much time or memory.
     """
     async with workers.turn(workspace.uuid) as worker:
-        found = await workspace.scan(finished.alike, like)
-        if found is None:
+        gathered = await workspace.scan(_gather, like)
+        if gathered is None:
             return _EMPTY
+        found, candidates = gathered
         told = await whatif.answered(worker, found.packed)
     board = _board(found.chosen)
     return Leaderboard(
@@ -70,15 +87,27 @@ async def leaderboard(workspace: Workspace, workers: WorkerPool, like: RunId | N
         judges=board.judges,
         verdict=verdict.state(told.ranking, human=told.human),
         ranking=told.ranking,
+        candidates=candidates,
         human=told.human,
         people=told.people,
         note=LATER if len(found.chosen) > 1 else None,
         others=[_board(group) for group in _grounds(found.left).values()],
+        left_out=found.left_out,
     )
 
 
+def _gather(conn: Connection, like: RunId | None) -> tuple[Together, list[BoardCandidate]] | None:
+    found = finished.alike(conn, like)
+    return None if found is None else (found, figures.of(conn, found))
+
+
 def _board(runs: Sequence[Finished]) -> Board:
-    return Board([run.member for run in runs], len(set(runs[0].documents)), sorted(_judges(runs[0].setup)))
+    return Board(
+        runs=[run.member for run in runs],
+        documents=len(set(runs[0].documents)),
+        judges=sorted(_judges(runs[0].setup)),
+        labels=[*dict.fromkeys(one.label for run in runs for one in run.setup.candidates)],
+    )
 
 
 def _judges(setup: Setup) -> set[str]:
