@@ -14,8 +14,11 @@ from demo.app import create_site
 from demo.site import SiteConfig
 from tests.browser.browser import DIST
 from tests.browser.pages import PATIENCE_SECONDS
-from tests.support.model_server import Running, model_server
+from tests.support.model_server import MODELS, Running, model_server
 from tests.support.service import Service
+
+PRICED = ("gpt-5", "gpt-5-mini", "gpt-5-nano")
+"""Models whose price is known."""
 
 
 @dataclass(frozen=True)
@@ -41,7 +44,7 @@ class DemoWebsite:
 @contextmanager
 def open_website(folder: Path) -> Iterator[DemoWebsite]:
     """All three started, with nobody signed up."""
-    with socket.socket() as listener, model_server() as models:
+    with socket.socket() as listener, model_server(models=(*MODELS, *PRICED)) as models:
         listener.bind(("127.0.0.1", 0))
         origin = f"http://127.0.0.1:{listener.getsockname()[1]}"
         service = Service(folder, settings={"CARREL_CORS_ORIGINS": origin, "CARREL_PROVIDER_HOSTS": models.host})

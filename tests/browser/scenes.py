@@ -11,7 +11,7 @@ from playwright.async_api import Page, expect
 
 from carrel.cli import demo
 from tests.browser.contents import CRITERIA, finish, finished_run, preset, stations
-from tests.browser.demo_website import DemoWebsite
+from tests.browser.demo_website import PRICED, DemoWebsite
 from tests.browser.pages import at_rest
 from tests.support.model_server import Fault
 
@@ -36,6 +36,7 @@ EMPTY: Final = {
     "empty-library": "/library",
     "empty-data-sets": "/library/data-sets",
     "empty-keys": "/models?tab=keys",
+    "empty-leaderboard": "/leaderboard",
 }
 """Pages of a workspace that nobody has used yet."""
 SCROLLED: Final = {
@@ -45,6 +46,7 @@ SCROLLED: Final = {
     "run-against": "People against the judges",
     "run-proposed": "Criteria from what you said",
     "run-live-answers": "Answers as they come",
+    "leaderboard-candidates": "Candidates",
 }
 """Parts of a page that begin below its first screen, by their headings."""
 TABLE: Final = "id,question,language,expected\n" + "".join(
@@ -112,6 +114,7 @@ def furnish(workspace: Workspace, website: DemoWebsite) -> Mapping[str, str]:
     of_rows = _with_rows(workspace, table)
     finish(workspace, of_rows)
     website.models.faults(Fault("status", match="Station 1"))
+    ranked = _ranked(workspace)
     failed = finish(workspace, _with_models(workspace, "With a model that fails", stations(4)))
     website.models.faults()
     # Slow enough that it is under way as long as the pictures take.
@@ -133,7 +136,8 @@ def furnish(workspace: Workspace, website: DemoWebsite) -> Mapping[str, str]:
     for model, price in (("ollama:llama3.1:8b", "0.05"), ("vllm", "0.4")):
         workspace.models.set_price(model, input_per_million=price, output_per_million=price)
     places |= {"prices": "/models?tab=prices"}
-    places |= {"judges": "/models?tab=judges", "account": "/account"}
+    places |= {"judges": "/models?tab=judges", "account": "/account", "leaderboard": f"/leaderboard?run={ranked}"}
+    places["leaderboard-candidates"] = places["leaderboard"]
     places |= {f"account-{tab}": f"/account?tab={tab}" for tab in SETTINGS}
     places |= {"run-judges": f"/runs/{early}?tab=judges", "run-against": f"/runs/{early}?tab=judges"}
     places |= {"run-proposed": f"/runs/{early}?tab=judges"}
@@ -161,6 +165,15 @@ def _with_models(workspace: Workspace, name: str, documents: Mapping[str, str]) 
     made = workspace.presets.create(draft)
     workspace.presets.delete(like.id)
     return made
+
+
+def _ranked(workspace: Workspace) -> str:
+    """A run and, with one candidate changed, another one of the same preset; the id of the last."""
+    models = [f"openai:{name}" for name in PRICED]
+    made = preset(workspace, "Summaries with and without a price", stations(20), (*models, "lead"))
+    finish(workspace, made)
+    made.generation.candidates[-1] = Candidate(label="by rank", model="local:lexrank")
+    return finish(workspace, workspace.presets.save(made))
 
 
 def _with_rows(workspace: Workspace, table: str) -> Preset:

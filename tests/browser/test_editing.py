@@ -34,7 +34,7 @@ async def test_changes_are_not_left_behind_unasked(page: Page, deployment: Deplo
     asks = page.get_by_role("alertdialog", name="Leave without saving?")
 
     # By a link, and by the browser's own way back.
-    await page.get_by_role("link", name="Runs", exact=True).click()
+    await page.get_by_role("link", name="Comparisons", exact=True).click()
     await expect(asks).to_be_visible()
     await _usable(page)
     await asks.get_by_role("button", name="Stay").click()
@@ -55,9 +55,9 @@ async def test_changes_are_not_left_behind_unasked(page: Page, deployment: Deplo
     await page.keyboard.press("Control+s")
     await expect(page.get_by_text("version 2")).to_be_visible()
     await box.fill("Third.")
-    await page.get_by_role("link", name="Runs", exact=True).click()
+    await page.get_by_role("link", name="Comparisons", exact=True).click()
     await asks.get_by_role("button", name="Leave").click()
-    await expect(page.get_by_role("heading", name="Runs", level=1)).to_be_visible()
+    await expect(page.get_by_role("heading", name="Comparisons", level=1)).to_be_visible()
     assert deployment.workspace.contents.get(text.id).body == "Second."
 
 
@@ -176,10 +176,10 @@ async def test_what_a_preset_takes_is_told_while_it_is_written(page: Page, deplo
     await expect(page.get_by_text("not saved")).to_be_visible()
     await expect(page.get_by_label("Model", exact=True).first).to_have_value("local:nobody")
     await expect(page.get_by_role("button", name="Remove lead", exact=True)).to_have_count(0)
-    await page.get_by_role("link", name="Runs", exact=True).click()
+    await page.get_by_role("link", name="Comparisons", exact=True).click()
     await page.get_by_role("button", name="Leave", exact=True).click()
     # The way to the other page goes on after the click, and would overtake the next one.
-    await expect(page.get_by_role("heading", name="Runs", exact=True)).to_be_visible()
+    await expect(page.get_by_role("heading", name="Comparisons", exact=True)).to_be_visible()
     await _open(page, deployment, f"/presets/{made.id}")
     await expect(page.get_by_role("button", name="Remove lead", exact=True)).to_be_visible()
     assert len(deployment.workspace.presets.get(made.id).generation.candidates) == 3

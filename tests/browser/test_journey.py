@@ -70,7 +70,7 @@ async def _sign_up(page: Page, website: DemoWebsite) -> None:
     await page.get_by_label("Password", exact=True).fill(FIRST)
     await page.get_by_label("Password again").fill(FIRST)
     await page.get_by_role("button", name="Sign up").click()
-    await expect(page.get_by_role("heading", name="Runs")).to_be_visible()
+    await expect(page.get_by_role("heading", name="Comparisons")).to_be_visible()
 
 
 async def _store_a_key(page: Page, website: DemoWebsite) -> None:
@@ -172,7 +172,7 @@ async def _ask_what_if(page: Page) -> None:
 
 
 async def _compare_both_runs(page: Page) -> None:
-    await page.get_by_role("link", name="Runs", exact=True).first.click()
+    await page.get_by_role("link", name="Comparisons", exact=True).first.click()
     boxes = page.get_by_role("checkbox", name="Choose Which summary?")
     await boxes.first.check()
     await expect(page.get_by_role("link", name="Compare the two")).to_be_hidden()
@@ -198,7 +198,7 @@ async def _change_password(page: Page, website: DemoWebsite) -> None:
     await page.get_by_label("New password again").fill(SECOND)
     await page.get_by_role("button", name="Change it").click()
     await expect(page).to_have_url(re.compile("/desk"))
-    await expect(page.get_by_role("heading", name="Runs")).to_be_visible()
+    await expect(page.get_by_role("heading", name="Comparisons")).to_be_visible()
 
 
 async def _unlock(page: Page, website: DemoWebsite) -> None:
@@ -211,6 +211,6 @@ async def _unlock(page: Page, website: DemoWebsite) -> None:
     await tab.goto(f"{website.url}{await way.get_attribute('href')}")
     await tab.get_by_label("Password", exact=True).fill(SECOND)
     await tab.get_by_role("button", name="Unlock").click()
-    await expect(tab.get_by_role("heading", name="Runs")).to_be_visible()
+    await expect(tab.get_by_role("heading", name="Comparisons")).to_be_visible()
     await tab.close()
     await expect(dialog).to_be_hidden()

@@ -84,6 +84,7 @@ def addresses(deployment: Deployment) -> dict[str, str]:
     of_run = deployment.workspace.runs.get(run_id).preset_id
     places |= {"trends": f"/presets/{of_run}/trends", "no trends": f"/presets/{a_preset.id}/trends"}
     places |= {"preset": f"/presets/{a_preset.id}", "new preset": "/presets/new", "compare": "/compare"}
+    places["leaderboard"] = "/leaderboard"
     return places | {"content": f"/library/{a_preset.inputs[0]}", "new content": "/library/new?type=criteria"}
 
 

@@ -19,7 +19,7 @@ def deployment(deployment_with_models: Deployment) -> Deployment:
 
 async def test_the_token_is_nowhere_but_in_memory(page: Page, deployment: Deployment) -> None:
     await page.goto(f"{deployment.site.url}/desk")
-    await expect(page.get_by_role("heading", name="Runs")).to_be_visible()
+    await expect(page.get_by_role("heading", name="Comparisons")).to_be_visible()
     token = str(deployment.host.session(USER))
     kept = await page.evaluate(
         "() => JSON.stringify([{...localStorage}, {...sessionStorage}, document.cookie, location.href, window.carrel,"
@@ -84,5 +84,5 @@ async def test_a_page_without_a_host_asks_for_a_token_and_works_with_it(page: Pa
     await page.goto(f"{deployment.service.url}/app/")
     await page.get_by_label("Session token").fill(str(deployment.host.session(USER)))
     await page.get_by_role("button", name="Open the workspace").click()
-    await expect(page.get_by_role("heading", name="Runs")).to_be_visible()
+    await expect(page.get_by_role("heading", name="Comparisons")).to_be_visible()
     assert (await page.context.cookies()) == []

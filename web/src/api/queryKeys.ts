@@ -22,6 +22,7 @@ export const queryKeys = {
   },
   modelPrices: ["model-prices"],
   judges: ["judges"],
+  leaderboard: (like: string | undefined) => ["leaderboard", like ?? null],
   providerKeys: ["provider-keys"],
   rateLimits: ["rate-limits"],
 

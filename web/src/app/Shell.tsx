@@ -1,5 +1,5 @@
 import { useQueryClient } from "@tanstack/react-query";
-import { Link, Outlet, useRouter } from "@tanstack/react-router";
+import { Link, Outlet, useLocation, useRouter } from "@tanstack/react-router";
 import { WifiOff } from "lucide-react";
 import { useEffect, useSyncExternalStore } from "react";
 import { Button } from "../components/Button";
@@ -34,6 +34,7 @@ export function Shell() {
 }
 
 function Side({ places }: { places: ReturnType<typeof placesOf> }) {
+  const { pathname } = useLocation();
   return (
     <aside className="side">
       <Link to="/runs" className="brand">
@@ -41,9 +42,13 @@ function Side({ places }: { places: ReturnType<typeof placesOf> }) {
       </Link>
       <nav aria-label="Carrel">
         <ul>
-          {places.map(({ to, label, icon: Icon }) => (
+          {places.map(({ to, label, icon: Icon, covers = [] }) => (
             <li key={to}>
-              <Link to={to} activeProps={{ className: "active" }}>
+              <Link
+                to={to}
+                activeProps={{ className: "active" }}
+                className={covers.some((start) => pathname.startsWith(start)) ? "active" : ""}
+              >
                 <Icon size={18} aria-hidden /> {label}
               </Link>
             </li>

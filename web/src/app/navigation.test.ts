@@ -4,10 +4,10 @@ import { makeRouter } from "./router";
 
 test("the navigation shows the pages that are places there, in their order", () => {
   expect(placesOf(makeRouter()).map(({ to, label }) => [to, label])).toEqual([
-    ["/runs", "Runs"],
-    ["/presets", "Presets"],
+    ["/runs", "Comparisons"],
     ["/library", "Library"],
     ["/models", "Models"],
+    ["/leaderboard", "Leaderboard"],
     ["/account", "Settings"],
   ]);
 });

@@ -7,6 +7,8 @@ import type { LucideIcon } from "lucide-react";
 interface Entry {
   label: string;
   icon: LucideIcon;
+  /** Where pages begin that belong to this place, though their address does not say so. */
+  covers?: readonly string[];
 }
 
 declare module "@tanstack/react-router" {

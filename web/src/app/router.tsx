@@ -2,7 +2,7 @@
  * Every page: its address, and what the navigation calls it if it is a place there. Addresses live behind the `#`, so
  * that they work under any path of any host.
  */
-import { BookOpen, Boxes, FlaskConical, Library, Settings } from "lucide-react";
+import { BookOpen, FlaskConical, Library, Settings, Trophy } from "lucide-react";
 import { createRootRoute, createRoute, createRouter, lazyRouteComponent, redirect } from "@tanstack/react-router";
 import { ErrorNote, Empty, Skeleton } from "../components/Feedback";
 import { part } from "../lib/part";
@@ -25,7 +25,7 @@ const home = createRoute({
 const runs = createRoute({
   getParentRoute: () => root,
   path: "/runs",
-  staticData: { navigation: { label: "Runs", icon: FlaskConical } },
+  staticData: { navigation: { label: "Comparisons", icon: FlaskConical, covers: ["/compare", "/presets"] } },
   validateSearch: texts("state", "find"),
   component: lazyRouteComponent(
     part(() => import("../features/runs/RunsPage")),
@@ -79,7 +79,6 @@ const compare = createRoute({
 const presets = createRoute({
   getParentRoute: () => root,
   path: "/presets",
-  staticData: { navigation: { label: "Presets", icon: Boxes } },
   validateSearch: texts("find"),
   component: lazyRouteComponent(
     part(() => import("../features/presets/PresetsPage")),
@@ -159,6 +158,18 @@ const models = createRoute({
   ),
 });
 
+const leaderboard = createRoute({
+  getParentRoute: () => root,
+  path: "/leaderboard",
+  staticData: { navigation: { label: "Leaderboard", icon: Trophy } },
+  // `run` is one of the ranking that is shown; `sort` and `columns` are those of the table.
+  validateSearch: texts("run", "sort", "columns"),
+  component: lazyRouteComponent(
+    part(() => import("../features/leaderboard/LeaderboardPage")),
+    "LeaderboardPage",
+  ),
+});
+
 const account = createRoute({
   getParentRoute: () => root,
   path: "/account",
@@ -184,6 +195,7 @@ const tree = root.addChildren([
   dataSets,
   dataSet,
   models,
+  leaderboard,
   account,
 ]);
 

@@ -1,4 +1,4 @@
-/** What calls cost, in words that never pass an unknown cost off as nothing. */
+/** What calls cost and how long they take, in words that never pass an unknown cost off as nothing. */
 import type { Formats } from "./format";
 
 interface Spend {
@@ -38,4 +38,17 @@ export function spentExactly(spend: Spend, formats: Formats): string {
 export function unknownCalls({ unknown_calls: calls }: Spend, formats: Formats): string {
   if (!calls) return "";
   return calls === 1 ? "1 call of unknown cost" : `${formats.integer(calls)} calls of unknown cost`;
+}
+
+/** The time of a call to as many digits as it deserves; a dash where nothing was timed. */
+export function inTime(milliseconds: number | null, formats: Formats): string {
+  if (milliseconds === null) return "–";
+  if (milliseconds < 100) return `${formats.integer(milliseconds)} ms`;
+  const seconds = milliseconds / 1000;
+  return `${formats.decimal(seconds, seconds < 10 ? 1 : 0)} s`;
+}
+
+/** The cost of 1,000 answers, of which one costs so much. Costs have six places at most, so that nothing is rounded. */
+export function perThousand(costPerAnswer: string): string {
+  return (1000 * Number(costPerAnswer)).toFixed(3);
 }

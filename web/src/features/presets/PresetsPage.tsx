@@ -36,6 +36,7 @@ export function PresetsPage() {
   return (
     <Page
       title="Presets"
+      back={{ to: "/runs", label: "Comparisons" }}
       intro="A preset is a question that you can ask again: which documents, which candidates, which judges."
       actions={
         <Link {...NEW}>

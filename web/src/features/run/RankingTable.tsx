@@ -1,10 +1,12 @@
 import type { Ranking, Report, Row } from "../../api/types";
 import { useFormats } from "../../app/context";
+import { Mark } from "../../components/Mark";
 import { NumberHead } from "../../components/NumberHead";
 import { Scroll } from "../../components/Scroll";
 import { Term } from "../../components/Term";
 import { placesFor } from "../../lib/format";
-import { barOf, type Measure, measureOf } from "./interval";
+import { barOf, type Measure, measureOf } from "../../lib/interval";
+import { perThousand } from "../../lib/spend";
 
 interface Props {
   report: Report;
@@ -20,7 +22,10 @@ export function RankingTable({ report, ranking, grey, before }: Props) {
   const hasScores =
     ranking.basis !== "scores" && ranking.rows.some((row) => row.score !== null && row.score !== undefined);
   const hasGaps = report.candidates.some((candidate) => candidate.delivered < candidate.answers);
-  const places = placesFor(report.candidates.map((candidate) => candidate.cost_per_answer));
+  const costs = new Map(
+    report.candidates.flatMap(({ candidate, cost_per_answer: cost }) => (cost ? [[candidate, perThousand(cost)]] : [])),
+  );
+  const places = placesFor([...costs.values()]);
   const share = (value: number) => (ranking.basis === "scores" ? formats.decimal(value) : formats.percent(value));
   const hasIntervals = ranking.rows.some((row) => measureOf(ranking, row)?.low !== null);
   return (
@@ -42,7 +47,7 @@ export function RankingTable({ report, ranking, grey, before }: Props) {
               </th>
               {hasScores && <NumberHead>Score</NumberHead>}
               {hasGaps && <NumberHead>Answered</NumberHead>}
-              <NumberHead>Cost per answer</NumberHead>
+              <NumberHead>Cost per 1,000</NumberHead>
               <NumberHead>Words</NumberHead>
             </tr>
           </thead>
@@ -57,6 +62,7 @@ export function RankingTable({ report, ranking, grey, before }: Props) {
                     {row.place ?? "–"} <Moved row={row} before={before} />
                   </td>
                   <th scope="row">
+                    <Mark number={report.candidates.findIndex((one) => one.candidate === row.candidate)} />{" "}
                     {row.candidate} {row.is_best && <span className="chip good">best</span>}
                     {candidate?.model && candidate.model !== row.candidate && (
                       <span className="dim small block">{candidate.model}</span>
@@ -88,15 +94,7 @@ export function RankingTable({ report, ranking, grey, before }: Props) {
                     </td>
                   )}
                   <td className="n">
-                    {candidate?.cost_per_answer ? (
-                      Number(candidate.cost_per_answer) ? (
-                        formats.dollars(candidate.cost_per_answer, places)
-                      ) : (
-                        "free"
-                      )
-                    ) : (
-                      <span className="dim">unknown</span>
-                    )}
+                    <Cost cost={costs.get(row.candidate)} places={places} />
                   </td>
                   <td className="n">{candidate?.mean_words ? formats.integer(candidate.mean_words) : "–"}</td>
                 </tr>
@@ -120,6 +118,12 @@ export function RankingTable({ report, ranking, grey, before }: Props) {
       </p>
     </div>
   );
+}
+
+function Cost({ cost, places }: { cost: string | undefined; places: number }) {
+  const formats = useFormats();
+  if (cost === undefined) return <span className="dim">unknown</span>;
+  return <>{Number(cost) ? formats.dollars(cost, places) : "free"}</>;
 }
 
 function inWords(measure: Measure, write: (value: number) => string): string {

@@ -53,7 +53,7 @@ export function RunPage() {
   const query = useQuery(runQuery(useApi(), runId));
   if (!query.data)
     return (
-      <Page title="Run" back={{ to: "/runs", label: "Runs" }}>
+      <Page title="Run" back={{ to: "/runs", label: "Comparisons" }}>
         {query.error instanceof ApiError && query.error.status === 404 ? (
           <Empty
             title="There is no such run"
@@ -92,7 +92,7 @@ function Shown({ run }: { run: Run }) {
       title={run.name}
       badge={badge}
       news={newsOf(run, formats)}
-      back={{ to: "/runs", label: "Runs" }}
+      back={{ to: "/runs", label: "Comparisons" }}
       actions={<RunActions run={run} controls={controls} />}
     >
       <PauseNote run={run} />

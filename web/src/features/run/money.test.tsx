@@ -11,7 +11,7 @@ import { PauseNote } from "./PauseNote";
 import { RankingTable } from "./RankingTable";
 import { TasksPanel } from "./tasks/TasksPanel";
 import type { Controls } from "./useControls";
-import { QualityChart } from "./verdict/QualityChart";
+import { QualityChart } from "../../components/quality/QualityChart";
 import { SpendTable } from "./verdict/SpendTable";
 import { VerdictFacts } from "./verdict/VerdictFacts";
 
@@ -89,8 +89,12 @@ const TASK = { key: "k", kind: "score", state: "succeeded", candidate: "dear", a
 const nothing = () => undefined;
 
 const PLACES: [string, ReactNode, string[]][] = [
-  ["the ranking", <RankingTable report={REPORT} ranking={REPORT.ranking} grey={false} />, ["$0.0200", "$0.0100"]],
-  ["the chart", <QualityChart report={REPORT} />, ["dear 70% at $0.0200", "cheap 30% at $0.0100"]],
+  ["the ranking", <RankingTable report={REPORT} ranking={REPORT.ranking} grey={false} />, ["$20.00", "$10.00"]],
+  [
+    "the chart",
+    <QualityChart ranking={REPORT.ranking} candidates={REPORT.candidates} />,
+    ["dear 70% at $20.00", "cheap 30% at $10.00"],
+  ],
   ["what the run took", <SpendTable spend={REPORT.spend} />, ["$0.0125"]],
   ["the facts of the verdict", <VerdictFacts run={RUN} report={REPORT} />, ["$0.0125"]],
   ["the live view", <LivePanel run={RUN} live={NO_VIEW} />, ["$0.0125", "a budget of $1.50"]],

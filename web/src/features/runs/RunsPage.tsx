@@ -54,12 +54,17 @@ export function RunsPage() {
 
   return (
     <Page
-      title="Runs"
+      title="Comparisons"
       intro="Every comparison that you started, what it found and what it cost."
       actions={
-        <Link to="/compare" className="btn primary">
-          New comparison
-        </Link>
+        <>
+          <Link to="/presets" className="btn">
+            Presets
+          </Link>
+          <Link to="/compare" className="btn primary">
+            New comparison
+          </Link>
+        </>
       }
     >
       {!isNew && (

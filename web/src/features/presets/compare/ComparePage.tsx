@@ -83,7 +83,7 @@ export function ComparePage() {
     <Page
       title="New comparison"
       intro="Bring documents, say what is to be done with them, and pick the models: you learn which one does it best."
-      back={{ to: "/runs", label: "Runs" }}
+      back={{ to: "/runs", label: "Comparisons" }}
     >
       <div className="editor-grid" ref={grid}>
         <div className="stack">

@@ -22,7 +22,7 @@ export function BesidePage() {
   return (
     <Page
       title="Two runs side by side"
-      back={{ to: "/runs", label: "Runs" }}
+      back={{ to: "/runs", label: "Comparisons" }}
       actions={
         here !== there && (
           <Link to="/runs/compare/$here/$there" params={{ here: there, there: here }} className="btn">

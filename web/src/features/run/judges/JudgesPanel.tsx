@@ -9,7 +9,7 @@ import { hasEnded } from "../../../lib/states";
 import { AgainstJudges } from "./AgainstJudges";
 import { BlindVotes } from "./BlindVotes";
 import { ProposedCriteria } from "./ProposedCriteria";
-import { isJudged } from "../interval";
+import { isJudged } from "../../../lib/interval";
 import { NotJudgedYet } from "../NotJudgedYet";
 
 interface Props {

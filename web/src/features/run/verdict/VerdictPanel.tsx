@@ -5,7 +5,7 @@ import { Glossary } from "../../../components/Glossary";
 import { part } from "../../../lib/part";
 import { hasEnded } from "../../../lib/states";
 import { AgainstPanel } from "./AgainstPanel";
-import { measureOf } from "../interval";
+import { measureOf } from "../../../lib/interval";
 import { RankingTable } from "../RankingTable";
 import { DecisionCard } from "./DecisionCard";
 import { GatePanel } from "./GatePanel";
@@ -18,7 +18,9 @@ import { SplitPanel } from "./SplitPanel";
 import { NextSteps, NoVerdictYet, Troubles, VerdictFacts } from "./VerdictFacts";
 
 // Charts are the heaviest part of the app, and only this panel has one.
-const QualityChart = lazy(part(() => import("./QualityChart").then((m) => ({ default: m.QualityChart }))));
+const QualityChart = lazy(
+  part(() => import("../../../components/quality/QualityChart").then((m) => ({ default: m.QualityChart }))),
+);
 
 interface Props {
   run: Run;
@@ -83,7 +85,7 @@ export function VerdictPanel({ run, report, against, onAgainst, split, onSplit }
           <h2 id="quality-title">Quality against cost and length</h2>
           <div className="card">
             <Suspense fallback={<Skeleton lines={6} />}>
-              <QualityChart report={report} />
+              <QualityChart ranking={ranking} candidates={report.candidates} />
             </Suspense>
           </div>
         </section>

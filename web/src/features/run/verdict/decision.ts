@@ -1,7 +1,7 @@
 /** The decision in plain words: which one to take, what it costs, and what else there is. As strong as the verdict. */
 import type { Report } from "../../../api/types";
 import type { Formats } from "../../../lib/format";
-import { measureOf } from "../interval";
+import { measureOf } from "../../../lib/interval";
 import { isDoubted } from "./outcome";
 
 export interface Decision {

@@ -7,7 +7,7 @@ import { Empty, Spinner } from "../../../components/Feedback";
 import { QueryView } from "../../../components/QueryView";
 import { hasEnded } from "../../../lib/states";
 import { useSettled } from "../../../lib/useSettled";
-import { isJudged } from "../interval";
+import { isJudged } from "../../../lib/interval";
 import { rankingQuery } from "../queries";
 import { RankingTable } from "../RankingTable";
 import { NotJudgedYet } from "../NotJudgedYet";

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { beginOf, niceEnd, withFront } from "./QualityChart";
 
 test("the front are those whom nobody beats for less", () => {
-  const point = (name: string, x: number, y: number) => ({ name, x, y, reach: [0, 0] as [number, number] });
+  const point = (name: string, x: number, y: number) => ({ name, number: 0, x, y, reach: [0, 0] as [number, number] });
   const front = withFront([
     point("cheap", 1, 0.4),
     point("best", 5, 0.9),

@@ -1,5 +1,5 @@
 /** The positions of points and intervals of a ranking on its scale, in percent. */
-import type { Ranking, Row } from "../../api/types";
+import type { Ranking, Row } from "../api/types";
 
 export interface Bar {
   at: number;

@@ -1,15 +1,27 @@
 import { useState } from "react";
 import { CartesianGrid, ErrorBar, ResponsiveContainer, Scatter, ScatterChart, Tooltip, XAxis, YAxis } from "recharts";
-import type { Report } from "../../../api/types";
-import { useFormats } from "../../../app/context";
-import { Note } from "../../../components/Feedback";
-import { Segments } from "../../../components/Segments";
-import { placesFor } from "../../../lib/format";
-import { measureOf } from "../interval";
+import type { Ranking, Report } from "../../api/types";
+import { useFormats } from "../../app/context";
+import { placesFor } from "../../lib/format";
+import { measureOf } from "../../lib/interval";
+import { perThousand } from "../../lib/spend";
+import { Note } from "../Feedback";
+import { colourOf, shapeOf } from "../Mark";
+import { Segments } from "../Segments";
 import { type Label, placeLabels } from "./labels";
+
+type Costed = Pick<Report["candidates"][number], "candidate" | "cost_per_answer" | "mean_words">;
+
+interface Props {
+  ranking: Ranking;
+  /** In the order that their marks follow. */
+  candidates: readonly Costed[];
+}
 
 interface Point {
   name: string;
+  /** The number of the candidate, which its mark follows. */
+  number: number;
   x: number;
   y: number;
   /** How far the interval reaches down and up. */
@@ -41,18 +53,19 @@ export function withFront(points: readonly Omit<Point, "isFront">[]): Point[] {
   }));
 }
 
-export function QualityChart({ report }: { report: Report }) {
+export function QualityChart({ ranking, candidates }: Props) {
   const formats = useFormats();
-  const costs = report.candidates.map((candidate) => Number(candidate.cost_per_answer ?? Number.NaN));
+  const costs = candidates.map((candidate) => Number(candidate.cost_per_answer ?? Number.NaN));
   const costsDiffer = new Set(costs.filter((cost) => !Number.isNaN(cost))).size > 1;
   const [axis, setAxis] = useState<"cost" | "words">(costsDiffer ? "cost" : "words");
   const [width, setWidth] = useState(0);
-  const points = pointsOf(report, axis);
-  const left = report.ranking.rows.length - points.length;
+  const points = pointsOf({ ranking, candidates }, axis);
+  const left = ranking.rows.length - points.length;
   const most = niceEnd(Math.max(...points.map(({ x }) => x), 0) * MORE_ROOM);
   const least = axis === "words" ? beginOf(Math.min(...points.map(({ x }) => x)), most) : 0;
-  const isShare = report.ranking.basis !== "scores";
-  const [quality, unit] = [isShare ? "Preferred" : "Score", axis === "cost" ? "Cost per answer" : "Words per answer"];
+  const isShare = ranking.basis !== "scores";
+  const quality = isShare ? "Preferred" : "Score";
+  const unit = axis === "cost" ? "Cost per 1,000 answers" : "Words per answer";
   const places = placesFor(points.map(({ x }) => `${x}`));
   const across = (value: number) =>
     axis === "words" ? formats.integer(value) : value === 0 ? "0" : formats.dollars(value.toFixed(6), places);
@@ -136,8 +149,8 @@ export function QualityChart({ report }: { report: Report }) {
         </ResponsiveContainer>
       </figure>
       <p className="small dim">
-        <strong>◆</strong> nobody is better for {axis === "cost" ? "less money" : "fewer words"} · <strong>●</strong>{" "}
-        somebody is · the lines are the ranges of the ranking
+        Filled: nobody is better for {axis === "cost" ? "less money" : "fewer words"} · hollow: somebody is · the lines
+        are the ranges of the ranking
         {left > 0 &&
           ` · ${left === 1 ? "one candidate is" : `${formats.integer(left)} candidates are`} left out: ${axis === "cost" ? "nobody knows the cost" : "nothing was delivered"}`}
       </p>
@@ -147,19 +160,21 @@ export function QualityChart({ report }: { report: Report }) {
 
 const AXIS_LOOK = { stroke: "var(--line-2)", tick: { fill: "var(--ink-2)", fontSize: 12 } };
 
-function pointsOf(report: Report, axis: "cost" | "words"): Point[] {
-  const byLabel = new Map(report.candidates.map((candidate) => [candidate.candidate, candidate]));
+function pointsOf({ ranking, candidates }: Props, axis: "cost" | "words"): Point[] {
+  const byLabel = new Map(candidates.map((candidate, number) => [candidate.candidate, { ...candidate, number }]));
   return withFront(
-    report.ranking.rows.flatMap((row) => {
+    ranking.rows.flatMap((row) => {
       const candidate = byLabel.get(row.candidate);
-      const measure = measureOf(report.ranking, row);
+      const measure = measureOf(ranking, row);
+      const cost = candidate?.cost_per_answer;
       const x =
-        axis === "cost" ? Number(candidate?.cost_per_answer ?? Number.NaN) : (candidate?.mean_words ?? Number.NaN);
+        axis === "cost" ? (cost ? Number(perThousand(cost)) : Number.NaN) : (candidate?.mean_words ?? Number.NaN);
       if (!measure || Number.isNaN(x)) return [];
       const { value, low, high } = measure;
       return [
         {
           name: row.candidate,
+          number: candidate?.number ?? 0,
           x,
           y: value,
           reach: [value - (low ?? value), (high ?? value) - value] as [number, number],
@@ -195,8 +210,8 @@ function labelsOf(points: readonly Point[], ends: readonly [number, number], wid
 
 function Mark({ point, label, cx, cy }: { point: Point; label: Label | undefined; cx: number; cy: number }) {
   return (
-    <g className={point.isFront ? "mark front" : "mark"}>
-      {point.isFront ? <path d={`M${cx} ${cy - 7}l7 7-7 7-7-7z`} /> : <circle cx={cx} cy={cy} r={5} />}
+    <g className={`mark ${colourOf(point.number)} ${point.isFront ? "front" : ""}`}>
+      <path d={SHAPES[shapeOf(point.number)]} transform={`translate(${cx} ${cy})`} />
       {label && (
         <text x={label.x} y={label.y} textAnchor={label.anchor} dominantBaseline="central">
           {point.name}
@@ -205,6 +220,9 @@ function Mark({ point, label, cx, cy }: { point: Point; label: Label | undefined
     </g>
   );
 }
+
+/** A circle, a square and a diamond around the point, as the marks beside names have them. */
+const SHAPES = ["M-6 0a6 6 0 1 0 12 0a6 6 0 1 0-12 0", "M-5.500-5.500h11v11h-11z", "M0-7l7 7-7 7-7-7z"] as const;
 
 /** The number of decimal places that a quarter of the axis needs. */
 function stepPlaces(step: number): number {

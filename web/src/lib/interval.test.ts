@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { Ranking, Row } from "../../api/types";
+import type { Ranking, Row } from "../api/types";
 import { barOf, measureOf } from "./interval";
 
 const ROW = {
