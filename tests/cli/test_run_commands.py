@@ -278,6 +278,10 @@ def test_a_run_is_judged_anew_and_its_log_shared(signed_in: Terminal, preset_id:
     run_id = str(printed(signed_in("preset", "execute", preset_id, "--watch", "--json"))["id"])
     again = signed_in("run", "reevaluate", run_id, "--judge", "local:statistician", "--watch", "--json")
     assert (printed(again)["state"], printed(again)["round"]) == ("completed", 2)
+    for asked, number, judge in ([], 2, "local:statistician"), (["--round", "1"], 1, "local:reader"):
+        shown = msgspec.json.decode(signed_in("run", "ranking", run_id, *asked, "--json").stdout)
+        assert (shown["round"], shown["ranking"]["judges"]) == (number, [judge])
+    assert signed_in("run", "ranking", run_id, "--round", "3").exit_code == 4
     assert signed_in("run", "reevaluate", run_id, "--judge", "local:reader").exit_code == 0
     assert str(printed(signed_in("run", "share-logs", run_id, "--json"))["share_id"])
 

@@ -102,11 +102,11 @@ export const queryKeys = {
     one: (id: string) => ["run", id],
     /** The report as data, whatever run it is compared with. */
     reports: (id: string) => ["run", id, "report"],
-    report: (id: string, against: string | undefined, documents: boolean) => [
+    report: (id: string, against: string | undefined, documents: boolean, round?: number) => [
       "run",
       id,
       "report",
-      { against, documents },
+      { against, documents, round },
     ],
     /** The figures of all answers, which are made of the same rows. */
     figures: (id: string) => ["run", id, "report", "figures"],

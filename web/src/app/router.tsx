@@ -36,8 +36,8 @@ const runs = createRoute({
 const run = createRoute({
   getParentRoute: () => root,
   path: "/runs/$runId",
-  // `left` and `right` are candidates, `weights` those of the judges, `split` a column of the rows; `vote` opens a ballot;
-  // the rest are filters of the tasks and the log.
+  // `left` and `right` are candidates, `weights` those of the judges, `split` a column of the rows; `round` is an earlier one;
+  // `vote` opens a ballot; the rest are filters of the tasks and the log.
   validateSearch: texts(
     "tab",
     "document",
@@ -45,6 +45,7 @@ const run = createRoute({
     "right",
     "against",
     "split",
+    "round",
     "kind",
     "state",
     "level",

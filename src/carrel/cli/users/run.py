@@ -205,20 +205,21 @@ def skip(cli: UserCommand, run_id: str, task_keys: tuple[str, ...]) -> None:
 @command.command("ranking")
 @click.argument("run_id")
 @click.option("--without-judge", metavar="MODEL", help="Show the ranking without this judge.")
+@click.option("--round", "number", type=click.IntRange(1), metavar="N", help="The ranking of this round, not the last.")
 @click.option("--split", "column", metavar="COLUMN", help="Instead, the results by the values of a column of the rows.")
 @user_command
-def ranking(cli: UserCommand, run_id: str, without_judge: str | None, column: str | None) -> None:
+def ranking(cli: UserCommand, run_id: str, without_judge: str | None, number: int | None, column: str | None) -> None:
     """Print verdict and ranking."""
     if column is not None:
-        if without_judge is not None:
-            terminal.end(terminal.EXIT_USAGE, "--split does not go with --without-judge", as_json=cli.as_json)
+        if without_judge is not None or number is not None:
+            terminal.end(terminal.EXIT_USAGE, "--split goes with no other option", as_json=cli.as_json)
         split = cli.workspace.runs.split(run_id, column)
         if cli.as_json:
             terminal.print_json(split)
         else:
             cli.console.print(split_table(split))
         return
-    found = cli.workspace.runs.ranking(run_id, without_judge=without_judge)
+    found = cli.workspace.runs.ranking(run_id, round=number, without_judge=without_judge)
     if cli.as_json:
         terminal.print_json(found)
         return

@@ -20,6 +20,7 @@ import { LivePanel } from "./live/LivePanel";
 import { LogPanel } from "./log/LogPanel";
 import { PauseNote } from "./PauseNote";
 import { reportQuery, runQuery } from "./queries";
+import { RoundChoice } from "./RoundChoice";
 import { TasksPanel } from "./tasks/TasksPanel";
 import { useControls } from "./useControls";
 import { useLiveRun } from "./useLiveRun";
@@ -45,6 +46,9 @@ const TABS = [
   ["log", "Log"],
   ["report", "Report"],
 ] as const;
+
+/** The tabs that show an earlier round as it was. The others are about the present one. */
+const OF_ROUNDS: ReadonlySet<string> = new Set(["verdict", "matrix", "documents"]);
 
 const route = getRouteApi("/runs/$runId");
 
@@ -125,8 +129,9 @@ interface PanelProps {
 function Panel({ run, tab, live, controls }: PanelProps) {
   const search = route.useSearch();
   const navigate = route.useNavigate();
+  const round = OF_ROUNDS.has(tab) ? roundOf(search.round) : undefined;
   const report = useQuery({
-    ...reportQuery(useApi(), run.id, search.against, tab === "matrix" || tab === "documents"),
+    ...reportQuery(useApi(), run.id, search.against, tab === "matrix" || tab === "documents", round),
     enabled: tab !== "tasks" && tab !== "log" && tab !== "report",
   });
   const refine = (changes: Partial<Record<keyof typeof search, string | undefined>>) =>
@@ -148,58 +153,70 @@ function Panel({ run, tab, live, controls }: PanelProps) {
       />
     );
   if (tab === "report") return <ReportPanel run={run} />;
-  return (
-    <QueryView query={report} lines={8}>
-      {(data) => {
-        if (tab === "verdict")
-          return (
-            <VerdictPanel
-              run={run}
-              report={data}
-              against={search.against}
-              onAgainst={compareWith}
-              split={search.split}
-              onSplit={(split) => refine({ split })}
-            />
-          );
-        if (tab === "answers")
-          return (
-            <AnswersPanel
-              report={data}
-              onOpen={(document, left) =>
-                void navigate({
-                  search: (now) => given({ ...now, tab: "documents", document, left, right: undefined }),
-                })
-              }
-            />
-          );
-        if (tab === "matrix") return <MatrixPanel report={data} onOpen={openDocument} />;
-        if (tab === "documents")
-          return (
-            <DocumentsPanel
-              report={data}
-              document={search.document}
-              left={search.left}
-              right={search.right}
-              onOpen={openDocument}
-              onPair={refine}
-            />
-          );
-        if (tab === "judges")
-          return (
-            <JudgesPanel
-              run={run}
-              report={data}
-              votes={search.vote === "now"}
-              onVoted={() => refine({ vote: undefined })}
-            />
-          );
-        return (
-          <WhatIfPanel run={run} report={data} weights={search.weights} onWeigh={(weights) => refine({ weights })} />
-        );
-      }}
-    </QueryView>
+  const choice = OF_ROUNDS.has(tab) && report.data && (
+    <RoundChoice report={report.data} onChoose={(chosen) => refine({ round: chosen })} />
   );
+  return (
+    <>
+      {choice}
+      <QueryView query={report} lines={8}>
+        {(data) => {
+          if (tab === "verdict")
+            return (
+              <VerdictPanel
+                run={run}
+                report={data}
+                against={search.against}
+                onAgainst={compareWith}
+                split={search.split}
+                onSplit={(split) => refine({ split })}
+              />
+            );
+          if (tab === "answers")
+            return (
+              <AnswersPanel
+                report={data}
+                onOpen={(document, left) =>
+                  void navigate({
+                    search: (now) => given({ ...now, tab: "documents", document, left, right: undefined }),
+                  })
+                }
+              />
+            );
+          if (tab === "matrix") return <MatrixPanel report={data} onOpen={openDocument} />;
+          if (tab === "documents")
+            return (
+              <DocumentsPanel
+                report={data}
+                document={search.document}
+                left={search.left}
+                right={search.right}
+                onOpen={openDocument}
+                onPair={refine}
+              />
+            );
+          if (tab === "judges")
+            return (
+              <JudgesPanel
+                run={run}
+                report={data}
+                votes={search.vote === "now"}
+                onVoted={() => refine({ vote: undefined })}
+              />
+            );
+          return (
+            <WhatIfPanel run={run} report={data} weights={search.weights} onWeigh={(weights) => refine({ weights })} />
+          );
+        }}
+      </QueryView>
+    </>
+  );
+}
+
+/** The number of a round, if the address names one. */
+function roundOf(round: string | undefined): number | undefined {
+  const number = Number(round);
+  return Number.isInteger(number) && number > 0 ? number : undefined;
 }
 
 /** The progress of a run, or why it stopped, for the title of a window that is not in front. */

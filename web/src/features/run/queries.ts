@@ -20,14 +20,17 @@ export function runQuery(api: Api, runId: string) {
   });
 }
 
-/** The report as data. With all documents it is large if the run is. */
-export function reportQuery(api: Api, runId: string, against: string | undefined, documents: boolean) {
+/** The report as data, of an earlier `round` or of the present one. With all documents it is large if the run is. */
+export function reportQuery(api: Api, runId: string, against: string | undefined, documents: boolean, round?: number) {
   return queryOptions({
-    queryKey: queryKeys.run.report(runId, against, documents),
+    queryKey: queryKeys.run.report(runId, against, documents, round),
     queryFn: ({ signal }) =>
       data(
         api.client.GET("/api/runs/{run_id}/report", {
-          params: { path: { run_id: runId }, query: { format: "json", documents, ...(against ? { against } : {}) } },
+          params: {
+            path: { run_id: runId },
+            query: { format: "json", documents, ...(against ? { against } : {}), ...(round ? { round } : {}) },
+          },
           signal,
         }),
       ),

@@ -35,6 +35,7 @@ export function VerdictPanel({ run, report, against, onAgainst, split, onSplit }
   const { verdict, ranking } = report;
   const outcome = outcomeOf(report);
   const doubts = doubtsOf(report);
+  const isPresent = report.round === report.rounds;
   const isRanked = ranking.rows.some((row) => measureOf(ranking, row));
   if (!isRanked && !hasEnded(run.state))
     return (
@@ -66,7 +67,7 @@ export function VerdictPanel({ run, report, against, onAgainst, split, onSplit }
           </ul>
         )}
         <VerdictFacts run={run} report={report} />
-        <NextSteps run={run} report={report} />
+        {isPresent && <NextSteps run={run} report={report} />}
       </section>
       <Troubles run={run} />
       <section className="stack" aria-labelledby="ranking-title">
@@ -90,10 +91,10 @@ export function VerdictPanel({ run, report, against, onAgainst, split, onSplit }
           </div>
         </section>
       )}
-      {hasEnded(run.state) && <SplitPanel run={run} column={split} onColumn={onSplit} />}
-      {hasEnded(run.state) && <GatePanel run={run} report={report} />}
+      {isPresent && hasEnded(run.state) && <SplitPanel run={run} column={split} onColumn={onSplit} />}
+      {isPresent && hasEnded(run.state) && <GatePanel run={run} report={report} />}
       <SpendTable spend={report.spend} />
-      <AgainstPanel run={run} report={report} against={against} onAgainst={onAgainst} />
+      {isPresent && <AgainstPanel run={run} report={report} against={against} onAgainst={onAgainst} />}
       <Glossary />
     </div>
   );
