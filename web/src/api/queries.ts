@@ -1,9 +1,9 @@
 /** Queries that more than one feature uses. */
-import { queryOptions } from "@tanstack/react-query";
+import { keepPreviousData, queryOptions } from "@tanstack/react-query";
 import { data } from "carrel-sdk";
 import type { Api } from "./client";
 import { queryKeys } from "./queryKeys";
-import type { ContentSummary, ContentType, DataSetSummary } from "./types";
+import type { Configuration, ContentSummary, ContentType, DataSetSummary, DryRun } from "./types";
 
 const PAGE = 200;
 const AT_MOST = 2000;
@@ -122,5 +122,19 @@ export function criteriaProposalQuery(api: Api, runId: string) {
     queryKey: queryKeys.run.criteriaProposal(runId),
     queryFn: ({ signal }) =>
       data(api.client.GET("/api/runs/{run_id}/criteria-proposal", { params: { path: { run_id: runId } }, signal })),
+  });
+}
+
+/** The estimate of a preset that is not saved yet. The service checks everything that it names. */
+export function rehearsalQuery(api: Api, configuration: Configuration) {
+  return queryOptions({
+    queryKey: queryKeys.rehearsal(configuration),
+    queryFn: ({ signal }) =>
+      data(
+        api.client.POST("/api/runs", { params: { query: { dry_run: true } }, body: { configuration }, signal }),
+      ) as unknown as Promise<DryRun>,
+    retry: false,
+    gcTime: 60_000,
+    placeholderData: keepPreviousData,
   });
 }

@@ -1,14 +1,8 @@
-import {
-  infiniteQueryOptions,
-  keepPreviousData,
-  queryOptions,
-  useMutation,
-  useQueryClient,
-} from "@tanstack/react-query";
+import { infiniteQueryOptions, queryOptions, useMutation, useQueryClient } from "@tanstack/react-query";
 import { data, ifMatch, tagged } from "carrel-sdk";
 import type { Api } from "../../api/client";
 import { queryKeys } from "../../api/queryKeys";
-import type { Configuration, ContentIn, DryRun, PresetIn, Run } from "../../api/types";
+import type { ContentIn, DryRun, PresetIn, Run } from "../../api/types";
 import { useApi } from "../../app/context";
 import { toast } from "../../components/Toasts";
 import { variablesFor } from "../../lib/placeholders";
@@ -55,20 +49,6 @@ export function dryRunQuery(api: Api, presetId: string, version: number, variabl
         }),
       ) as Promise<DryRun>,
     retry: false,
-  });
-}
-
-/** The estimate of a preset that is not saved yet. The service checks everything that it names. */
-export function rehearsalQuery(api: Api, configuration: Configuration) {
-  return queryOptions({
-    queryKey: queryKeys.rehearsal(configuration),
-    queryFn: ({ signal }) =>
-      data(
-        api.client.POST("/api/runs", { params: { query: { dry_run: true } }, body: { configuration }, signal }),
-      ) as unknown as Promise<DryRun>,
-    retry: false,
-    gcTime: 60_000,
-    placeholderData: keepPreviousData,
   });
 }
 

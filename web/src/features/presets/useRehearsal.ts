@@ -5,7 +5,7 @@ import { ApiError } from "carrel-sdk";
 import type { Configuration, DryRun, PresetIn } from "../../api/types";
 import { useApi } from "../../app/context";
 import { useSettled } from "../../lib/useSettled";
-import { rehearsalQuery } from "./queries";
+import { rehearsalQuery } from "../../api/queries";
 
 const QUIET_MS = 600;
 
