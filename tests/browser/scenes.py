@@ -46,6 +46,7 @@ SCROLLED: Final = {
     "run-against": "People against the judges",
     "run-proposed": "Criteria from what you said",
     "run-live-answers": "Answers as they come",
+    "leaderboard-chart": "Quality against cost and length",
     "leaderboard-candidates": "Candidates",
 }
 """Parts of a page that begin below its first screen, by their headings."""
@@ -104,6 +105,7 @@ def furnish(workspace: Workspace, website: DemoWebsite) -> Mapping[str, str]:
     guides = {one.name: one.body for one in demo.documents_of(None)[-GUIDES:]}
     of_guides = preset(workspace, "Which summary reads best?", guides, demo.GENERATORS)
     run = finish(workspace, of_guides)
+    ranked = _ranked(workspace, guides)
     early = _with_looks(workspace, of_guides, {one.name: one.body for one in demo.documents_of(None)[-EARLY_GUIDES:]})
     for voter, votes in VOTES.items():
         _vote(workspace, early, voter, votes)
@@ -114,7 +116,6 @@ def furnish(workspace: Workspace, website: DemoWebsite) -> Mapping[str, str]:
     of_rows = _with_rows(workspace, table)
     finish(workspace, of_rows)
     website.models.faults(Fault("status", match="Station 1"))
-    ranked = _ranked(workspace)
     failed = finish(workspace, _with_models(workspace, "With a model that fails", stations(4)))
     website.models.faults()
     # Slow enough that it is under way as long as the pictures take.
@@ -137,7 +138,7 @@ def furnish(workspace: Workspace, website: DemoWebsite) -> Mapping[str, str]:
         workspace.models.set_price(model, input_per_million=price, output_per_million=price)
     places |= {"prices": "/models?tab=prices"}
     places |= {"judges": "/models?tab=judges", "account": "/account", "leaderboard": f"/leaderboard?run={ranked}"}
-    places["leaderboard-candidates"] = places["leaderboard"]
+    places |= dict.fromkeys(("leaderboard-chart", "leaderboard-candidates"), places["leaderboard"])
     places |= {f"account-{tab}": f"/account?tab={tab}" for tab in SETTINGS}
     places |= {"run-judges": f"/runs/{early}?tab=judges", "run-against": f"/runs/{early}?tab=judges"}
     places |= {"run-proposed": f"/runs/{early}?tab=judges"}
@@ -167,10 +168,10 @@ def _with_models(workspace: Workspace, name: str, documents: Mapping[str, str]) 
     return made
 
 
-def _ranked(workspace: Workspace) -> str:
+def _ranked(workspace: Workspace, documents: Mapping[str, str]) -> str:
     """A run and, with one candidate changed, another one of the same preset; the id of the last."""
     models = [f"openai:{name}" for name in PRICED]
-    made = preset(workspace, "Summaries with and without a price", stations(20), (*models, "lead"))
+    made = preset(workspace, "Summaries with and without a price", documents, (*models, "lead"))
     finish(workspace, made)
     made.generation.candidates[-1] = Candidate(label="by rank", model="local:lexrank")
     return finish(workspace, workspace.presets.save(made))

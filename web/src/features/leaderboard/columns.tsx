@@ -2,7 +2,7 @@ import { Link } from "@tanstack/react-router";
 import type { BoardCandidate, Leaderboard, Ranking, Row } from "../../api/types";
 import type { Column } from "../../components/DataTable";
 import { Mark } from "../../components/Mark";
-import { type Formats, placesFor } from "../../lib/format";
+import type { Formats } from "../../lib/format";
 import { type Measure, measureOf } from "../../lib/interval";
 import { inTime, perThousand } from "../../lib/spend";
 
@@ -34,10 +34,6 @@ export function columnsOf(
   ranking: Ranking | null,
   formats: Formats,
 ): [Column<Entry>, ...Column<Entry>[]] {
-  const costs = entries.flatMap(({ candidate: { cost_per_answer: cost } }) =>
-    cost === null ? [] : [perThousand(cost)],
-  );
-  const places = placesFor(costs);
   const isByScore = ranking?.basis === "scores";
   const share = (value: number) => (isByScore ? formats.decimal(value) : formats.percent(value));
   const known = (columns: Column<Entry>[]) =>
@@ -72,7 +68,7 @@ export function columnsOf(
         cost === null ? (
           <span className="dim">unknown</span>
         ) : Number(cost) ? (
-          formats.dollars(perThousand(cost), places)
+          formats.briefDollars(perThousand(cost))
         ) : (
           "free"
         ),
