@@ -135,7 +135,8 @@ export function QualityChart({ ranking, candidates }: Props) {
                 />
               )}
             />
-            <Scatter data={points} isAnimationActive={false} shape={shape}>
+            {/* What is drawn last lies on top. */}
+            <Scatter data={points.toSorted(byFront)} isAnimationActive={false} shape={shape}>
               <ErrorBar
                 dataKey="reach"
                 direction="y"
@@ -158,6 +159,7 @@ export function QualityChart({ ranking, candidates }: Props) {
   );
 }
 
+const byFront = (one: Point, other: Point) => Number(one.isFront) - Number(other.isFront);
 const AXIS_LOOK = { stroke: "var(--line-2)", tick: { fill: "var(--ink-2)", fontSize: 12 } };
 
 function pointsOf({ ranking, candidates }: Props, axis: "cost" | "words"): Point[] {
