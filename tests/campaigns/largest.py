@@ -42,6 +42,7 @@ _OF_A_RUN: Final = (
     Read("GET /runs/{run_id}/report", "/report?documents=false"),
     Read("GET /runs/{run_id}/answers", "/answers"),
     Read("GET /runs/{run_id}/answers/beginnings", "/answers/beginnings?words=river&documents=" + _HUNDRED),
+    Read("GET /runs/{run_id}/answers/{document}", "/answers/240"),
     Read("GET /runs/{run_id}/report", "/report?format=html"),
     Read("GET /runs/{run_id}/report", "/report?against={run}"),
     Read("GET /runs/{run_id}/receipt", "/receipt"),

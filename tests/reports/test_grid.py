@@ -35,6 +35,24 @@ async def test_the_grid_has_the_figures_of_every_answer_and_the_beginnings_of_th
         assert (refused.status_code, refused.json()["errors"][0]["path"]) == (400, "documents")
 
 
+async def test_one_document_is_what_the_report_has_of_it(ada: httpx.AsyncClient) -> None:
+    body = {"name": "c", "type": "criteria", "body": "- name: coverage\n"}
+    criteria = (await ada.post("/api/contents", json=body)).json()["id"]
+    scored = {"scoring": {"judges": [{"model": "local:reader"}], "criteria": criteria}}
+    run = await run_over(ada, await data_set(ada, ROWS), **COMPARED, **scored)
+    documents: list[dict[str, Any]] = (await ada.get(f"{run}/report?format=json")).json()["documents"]
+    assert [(await ada.get(f"{run}/answers/{number}")).json() for number in range(1, len(ROWS) + 1)] == documents
+    first = documents[0]
+    assert first["verdicts"]
+    assert first["answers"][0]["marks"]
+    assert first["text"]
+    for absent in ("answers/0", f"answers/{len(ROWS) + 1}", "answers/1?round=2"):
+        assert (await ada.get(f"{run}/{absent}")).status_code == 404
+
+    names = (await ada.get(f"{run}/answers/beginnings?documents=2,3&answers=false")).json()["rows"]
+    assert names == [{"document": at, "name": documents[at - 1]["name"], "answers": []} for at in (2, 3)]
+
+
 async def test_a_report_without_documents_says_the_same_of_everything_else(ada: httpx.AsyncClient) -> None:
     run = await run_over(ada, await data_set(ada, ROWS), **COMPARED)
     whole = (await ada.get(f"{run}/report?format=json")).json()

@@ -102,7 +102,8 @@ OF_USERS: list[Callable[[Any], object]] = [
     lambda workspace: workspace.runs.gate(RUN, baseline="today"),
     lambda workspace: workspace.runs.split(RUN, "lang"),
     lambda workspace: workspace.runs.figures(RUN),
-    lambda workspace: workspace.runs.beginnings(RUN, [1, 2], words="ship"),
+    lambda workspace: workspace.runs.beginnings(RUN, [1, 2], words="ship", answers=False),
+    lambda workspace: workspace.runs.document_json(RUN, 1),
     lambda workspace: workspace.runs.report_html(RUN),
     lambda workspace: workspace.runs.report_json(RUN),
     lambda workspace: workspace.runs.receipt(RUN),
@@ -192,6 +193,11 @@ def requested(wire: Wire) -> set[tuple[str, str]]:
     return {(request.method, path) for request, path in zip(wire.requests, wire.paths, strict=True)}
 
 
+def _named(path: str) -> str:
+    """The path as the interface describes it: versions and documents have numbers."""
+    return path.replace("/answers/1", "/answers/{document}").replace("/7", "/{version}")
+
+
 def test_a_user_reaches_every_route_of_a_session(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(event_stream, "BACKOFF_SECONDS", 0.0)
     wire = Wire(httpx.Response(200, json={"items": [], "next_cursor": None}))
@@ -202,7 +208,7 @@ def test_a_user_reaches_every_route_of_a_session(monkeypatch: pytest.MonkeyPatch
                 call(workspace)
         with suppress(CarrelError):
             workspace.contents.version(CONTENT, 7)
-    went = {(method, path.replace("/7", "/{version}")) for method, path in requested(wire)}
+    went = {(method, _named(path)) for method, path in requested(wire)}
     assert went == described("SessionToken")
 
 
@@ -217,7 +223,7 @@ async def test_a_user_reaches_every_route_of_a_session_from_an_event_loop(monkey
                 await result
         with suppress(CarrelError):
             await workspace.contents.version(CONTENT, 7)
-    went = {(method, path.replace("/7", "/{version}")) for method, path in requested(wire)}
+    went = {(method, _named(path)) for method, path in requested(wire)}
     assert went == described("SessionToken")
 
 

@@ -8,8 +8,9 @@ from msgspec.structs import replace
 
 from carrel.evaluation.records import Score, Verdict, Word
 from carrel.providers.base import Criterion, Parameters
+from carrel.reports.document_input import Answer, Document, Mark
 from carrel.reports.rendering import Sent
-from carrel.reports.report_input import Answer, Document, Head, Mark, ReportCounts, ReportInput, Spending, Trouble
+from carrel.reports.report_input import Head, ReportCounts, ReportInput, Spending, Trouble
 from carrel.runs.judging.judgement import Evidence, conclude, pack
 from carrel.runs.model.setup import Candidate, Judge, Round, RunId, Setup
 from carrel.runs.model.states import State

@@ -7,7 +7,7 @@ from typing import Final
 import msgspec
 
 from carrel_sdk.answer_grid import Beginnings, Figures
-from carrel_sdk.calls import Calls
+from carrel_sdk.calls import Calls, Query
 from carrel_sdk.configuration import Configuration, DocumentGroups, Judge, Rows
 from carrel_sdk.errors import CarrelUnreachable, Conflict, WaitTimeout
 from carrel_sdk.event_stream import ServerEvent, follow
@@ -215,13 +215,25 @@ class Runs:
         """The win shares, scores, checks and faults of all answers, without their texts."""
         return self._calls.get(f"{_path(run_id)}/answers", Figures, {"round": round})
 
-    def beginnings(self, run_id: str, documents: Sequence[int] = (), *, words: str = "") -> Beginnings:
-        """Names of up to 100 documents with the beginnings of their answers.
+    def beginnings(
+        self, run_id: str, documents: Sequence[int] = (), *, words: str = "", answers: bool = True
+    ) -> Beginnings:
+        """Names of up to 100 documents with the beginnings of their answers, or the names alone.
 
         With `words`, also the numbers of all documents whose name or answers hold them.
         """
-        query = {"documents": ",".join(map(str, documents)), "words": words}
+        query: Query = {"documents": ",".join(map(str, documents)), "words": words, "answers": answers}
         return self._calls.get(f"{_path(run_id)}/answers/beginnings", Beginnings, query)
+
+    def document_json(
+        self,
+        run_id: str,
+        document: int,
+        *,
+        round: int | None = None,  # noqa: A002  # the parameter's name
+    ) -> bytes:
+        """One document, by its number from 1, as the report as JSON has it: answers, marks, what judges said."""
+        return self._calls.get_bytes(f"{_path(run_id)}/answers/{document}", {"round": round})
 
     def report_html(
         self,

@@ -14,8 +14,8 @@ from carrel.evaluation.statistics.intervals import rounded, rounded_or_none
 from carrel.evaluation.statistics.means import mean
 from carrel.kit.money import text_if_known
 from carrel.reports import combined
+from carrel.reports.document_input import MAX_JUDGEMENTS, Answer, Document, DocumentsInput, Mark
 from carrel.reports.report import AnswerReport, Cell, DocumentReport, MarkReport, PairShare, VerdictReport
-from carrel.reports.report_input import MAX_JUDGEMENTS, Answer, Document, Mark, ReportInput
 from carrel.runs.judging.judgement import Evidence
 from carrel.runs.model.plan import comparison_key
 
@@ -28,9 +28,9 @@ class Voices(NamedTuple):
     pairs: dict[tuple[str, str], float]
 
 
-def voices(report_input: ReportInput) -> list[Voices]:
+def voices(found: DocumentsInput) -> list[Voices]:
     """One entry for each document, in the order of the inputs."""
-    return heard(report_input.evidence, [_name(document) for document in report_input.documents])
+    return heard(found.evidence, [_name(document) for document in found.documents])
 
 
 def heard(evidence: Evidence, names: Iterable[str]) -> list[Voices]:
@@ -75,15 +75,15 @@ def pairs(labels: Sequence[str], spoken: Iterable[Voices]) -> tuple[PairShare, .
     )
 
 
-def documents(report_input: ReportInput, spoken: Sequence[Voices]) -> tuple[DocumentReport, ...]:
+def documents(found: DocumentsInput, spoken: Sequence[Voices]) -> tuple[DocumentReport, ...]:
     """The documents with everything that belongs to them."""
     answers: defaultdict[int, list[Answer]] = defaultdict(list)
     marks: defaultdict[tuple[int, int, int], list[Mark]] = defaultdict(list)
-    for answer in report_input.answers:
+    for answer in found.answers:
         answers[answer.document].append(answer)
-    for mark in report_input.marks:
+    for mark in found.marks:
         marks[mark.document, mark.candidate, mark.repeat].append(mark)
-    listed = len(report_input.evidence.verdicts) <= MAX_JUDGEMENTS
+    listed = len(found.evidence.verdicts) <= MAX_JUDGEMENTS
     return tuple(
         DocumentReport(
             document=_name(document),
@@ -92,13 +92,13 @@ def documents(report_input: ReportInput, spoken: Sequence[Voices]) -> tuple[Docu
             text=document.text,
             flips=sum(1 for verdict in judged.verdicts if records.fate(verdict) == "flip"),
             standing=judged.standing,
-            answers=tuple(_answer(report_input, answer, marks) for answer in answers[document.ordinal]),
-            verdicts=tuple(_verdicts(report_input, judged.verdicts)) if listed else None,
+            answers=tuple(_answer(found, answer, marks) for answer in answers[document.ordinal]),
+            verdicts=tuple(_verdicts(found, judged.verdicts)) if listed else None,
             has_reference=document.has_reference,
             reference=document.reference,
             turns=None if document.turns is None else conversations.parse(document.turns),
         )
-        for document, judged in zip(report_input.documents, spoken, strict=True)
+        for document, judged in zip(found.documents, spoken, strict=True)
     )
 
 
@@ -106,10 +106,8 @@ def _name(document: Document) -> str:
     return f"d{document.ordinal}"
 
 
-def _answer(
-    report_input: ReportInput, answer: Answer, marks: Mapping[tuple[int, int, int], list[Mark]]
-) -> AnswerReport:
-    setup = report_input.setup
+def _answer(found: DocumentsInput, answer: Answer, marks: Mapping[tuple[int, int, int], list[Mark]]) -> AnswerReport:
+    setup = found.setup
     return AnswerReport(
         candidate=setup.candidate(answer.candidate).label,
         repeat=answer.repeat,
@@ -134,17 +132,17 @@ def _answer(
             )
             for mark in marks.get((answer.document, answer.candidate, answer.repeat), ())
         ),
-        existing=(answer.candidate, answer.document) in report_input.existing,
-        sources=combined.sources_of(report_input, answer),
+        existing=(answer.candidate, answer.document) in found.existing,
+        sources=combined.sources_of(found, answer),
         checks=answer.checks or (),
         citations=answer.citations or (),
     )
 
 
-def _verdicts(report_input: ReportInput, verdicts: Iterable[Verdict]) -> Iterable[VerdictReport]:
-    number = report_input.setup.round.number
-    candidates = {candidate.label: candidate.ordinal for candidate in report_input.setup.candidates}
-    judges = {judge.name: judge.ordinal for judge in report_input.setup.round.judges}
+def _verdicts(found: DocumentsInput, verdicts: Iterable[Verdict]) -> Iterable[VerdictReport]:
+    number = found.setup.round.number
+    candidates = {candidate.label: candidate.ordinal for candidate in found.setup.candidates}
+    judges = {judge.name: judge.ordinal for judge in found.setup.round.judges}
     for verdict in verdicts:
         asked = candidates[verdict.a], candidates[verdict.b], verdict.repeat, judges[verdict.judge]
         yield VerdictReport(
@@ -156,6 +154,6 @@ def _verdicts(report_input: ReportInput, verdicts: Iterable[Verdict]) -> Iterabl
             by_rule=verdict.by_rule,
             ab=verdict.ab,
             ba=verdict.ba,
-            said_ab=report_input.said.get(comparison_key(number, verdict.document, *asked, "ab")),
-            said_ba=report_input.said.get(comparison_key(number, verdict.document, *asked, "ba")),
+            said_ab=found.said.get(comparison_key(number, verdict.document, *asked, "ab")),
+            said_ba=found.said.get(comparison_key(number, verdict.document, *asked, "ba")),
         )

@@ -3,8 +3,9 @@
 from collections.abc import Iterator, Sequence
 
 from carrel.evaluation.words import listed
+from carrel.reports.document_input import Answer, DocumentsInput
 from carrel.reports.report import CombinationReport
-from carrel.reports.report_input import Answer, ReportInput
+from carrel.reports.report_input import ReportInput
 from carrel.runs.judging import combining
 
 
@@ -36,13 +37,11 @@ def _notes(made: Sequence[str], sources: int, without: int) -> Iterator[str]:
         yield f"{were} no combined answer, because fewer than two answers were delivered."
 
 
-def sources_of(report_input: ReportInput, answer: Answer) -> tuple[str, ...]:
+def sources_of(found: DocumentsInput, answer: Answer) -> tuple[str, ...]:
     """The labels of the candidates whose answers went into this one."""
-    if not report_input.setup.candidate(answer.candidate).combines:
+    if not found.setup.candidate(answer.candidate).combines:
         return ()
-    return tuple(
-        report_input.setup.candidate(ordinal).label for ordinal, _ in report_input.sources.get(answer.document, ())
-    )
+    return tuple(found.setup.candidate(ordinal).label for ordinal, _ in found.sources.get(answer.document, ()))
 
 
 def costs_to_have(report_input: ReportInput, answers: Sequence[Answer]) -> list[int] | None:

@@ -3,8 +3,7 @@
 It takes texts in while there is room, so that a report has a greatest size; the export holds all texts.
 """
 
-from collections.abc import Iterator
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 import msgspec
 from msgspec.structs import replace
@@ -13,11 +12,11 @@ from carrel.errors import NotFound
 from carrel.evaluation.passing import CheckResults
 from carrel.kit.sqlite.database import Connection
 from carrel.kit.sqlite.rows import Select
-from carrel.providers.base import Citation, FinishReason
+from carrel.reports import document_input
+from carrel.reports.document_input import MAX_JUDGEMENTS, DocumentsInput
 from carrel.reports.room import Room
 from carrel.runs.checking import results
 from carrel.runs.judging import combining, evidence, looks, votes
-from carrel.runs.judging.judgement import Evidence
 from carrel.runs.model import run_transitions, texts
 from carrel.runs.model import setup as setups
 from carrel.runs.model.plan import PHASES, Kind
@@ -31,8 +30,6 @@ ROOM_BYTES = 3_000_000
 taken in this order."""
 OTHER_BYTES = 500_000
 """The most that the instructions of a run take that is set beside another one."""
-MAX_JUDGEMENTS = 10_000
-"""If a round has more verdicts or scores, the report does not list them, but still holds what is computed from them."""
 MAX_TROUBLES = 500
 
 
@@ -66,59 +63,6 @@ class ReportCounts(msgspec.Struct, frozen=True):
     saved_micros: int | None = None
 
 
-class Document(msgspec.Struct, frozen=True):
-    """An input. `text` is `None` if there was no room. `reference` is `None` if there was no room or there is none.
-
-    `turns` are its conversation as JSON; `None` if there was no room or it is none.
-    """
-
-    ordinal: int
-    content_id: str
-    name: str
-    characters: int
-    text: str | None
-    has_reference: bool = False
-    reference: str | None = None
-    turns: str | None = None
-
-
-class Answer(msgspec.Struct, frozen=True):
-    """A planned answer. Without an `id` there is no answer. `text` is `None` then, and if there was no room.
-
-    `checks` are its marks of the run's checks, once it was checked.
-    """
-
-    key: str
-    document: int
-    candidate: int
-    repeat: int
-    state: TaskState
-    error: str | None
-    cost_micros: int | None
-    id: str | None
-    finish_reason: FinishReason | None
-    delivered: bool
-    words: int
-    input_tokens: int
-    output_tokens: int
-    text: str | None
-    checks: tuple[float | None, ...] | None = None
-    citations: tuple[Citation, ...] | None = None
-
-
-class Mark(msgspec.Struct, frozen=True):
-    """The marks of one judge for one answer; `said` is `None` if there was no room."""
-
-    document: int
-    candidate: int
-    repeat: int
-    judge: int
-    judge_repeat: int
-    fate: Literal["given", "by_rule", "invalid"]
-    values: dict[str, float]
-    said: str | None
-
-
 class Trouble(msgspec.Struct, frozen=True):
     """A task without a result."""
 
@@ -144,38 +88,29 @@ class Spending(msgspec.Struct, frozen=True):
     unknown: int
 
 
-class ReportInput(msgspec.Struct, frozen=True, kw_only=True):
-    """The input of a report. `said` are judges' words on comparisons, by task key.
+class ReportInput(DocumentsInput, frozen=True, kw_only=True):
+    """The input of a report.
 
     `digests` are those of the documents' texts, `prompt_digests` those of the instructions by their numbers.
 
-    `order` are the candidates that answered by themselves, best first, once answers are combined. `sources` are the
-    candidates whose answers to a document were combined, with the numbers of these answers. `existing` are the
-    candidates and documents whose answers existed before. `outputs` are the contents that answers became, by task key.
-    `looks` are those that the round took on its way, `checks` what its checks come to, `both_bad` votes for neither.
+    `order` are the candidates that answered by themselves, best first, once answers are combined. `outputs` are the
+    contents that answers became, by task key. `looks` are those that the round took on its way, `checks` what its
+    checks come to, `both_bad` votes for neither.
     """
 
     head: Head
     counts: ReportCounts
-    setup: Setup
-    evidence: Evidence
     ranking: bytes | None
     instructions: dict[int, str | None]
     prompt_digests: dict[int, bytes]
-    documents: tuple[Document, ...]
     digests: tuple[bytes, ...]
-    answers: tuple[Answer, ...]
-    marks: tuple[Mark, ...]
-    said: dict[str, str]
     troubles: tuple[Trouble, ...]
     more_troubles: int
     spending: tuple[Spending, ...]
     lost_calls: int
     left_out: int
     order: tuple[int, ...] = ()
-    sources: dict[int, tuple[tuple[int, int], ...]] = {}
-    existing: frozenset[tuple[int, int]] = frozenset()
-    outputs: dict[str, str] = {}
+    outputs: dict[str, str] = msgspec.field(default_factory=dict)
     looks: tuple[LookTaken, ...] = ()
     checks: CheckResults | None = None
     both_bad: int = 0
@@ -183,39 +118,6 @@ class ReportInput(msgspec.Struct, frozen=True, kw_only=True):
 
 _heads = Select(Head, rounds="round")
 _round_counts = Select(ReportCounts)
-_inputs = Select(
-    Document,
-    characters="length(d.body)",
-    text="d.body",
-    has_reference="r.seq IS NOT NULL",
-    reference="r.body",
-    turns="m.body",
-)
-_inputs_briefly = Select(
-    Document, characters="0", text="NULL", has_reference="r.seq IS NOT NULL", reference="NULL", turns="NULL"
-)
-
-
-def _given_with(text: str, citations: str) -> Select[Answer]:
-    return Select(
-        Answer,
-        document="tasks.document",
-        candidate="tasks.candidate",
-        repeat="tasks.repeat",
-        cost_micros="tasks.cost_micros",
-        words="coalesce(words, 0)",
-        input_tokens="coalesce(input_tokens, 0)",
-        output_tokens="coalesce(output_tokens, 0)",
-        text=text,
-        checks="marks",
-        citations=citations,
-    )
-
-
-_CITATIONS = "(SELECT citations FROM generated_citations WHERE generated_citations.generated = generated.seq)"
-_given = _given_with("body", _CITATIONS)
-_given_briefly = _given_with("NULL", "NULL")
-_given_marks = Select(Mark, values="marks")
 _given_up = Select(Trouble)
 _spent = Select(
     Spending,
@@ -262,14 +164,14 @@ def gather(
     instructions = _instructions(conn, setup, room)
     if is_brief:
         room = Room(0)
-    given = tuple(_answers(conn, seq, room, is_brief=is_brief))
+    given = tuple(document_input.answers(conn, seq, room, is_brief=is_brief))
     counted = "SELECT count(*) FROM tasks WHERE run = ? AND round = ? AND kind = ?"
     # Two comparisons, one in each order, are a verdict.
     is_listed = conn.value(counted, seq, number, "compare") <= 2 * MAX_JUDGEMENTS and has_documents
-    said = dict(_said(conn, seq, number, room)) if is_listed else {}
+    said = dict(document_input.said(conn, seq, number, room)) if is_listed else {}
     is_listed = conn.value(counted, seq, number, "score") <= MAX_JUDGEMENTS and has_documents
-    marks = tuple(_marks(conn, seq, number, room)) if is_listed else ()
-    documents = tuple(_documents(conn, seq, room, is_brief=is_brief))
+    marks = tuple(document_input.marks(conn, seq, number, room)) if is_listed else ()
+    documents = tuple(document_input.documents(conn, seq, room, is_brief=is_brief))
     troubles = _troubles(conn, seq, number)
     stored = conn.value("SELECT ranking FROM run_rankings WHERE run = ? AND round = ?", seq, number)
     return ReportInput(
@@ -319,51 +221,6 @@ def _instructions(conn: Connection, setup: Setup, room: Room) -> dict[int, str |
     numbers = [candidate.instructions for candidate in setup.candidates]
     numbers += [setup.round.scoring_instructions, setup.round.comparison_instructions]
     return {number: room.take(texts.read(conn, number)) for number in dict.fromkeys(numbers) if number is not None}
-
-
-def _answers(conn: Connection, seq: int, room: Room, *, is_brief: bool) -> Iterator[Answer]:
-    for answer in (_given_briefly if is_brief else _given).each(
-        conn,
-        "FROM tasks LEFT JOIN generated ON task = tasks.seq LEFT JOIN check_marks ON generated = generated.seq"
-        " WHERE tasks.run = ? AND round = 1 AND kind IN ('generate', 'combine')"
-        " ORDER BY tasks.document, tasks.candidate, tasks.repeat",
-        seq,
-    ):
-        yield replace(answer, text=room.take(answer.text))
-
-
-def _said(conn: Connection, seq: int, number: int, room: Room) -> Iterator[tuple[str, str]]:
-    rows = conn.execute(
-        "SELECT key, said FROM tasks JOIN comparisons ON task = seq WHERE run = ? AND round = ? AND kind = 'compare'"
-        " AND said IS NOT NULL ORDER BY seq",
-        (seq, number),
-    )
-    for key, said in rows:
-        taken = room.take(said)
-        if taken is not None:
-            yield key, taken
-
-
-def _marks(conn: Connection, seq: int, number: int, room: Room) -> Iterator[Mark]:
-    for mark in _given_marks.each(
-        conn,
-        "FROM tasks JOIN scores ON task = seq WHERE run = ? AND round = ? AND kind = 'score'"
-        " ORDER BY document, candidate, repeat, judge, judge_repeat",
-        *(seq, number),
-    ):
-        yield replace(mark, said=room.take(mark.said))
-
-
-def _documents(conn: Connection, seq: int, room: Room, *, is_brief: bool) -> Iterator[Document]:
-    for document in (_inputs_briefly if is_brief else _inputs).each(
-        conn,
-        "FROM run_documents JOIN run_texts AS d ON d.seq = text LEFT JOIN run_texts AS r ON r.seq = reference"
-        " LEFT JOIN run_texts AS m ON m.seq = messages WHERE run_documents.run = ? ORDER BY ordinal",
-        seq,
-    ):
-        text, reference = room.take(document.text), room.take(document.reference)
-        turns = None if text is None else room.take(document.turns)
-        yield replace(document, text=text, reference=reference, turns=turns)
 
 
 def _digests(conn: Connection, seq: int) -> tuple[bytes, ...]:

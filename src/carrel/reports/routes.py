@@ -18,11 +18,11 @@ from carrel.reports.archive import ExportTooLarge
 from carrel.reports.download import MEDIA_TYPE, Download
 from carrel.reports.export_store import Export, ExportNotReady
 from carrel.reports.exports import Exports
-from carrel.reports.grid import beginnings, figures
+from carrel.reports.grid import beginnings, figures, whole_document
 from carrel.reports.grid.beginnings import Beginnings
 from carrel.reports.grid.figures import Figures
 from carrel.reports.rendering import Wanted
-from carrel.reports.report import Report
+from carrel.reports.report import DocumentReport, Report
 from carrel.runs.model.setup import RunId
 from carrel.vault.workspace import Workspace
 
@@ -117,13 +117,28 @@ async def read_beginnings(
             description="Also the numbers of all documents whose name or answers hold these words.",
         ),
     ] = "",
+    answers: Annotated[
+        bool, QueryParameter(description="With the beginnings of their answers; else the names alone.")
+    ] = True,
 ) -> Beginnings:
     """Names of documents with the beginnings of their answers, and the documents that hold some words."""
-    return await workspace.scan(beginnings.read, run_id, beginnings.numbers(documents), words)
+    wanted = beginnings.numbers(documents)
+    return await workspace.scan(beginnings.read, run_id, wanted, words, has_answers=answers)
+
+
+@get("/answers/{document:int}", guards=[guard.session], opt=scopes.READ)
+async def read_document(
+    run_id: FromPath[RunId],
+    document: FromPath[int],
+    workspace: NamedDependency[Workspace],
+    round_number: RoundNumber = None,
+) -> DocumentReport:
+    """One document, by its number from 1, with everything about it: answers, marks, and what judges said."""
+    return await workspace.scan(whole_document.read, run_id, document, round_number)
 
 
 router = Router(
     "/runs/{run_id:str}",
-    route_handlers=[read_report, read_answers, read_beginnings, make_export, read_export],
+    route_handlers=[read_report, read_answers, read_beginnings, read_document, make_export, read_export],
     tags=["Run artifacts"],
 )

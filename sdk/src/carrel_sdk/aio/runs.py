@@ -9,6 +9,7 @@ import msgspec
 from carrel_sdk.aio.calls import AsyncCalls
 from carrel_sdk.aio.event_stream import follow
 from carrel_sdk.answer_grid import Beginnings, Figures
+from carrel_sdk.calls import Query
 from carrel_sdk.configuration import Configuration, DocumentGroups, Judge, Rows
 from carrel_sdk.errors import CarrelUnreachable, Conflict, WaitTimeout
 from carrel_sdk.gate import GateResult
@@ -217,13 +218,19 @@ class AsyncRuns:
         """The win shares, scores, checks and faults of all answers, without their texts."""
         return await self._calls.get(f"{_path(run_id)}/answers", Figures, {"round": round})
 
-    async def beginnings(self, run_id: str, documents: Sequence[int] = (), *, words: str = "") -> Beginnings:
-        """Names of up to 100 documents with the beginnings of their answers.
+    async def beginnings(
+        self, run_id: str, documents: Sequence[int] = (), *, words: str = "", answers: bool = True
+    ) -> Beginnings:
+        """Names of up to 100 documents with the beginnings of their answers, or the names alone.
 
         With `words`, also the numbers of all documents whose name or answers hold them.
         """
-        query = {"documents": ",".join(map(str, documents)), "words": words}
+        query: Query = {"documents": ",".join(map(str, documents)), "words": words, "answers": answers}
         return await self._calls.get(f"{_path(run_id)}/answers/beginnings", Beginnings, query)
+
+    async def document_json(self, run_id: str, document: int, *, round: int | None = None) -> bytes:
+        """One document, by its number from 1, as the report as JSON has it: answers, marks, what judges said."""
+        return await self._calls.get_bytes(f"{_path(run_id)}/answers/{document}", {"round": round})
 
     async def report_html(
         self, run_id: str, *, round: int | None = None, against: str | None = None, split: str | None = None

@@ -17,7 +17,10 @@ _NAME: Final = 200
 
 
 class AnswerBeginnings(msgspec.Struct, frozen=True):
-    """A document and the beginnings of its answers, in the order of the run's candidates; null where there is none."""
+    """A document and the beginnings of its answers, in the order of the run's candidates; null where there is none.
+
+    The list is empty if only names are wanted.
+    """
 
     document: int
     name: str
@@ -43,14 +46,16 @@ def numbers(documents: str | None) -> list[int]:
     return [int(part) for part in parts]
 
 
-def read(conn: Connection, run_id: RunId, documents: list[int], words: str) -> Beginnings:
+def read(conn: Connection, run_id: RunId, documents: list[int], words: str, *, has_answers: bool = True) -> Beginnings:
     """The rows of these documents, and those that hold the words. Goes through all answers for words: to be scanned.
+
+    Unless it `has_answers`, a row holds no beginnings.
 
     Raises:
         NotFound: there is no such run.
     """
     run = run_transitions.present(conn, run_id).seq
-    candidates: int = conn.value("SELECT count(*) FROM run_candidates WHERE run = ?", run)
+    candidates: int = conn.value("SELECT count(*) FROM run_candidates WHERE run = ?", run) if has_answers else 0
     rows = [row for number in sorted(set(documents)) if (row := _row(conn, run, number, candidates)) is not None]
     return Beginnings(rows, _found(conn, run, words.strip()) if words.strip() else None)
 
@@ -62,6 +67,8 @@ def _row(conn: Connection, run: int, document: int, candidates: int) -> AnswerBe
     if name is None:
         return None
     answers: list[str | None] = [None] * candidates
+    if not answers:
+        return AnswerBeginnings(document, name, answers)
     for candidate, text in conn.all(
         f"SELECT candidate, substr(body, 1, {_BEGINNING}) FROM generated WHERE run = ? AND document = ? AND repeat = 1",
         *(run, document),

@@ -113,11 +113,13 @@ def order(conn: Connection, run: int) -> tuple[int, ...]:
     return () if stored is None else msgspec.json.decode(stored, type=tuple[int, ...])
 
 
-def kept(conn: Connection, run: int) -> dict[int, tuple[tuple[int, int], ...]]:
-    """The candidates and repeats whose answers are combined, by document."""
+def kept(conn: Connection, run: int, only: int | None = None) -> dict[int, tuple[tuple[int, int], ...]]:
+    """The candidates and repeats whose answers are combined, by document: of all documents or `only` one."""
     found: dict[int, tuple[tuple[int, int], ...]] = {}
     for document, candidate, repeat in conn.all(
-        "SELECT document, candidate, repeat FROM run_sources WHERE run = ? ORDER BY document, place", run
+        "SELECT document, candidate, repeat FROM run_sources WHERE run = ?1 AND document = coalesce(?2, document)"
+        " ORDER BY document, place",
+        *(run, only),
     ):
         found[document] = (*found.get(document, ()), (candidate, repeat))
     return found

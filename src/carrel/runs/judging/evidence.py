@@ -13,8 +13,8 @@ from carrel.kit.sqlite.rows import Select
 from carrel.providers.registry import replays
 from carrel.runs.judging import judgement, votes
 from carrel.runs.judging.judgement import Evidence, Packed
-from carrel.runs.model import units
-from carrel.runs.model.plan import Presented, answer_repeat
+from carrel.runs.model import plan, units
+from carrel.runs.model.plan import Kind, Presented, answer_repeat
 from carrel.runs.model.setup import Round, Setup
 
 _Weights = tuple[float | None, float | None]
@@ -56,9 +56,35 @@ def packed(conn: Connection, setup: Setup) -> Packed:
     return judgement.pack_each(rest(conn, setup), _verdicts(conn, setup), scored(conn, setup))
 
 
+def on_document(conn: Connection, setup: Setup, document: int) -> Evidence:
+    """The scores and verdicts on one document, without anything that statistics over documents need."""
+    return replace(
+        _asked(setup),
+        verdicts=list(_verdicts(conn, setup, document)),
+        scores=list(scored(conn, setup, document)),
+    )
+
+
 def rest(conn: Connection, setup: Setup) -> Evidence:
     """The evidence without verdicts and scores."""
-    judges, documents = setup.round.judges, units.of(conn, setup.seq)
+    documents = units.of(conn, setup.seq)
+    return replace(
+        _asked(setup),
+        votes=votes.said(conn, setup),
+        exploratory=reweighted(conn, setup),
+        look=setup.look,
+        families={candidate.label: candidate.family for candidate in setup.candidates},
+        # Built-in judges measure texts; they cannot like their own family.
+        judge_families={judge.name: judge.family for judge in setup.round.judges if not replays(judge.model)},
+        same=documents.same,
+        groups=documents.groups,
+        checked=setup.checks > 0,
+    )
+
+
+def _asked(setup: Setup) -> Evidence:
+    """Who answers, who judges and by which criteria."""
+    judges = setup.round.judges
     return Evidence(
         candidates=tuple(candidate.label for candidate in setup.candidates),
         verdicts=[],
@@ -66,15 +92,6 @@ def rest(conn: Connection, setup: Setup) -> Evidence:
         criteria=setup.round.criteria,
         comparison_weights={j.name: j.comparison_weight for j in judges if j.comparison_weight is not None},
         scoring_weights={j.name: j.scoring_weight for j in judges if j.scoring_weight is not None},
-        votes=votes.said(conn, setup),
-        exploratory=reweighted(conn, setup),
-        look=setup.look,
-        families={candidate.label: candidate.family for candidate in setup.candidates},
-        # Built-in judges measure texts; they cannot like their own family.
-        judge_families={judge.name: judge.family for judge in judges if not replays(judge.model)},
-        same=documents.same,
-        groups=documents.groups,
-        checked=setup.checks > 0,
     )
 
 
@@ -123,13 +140,10 @@ def finalist_count(candidates: int, planned: Round) -> int:
     return min(candidates, scores.COMPARE_ALL_UP_TO if planned.finalists is None else planned.finalists)
 
 
-def scored(conn: Connection, setup: Setup) -> Iterator[Score]:
-    """The scores of the setup's round."""
-    for row in _scores.each(
-        conn,
-        "FROM tasks LEFT JOIN scores ON task = seq WHERE run = ? AND round = ? AND kind = 'score' ORDER BY seq",
-        *(setup.seq, setup.round.number),
-    ):
+def scored(conn: Connection, setup: Setup, only: int | None = None) -> Iterator[Score]:
+    """The scores of the setup's round, on all documents or `only` one."""
+    tasks, values = _tasks(setup, "score", only)
+    for row in _scores.each(conn, f"FROM tasks LEFT JOIN scores ON task = seq WHERE {tasks} ORDER BY seq", *values):
         judge = setup.judge(row.judge)
         yield Score(
             document=f"d{row.document}",
@@ -141,9 +155,10 @@ def scored(conn: Connection, setup: Setup) -> Iterator[Score]:
         )
 
 
-def _verdicts(conn: Connection, setup: Setup) -> Iterator[Verdict]:
+def _verdicts(conn: Connection, setup: Setup, only: int | None = None) -> Iterator[Verdict]:
     """The verdicts. Both orders of a meeting stand next to each other in the plan and become one verdict."""
-    words = _words(conn, setup.seq)
+    words = _words(conn, setup.seq, only)
+    tasks, values = _tasks(setup, "compare", only)
     labels = [candidate.label for candidate in setup.candidates]
     repeats = [candidate.repeats for candidate in setup.candidates]
     judges = [judge.name for judge in setup.round.judges]
@@ -167,9 +182,7 @@ def _verdicts(conn: Connection, setup: Setup) -> Iterator[Verdict]:
     said: dict[Presented, Word] = {}
     side: Side | None = None
     for document, candidate, opponent, repeat, judge, presented, word, by_rule in _comparisons.each(
-        conn,
-        "FROM tasks LEFT JOIN comparisons ON task = seq WHERE run = ? AND round = ? AND kind = 'compare' ORDER BY seq",
-        *(setup.seq, setup.round.number),
+        conn, f"FROM tasks LEFT JOIN comparisons ON task = seq WHERE {tasks} ORDER BY seq", *values
     ):
         found = (document, candidate, opponent, repeat, judge)
         if meeting is not None and found != meeting:
@@ -182,6 +195,14 @@ def _verdicts(conn: Connection, setup: Setup) -> Iterator[Verdict]:
         yield told(meeting, said, side)
 
 
-def _words(conn: Connection, run: int) -> dict[tuple[int, int, int], int]:
-    rows = conn.execute("SELECT document, candidate, repeat, words FROM generated WHERE run = ?", (run,))
+def _tasks(setup: Setup, kind: Kind, only: int | None) -> tuple[str, tuple[int | str, ...]]:
+    """The condition for the tasks of the round, and its values. Those of one document are found by their keys."""
+    if only is None:
+        return "run = ? AND round = ? AND kind = ?", (setup.seq, setup.round.number, kind)
+    return "run = ? AND key BETWEEN ? AND ?", (setup.seq, *plan.keys(setup.round.number, kind, only))
+
+
+def _words(conn: Connection, run: int, only: int | None) -> dict[tuple[int, int, int], int]:
+    sql = "SELECT document, candidate, repeat, words FROM generated WHERE run = ?"
+    rows = conn.execute(sql, (run,)) if only is None else conn.execute(f"{sql} AND document = ?", (run, only))
     return {(document, candidate, repeat): words for document, candidate, repeat, words in rows}

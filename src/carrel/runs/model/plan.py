@@ -227,6 +227,13 @@ def comparison(
                         yield from _both_orders(round_number, document, first, second, repeat, judge.ordinal)
 
 
+def keys(round_number: int, kind: Kind, document: int) -> tuple[str, str]:
+    """The bounds between which the keys of all tasks of a kind about one document lie."""
+    beginning = f"r{round_number}.{kind}.d{document}"
+    # "/" comes right after ".".
+    return f"{beginning}.", f"{beginning}/"
+
+
 def answer_repeat(repeats: int, repeat: int) -> int:
     """Which of its answers a candidate brings to meeting number `repeat`.
 
