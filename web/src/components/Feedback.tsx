@@ -28,7 +28,16 @@ export function Note({
 }
 
 /** An error in words, with what the user can do about it. */
-export function ErrorNote({ error, onRetry }: { error: unknown; onRetry?: () => void }) {
+export function ErrorNote({
+  error,
+  onRetry,
+  nameOf = pathInWords,
+}: {
+  error: unknown;
+  onRetry?: () => void;
+  /** What people call the place of a fault. */
+  nameOf?: (path: string) => string;
+}) {
   const api = useApi();
   const { upgradeUrl } = api.session.config;
   const isApi = error instanceof ApiError;
@@ -46,7 +55,7 @@ export function ErrorNote({ error, onRetry }: { error: unknown; onRetry?: () => 
         <ul className="small">
           {error.faults.map((fault) => (
             <li key={fault.path + fault.message}>
-              <strong>{pathInWords(fault.path)}:</strong> {fault.message}
+              <strong>{nameOf(fault.path)}:</strong> {fault.message}
             </li>
           ))}
         </ul>

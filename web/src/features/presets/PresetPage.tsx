@@ -18,7 +18,7 @@ import { QueryView } from "../../components/QueryView";
 import { changedFields, type Saved, useDraft } from "../../lib/useDraft";
 import { draftOf, emptyDraft, type Faults, faultsOf, wordsForField } from "./draft";
 import { ExecuteDialog } from "./ExecuteDialog";
-import { goTo, useGoToFault } from "./goTo";
+import { goTo, useGoToFault } from "../../lib/goTo";
 import { keepDraft, keptDraft } from "./keptDraft";
 import { PresetForm } from "./PresetForm";
 import { presetQuery, useSavePreset } from "./queries";

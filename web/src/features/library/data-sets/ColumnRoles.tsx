@@ -1,7 +1,7 @@
-import { faultsAt } from "carrel-sdk";
 import type { DataSetColumn } from "../../../api/types";
 import { SelectField } from "../../../components/Field";
 import { Scroll } from "../../../components/Scroll";
+import { columnFaults } from "./places";
 
 type Role = DataSetColumn["role"];
 
@@ -36,7 +36,7 @@ export function ColumnRoles({ columns, onChange, error }: Props) {
         </thead>
         <tbody>
           {columns.map(({ name, role }, place) => (
-            <tr key={name}>
+            <tr key={name} data-part={`columns[${place}]`}>
               <th scope="row">{name}</th>
               <td>
                 <SelectField
@@ -44,7 +44,7 @@ export function ColumnRoles({ columns, onChange, error }: Props) {
                   hideLabel
                   value={role}
                   disabled={role === "id"}
-                  faults={faultsAt(error, `columns[${place}]`)}
+                  faults={columnFaults(error, columns, place)}
                   onChange={(event) => set(place, event.target.value as Role)}
                 >
                   {(Object.keys(ROLES) as Role[])

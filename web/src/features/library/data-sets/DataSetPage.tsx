@@ -1,7 +1,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { getRouteApi, useNavigate } from "@tanstack/react-router";
 import { Trash2 } from "lucide-react";
-import { useState } from "react";
+import { useRef, useState } from "react";
 import { faultsAt, isOutdated, type Tagged } from "carrel-sdk";
 import type { DataSet, DataSetChange } from "../../../api/types";
 import { useApi } from "../../../app/context";
@@ -13,8 +13,10 @@ import { TextArea, TextField } from "../../../components/Field";
 import { Page } from "../../../components/Page";
 import { QueryView } from "../../../components/QueryView";
 import { changedFields, type Saved, useDraft } from "../../../lib/useDraft";
+import { useGoToFault } from "../../../lib/goTo";
 import { WhyNotDeleted } from "../InUse";
 import { ColumnRoles } from "./ColumnRoles";
+import { nameAt, partAt } from "./places";
 import { dataSetQuery, useDeleteDataSet, useSaveDataSet, useUploadVersion } from "./queries";
 import { RowsPart } from "./RowsPart";
 import { TableDrop } from "./TableDrop";
@@ -54,6 +56,8 @@ export function DataSetEditor({ stored }: { stored: Tagged<DataSet> }) {
       onSuccess: (now) => draft.settle(value, savedOf(now)),
       onError: (error) => isOutdated(error) && void query.refetch(),
     });
+  const form = useRef<HTMLDivElement>(null);
+  useGoToFault(form, save.error, (path) => partAt(path, value.columns));
   const asks = value.columns.some(({ role }) => role === "variable" || role === "messages");
   return (
     <Page
@@ -79,32 +83,40 @@ export function DataSetEditor({ stored }: { stored: Tagged<DataSet> }) {
           after="If you keep yours, the other one stays among the versions."
         />
       )}
-      {save.isError && !isOutdated(save.error) && <ErrorNote error={save.error} />}
-      <section className="card stack">
-        <TextField
-          label="Name"
-          value={value.name}
-          maxLength={200}
-          faults={faultsAt(save.error, "name")}
-          onChange={(event) => change({ name: event.target.value })}
-        />
-        <TextArea
-          label="Description"
-          rows={2}
-          value={value.description ?? ""}
-          faults={faultsAt(save.error, "description")}
-          onChange={(event) => change({ description: event.target.value })}
-        />
-      </section>
-      <section className="stack" aria-labelledby="columns-title">
-        <h2 id="columns-title">Columns</h2>
-        {!asks && (
-          <Note tone="warn">
-            <p>No column says what a row asks. Runs need one: a variable, or a conversation.</p>
-          </Note>
-        )}
-        <ColumnRoles columns={value.columns} error={save.error} onChange={(columns) => change({ columns })} />
-      </section>
+      {save.isError && !isOutdated(save.error) && (
+        <ErrorNote error={save.error} nameOf={(path) => nameAt(path, value.columns)} />
+      )}
+      <div className="stack wide" ref={form}>
+        <section className="card stack">
+          <div data-part="name">
+            <TextField
+              label="Name"
+              value={value.name}
+              maxLength={200}
+              faults={faultsAt(save.error, "name")}
+              onChange={(event) => change({ name: event.target.value })}
+            />
+          </div>
+          <div data-part="description">
+            <TextArea
+              label="Description"
+              rows={2}
+              value={value.description ?? ""}
+              faults={faultsAt(save.error, "description")}
+              onChange={(event) => change({ description: event.target.value })}
+            />
+          </div>
+        </section>
+        <section className="stack" aria-labelledby="columns-title" data-part="columns">
+          <h2 id="columns-title">Columns</h2>
+          {!asks && (
+            <Note tone="warn">
+              <p>No column says what a row asks. Runs need one: a variable, or a conversation.</p>
+            </Note>
+          )}
+          <ColumnRoles columns={value.columns} error={save.error} onChange={(columns) => change({ columns })} />
+        </section>
+      </div>
       <RowsPart dataSet={dataSet} />
       <section className="stack" aria-labelledby="next-title">
         <h2 id="next-title">Next version</h2>

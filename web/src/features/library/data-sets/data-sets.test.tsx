@@ -134,6 +134,33 @@ test("the role of each column can be chosen, but for the one that names the rows
   ]);
 });
 
+test.each([
+  ["columns[2].role", "is the role of another column", "Role of final_answer", "This is the role of another column"],
+  ["rows[12].final_answer", "must not be empty", "Column final_answer, row 12", "Row 12 must not be empty"],
+  ["rows[12].columns[3]", "must not be empty", "Column final_answer, row 12", "Row 12 must not be empty"],
+])("what is refused at %s is said in words, and its field has the focus", async (path, message, place, fault) => {
+  answers["PUT /api/data-sets/s1"] = refusal("data-set-columns-invalid", "See errors.", [{ path, message }]);
+  const page = await renderPage(<DataSetEditor stored={STORED} />);
+  const role = screen.getByLabelText<HTMLSelectElement>("Role of final_answer");
+  fireEvent.change(role, { target: { value: "expected" } });
+  fireEvent.click(screen.getByRole("button", { name: "Save" }));
+  await screen.findByText(fault);
+  expect(page.querySelector("li")?.textContent).toBe(`${place}: ${message}`);
+  expect(document.activeElement).toBe(role);
+  expect(role.getAttribute("aria-invalid")).toBe("true");
+});
+
+test("a refused name has the focus", async () => {
+  answers["PUT /api/data-sets/s1"] = refusal("invalid-input", "See errors.", [
+    { path: "name", message: "is too long" },
+  ]);
+  await renderPage(<DataSetEditor stored={STORED} />);
+  fireEvent.change(screen.getByLabelText("Name"), { target: { value: "Other" } });
+  fireEvent.click(screen.getByRole("button", { name: "Save" }));
+  await screen.findAllByText("is too long");
+  expect(document.activeElement).toBe(screen.getByLabelText("Name"));
+});
+
 test("the first rows stand in a table, and an earlier version shows its own", async () => {
   const page = await renderPage(<DataSetEditor stored={STORED} />);
   const table = await screen.findByRole("group", { name: "2 rows" });

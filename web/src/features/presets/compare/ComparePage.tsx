@@ -8,7 +8,7 @@ import { useModels } from "../../../api/useModels";
 import { useApi } from "../../../app/context";
 import { ErrorNote } from "../../../components/Feedback";
 import { Page } from "../../../components/Page";
-import { goTo, useGoToFault } from "../goTo";
+import { goTo, useGoToFault } from "../../../lib/goTo";
 import { useRehearsal } from "../useRehearsal";
 import { DocumentsStep } from "./DocumentsStep";
 import { ModelsStep } from "./ModelsStep";

@@ -11,7 +11,9 @@ const PAGE = `
     <article><input id="label-1"><input id="model-1"></article>
     <article><input id="label-2"><input id="model-2" aria-invalid="true"></article>
   </section>
-  <div data-part="scoring"><input id="scores" type="checkbox"><select id="criteria" aria-invalid="true"></select></div>`;
+  <div data-part="scoring"><input id="scores" type="checkbox"><select id="criteria" aria-invalid="true"></select></div>
+  <table><tr data-part="columns[0]"><td><select id="role-1"></select></td></tr>
+    <tr data-part="columns[1]"><td><select id="role-2"></select></td></tr></table>`;
 
 test.each([
   ["inputs", "find"],
@@ -19,6 +21,7 @@ test.each([
   ["generation.candidates[0].label", "label-1"],
   ["generation.candidates[1].model", "model-2"],
   ["scoring.criteria", "criteria"],
+  ["columns[1].role", "role-2"],
   ["nothing.of.the.kind", ""],
 ])("%s is found at %s", (path, id) => {
   document.body.innerHTML = PAGE;

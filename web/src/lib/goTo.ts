@@ -1,4 +1,4 @@
-import { type RefObject, useEffect } from "react";
+import { type RefObject, useEffect, useRef } from "react";
 import { ApiError } from "carrel-sdk";
 
 /** Move the focus to the field of a missing value. Parts of the form name the paths that they hold in `data-part`. */
@@ -15,18 +15,27 @@ export function goTo(page: HTMLElement | null, path: string): void {
 }
 
 /** Move the focus to the field that the service refuses, once for each refusal. */
-export function useGoToFault(page: RefObject<HTMLElement | null>, error: unknown): void {
+export function useGoToFault(
+  page: RefObject<HTMLElement | null>,
+  error: unknown,
+  placeOf: (path: string) => string = (path) => path,
+): void {
+  const place = useRef(placeOf);
+  useEffect(() => {
+    place.current = placeOf;
+  });
   useEffect(() => {
     const path = error instanceof ApiError ? error.faults[0]?.path : undefined;
-    if (path) goTo(page.current, path);
+    if (path) goTo(page.current, place.current(path));
   }, [page, error]);
 }
 
-/** The part of the longest beginning of a path that has one. */
+/** The part of the longest beginning of a path that has one, with the numbers of its places or without. */
 function partOf(page: HTMLElement | null, path: string): HTMLElement | null | undefined {
-  const names = path.replace(/\[.*/, "").split(".");
-  for (let count = names.length; count > 0; count--) {
-    const part = page?.querySelector<HTMLElement>(`[data-part="${names.slice(0, count).join(".")}"]`);
+  const steps = path.split(/(?=[.[])/);
+  for (let count = steps.length; count > 0; count--) {
+    const beginning = steps.slice(0, count).join("");
+    const part = page?.querySelector<HTMLElement>(`[data-part="${beginning}"]`);
     if (part) return part;
   }
   return undefined;
