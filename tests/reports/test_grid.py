@@ -60,3 +60,8 @@ async def test_a_report_without_documents_says_the_same_of_everything_else(ada: 
     assert (whole["documents_total"], len(whole["documents"]), short["documents"]) == (len(ROWS), len(ROWS), [])
     assert short["run"] == {**whole["run"], "contents": [], "generated": {}, "outputs": {}}
     assert {**whole, "run": 0, "documents": 0} == {**short, "run": 0, "documents": 0}
+    page = (await ada.get(f"{run}/report?format=html&documents=false")).text
+    assert f"<dt>documents</dt><dd>{len(ROWS)}</dd>" in page
+    assert "This page leaves out the documents and their answers." in page
+    assert "Side by side" not in page
+    assert "leaves out the documents" not in (await ada.get(f"{run}/report?format=html")).text

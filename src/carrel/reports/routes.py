@@ -127,7 +127,7 @@ async def read_beginnings(
 
 
 @get("/answers/{document:int}", guards=[guard.session], opt=scopes.READ)
-async def read_document(
+async def read_run_document(
     run_id: FromPath[RunId],
     document: FromPath[int],
     workspace: NamedDependency[Workspace],
@@ -139,6 +139,6 @@ async def read_document(
 
 router = Router(
     "/runs/{run_id:str}",
-    route_handlers=[read_report, read_answers, read_beginnings, read_document, make_export, read_export],
+    route_handlers=[read_report, read_answers, read_beginnings, read_run_document, make_export, read_export],
     tags=["Run artifacts"],
 )

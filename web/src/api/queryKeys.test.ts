@@ -7,8 +7,8 @@ const { contents, content, github, models, preset, run, runs } = queryKeys;
 
 const OF_A_RUN = [
   run.reports("a"),
-  run.report("a", undefined, true),
-  run.report("a", "b", false),
+  run.report("a", undefined),
+  run.report("a", "b"),
   run.reportPage("a", "lang"),
   run.ranking("a", undefined),
   run.ranking("a", { judge: 2 }),
@@ -81,7 +81,7 @@ test("a new vote makes the report old, with whatever run it was compared, but no
   for (const key of OF_A_RUN) queries.setQueryData(key, true);
   expect(keysUnder(queries, run.reports("a"))).toEqual([
     run.reports("a"),
-    run.report("a", undefined, true),
-    run.report("a", "b", false),
+    run.report("a", undefined),
+    run.report("a", "b"),
   ]);
 });

@@ -102,14 +102,12 @@ export const queryKeys = {
     one: (id: string) => ["run", id],
     /** The report as data, whatever run it is compared with. */
     reports: (id: string) => ["run", id, "report"],
-    report: (id: string, against: string | undefined, documents: boolean, round?: number) => [
-      "run",
-      id,
-      "report",
-      { against, documents, round },
-    ],
+    report: (id: string, against: string | undefined, round?: number) => ["run", id, "report", { against, round }],
+    document: (id: string, number: number, round?: number) => ["run", id, "report", "document", number, round],
+    /** The names of documents, which no judgement changes. */
+    names: (id: string, documents: readonly number[]) => ["run", id, "names", documents],
     /** The figures of all answers, which are made of the same rows. */
-    figures: (id: string) => ["run", id, "report", "figures"],
+    figures: (id: string, round?: number) => ["run", id, "report", "figures", round],
     beginnings: (id: string, documents: readonly number[]) => ["run", id, "report", "beginnings", documents],
     found: (id: string, words: string) => ["run", id, "report", "found", words],
     reportPage: (id: string, column: string) => ["run", id, "report-page", column],

@@ -131,7 +131,7 @@ function Panel({ run, tab, live, controls }: PanelProps) {
   const navigate = route.useNavigate();
   const round = OF_ROUNDS.has(tab) ? roundOf(search.round) : undefined;
   const report = useQuery({
-    ...reportQuery(useApi(), run.id, search.against, tab === "matrix" || tab === "documents", round),
+    ...reportQuery(useApi(), run.id, search.against, round),
     enabled: tab !== "tasks" && tab !== "log" && tab !== "report",
   });
   const refine = (changes: Partial<Record<keyof typeof search, string | undefined>>) =>

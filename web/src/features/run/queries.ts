@@ -3,7 +3,7 @@ import { infiniteQueryOptions, keepPreviousData, queryOptions } from "@tanstack/
 import { data } from "carrel-sdk";
 import type { Api } from "../../api/client";
 import { queryKeys } from "../../api/queryKeys";
-import type { Entry, Kind, Task } from "../../api/types";
+import type { Entry, Kind, Report, Task } from "../../api/types";
 import { hasEnded } from "../../lib/states";
 
 const PAGE = 200;
@@ -20,32 +20,78 @@ export function runQuery(api: Api, runId: string) {
   });
 }
 
-/** The report as data, of an earlier `round` or of the present one. With all documents it is large if the run is. */
-export function reportQuery(api: Api, runId: string, against: string | undefined, documents: boolean, round?: number) {
+/** The report as data, of an earlier `round` or of the present one, without its documents: so it is never large. */
+export function reportQuery(api: Api, runId: string, against: string | undefined, round?: number) {
   return queryOptions({
-    queryKey: queryKeys.run.report(runId, against, documents, round),
+    queryKey: queryKeys.run.report(runId, against, round),
     queryFn: ({ signal }) =>
       data(
         api.client.GET("/api/runs/{run_id}/report", {
           params: {
             path: { run_id: runId },
-            query: { format: "json", documents, ...(against ? { against } : {}), ...(round ? { round } : {}) },
+            query: {
+              format: "json",
+              documents: false,
+              ...(against ? { against } : {}),
+              ...(round ? { round } : {}),
+            },
           },
           signal,
         }),
       ),
-    // A report without documents cannot stand in for one that has them.
-    ...(documents ? {} : { placeholderData: keepPreviousData }),
+    placeholderData: keepPreviousData,
     refetchInterval: (query) => (query.state.data?.state === "running" ? LIVE_REPORT_MS : false),
   });
 }
 
-/** The figures of all answers, without their texts. */
-export function figuresQuery(api: Api, runId: string, isLive: boolean) {
+/** The round of a report if it is an earlier one. */
+export function earlierRound(report: Report): number | undefined {
+  return report.round < report.rounds ? report.round : undefined;
+}
+
+/** One document with its texts, answers and verdicts. */
+export function documentQuery(api: Api, runId: string, number: number, isLive: boolean, round?: number) {
   return queryOptions({
-    queryKey: queryKeys.run.figures(runId),
+    queryKey: queryKeys.run.document(runId, number, round),
     queryFn: ({ signal }) =>
-      data(api.client.GET("/api/runs/{run_id}/answers", { params: { path: { run_id: runId } }, signal })),
+      data(
+        api.client.GET("/api/runs/{run_id}/answers/{document}", {
+          params: { path: { run_id: runId, document: number }, query: round ? { round } : {} },
+          signal,
+        }),
+      ),
+    // Who turns to the next document keeps the place on the page.
+    placeholderData: keepPreviousData,
+    refetchInterval: isLive ? LIVE_REPORT_MS : false,
+  });
+}
+
+/** The names of some documents, by their numbers. */
+export function namesQuery(api: Api, runId: string, documents: readonly number[]) {
+  return queryOptions({
+    queryKey: queryKeys.run.names(runId, documents),
+    queryFn: ({ signal }) =>
+      data(
+        api.client.GET("/api/runs/{run_id}/answers/beginnings", {
+          params: { path: { run_id: runId }, query: { documents: documents.join(","), answers: false } },
+          signal,
+        }),
+      ),
+    staleTime: Infinity,
+  });
+}
+
+/** The figures of all answers, without their texts. */
+export function figuresQuery(api: Api, runId: string, isLive: boolean, round?: number) {
+  return queryOptions({
+    queryKey: queryKeys.run.figures(runId, round),
+    queryFn: ({ signal }) =>
+      data(
+        api.client.GET("/api/runs/{run_id}/answers", {
+          params: { path: { run_id: runId }, query: round ? { round } : {} },
+          signal,
+        }),
+      ),
     refetchInterval: isLive ? LIVE_REPORT_MS : false,
   });
 }

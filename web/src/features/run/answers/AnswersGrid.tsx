@@ -2,6 +2,7 @@ import { useVirtualizer } from "@tanstack/react-virtual";
 import { ArrowDown, ArrowUp, NotebookPen, Star } from "lucide-react";
 import { type KeyboardEvent, useEffect, useRef, useState } from "react";
 import { useFormats } from "../../../app/context";
+import { Breakable } from "../../../components/Breakable";
 import { Mark } from "../../../components/Mark";
 import type { AnswerBeginnings } from "../../../api/types";
 import { ErrorNote } from "../../../components/Feedback";
@@ -10,9 +11,8 @@ import { useBeginnings } from "./useBeginnings";
 
 export type Density = "comfortable" | "compact";
 
-const ROW_PX: Record<Density, number> = { comfortable: 92, compact: 44 };
+const ROW_PX: Record<Density, number> = { comfortable: 104, compact: 44 };
 const PAGE = 10;
-const NAME_REM = 9.5;
 const CELL_REM = 11;
 const FLAGS: Record<Flag, string> = { flip: "flip", failed: "no answer", cut: "cut off" };
 
@@ -84,8 +84,8 @@ export function AnswersGrid({ runId, isLive, documents, rowOf, candidates, numbe
   };
   // The width is named, because the rows are drawn apart from each other and from their head.
   const columns = {
-    gridTemplateColumns: `minmax(${NAME_REM}rem, 1fr) repeat(${candidates.length}, minmax(0, 1.4fr))`,
-    minWidth: `${NAME_REM + CELL_REM * candidates.length}rem`,
+    gridTemplateColumns: `minmax(var(--answers-name), 1fr) repeat(${candidates.length}, minmax(0, 1.4fr))`,
+    minWidth: `calc(var(--answers-name) + ${CELL_REM * candidates.length}rem)`,
   };
   if (beginnings.error) return <ErrorNote error={beginnings.error} />;
   return (
@@ -127,7 +127,7 @@ export function AnswersGrid({ runId, isLive, documents, rowOf, candidates, numbe
                 style={{ ...columns, height: size, transform: `translateY(${start}px)` }}
               >
                 <span role="rowheader" className="answers-name">
-                  {row.name ?? "…"}
+                  <Breakable name={row.name ?? "…"} />
                 </span>
                 {row.cells.map((cell, column) => (
                   <Cell
@@ -162,7 +162,11 @@ function Head({
   return (
     <span role="columnheader" aria-sort={isSorted ? (sorting.isDescending ? "descending" : "ascending") : "none"}>
       <button type="button" className="answers-sort" onClick={onSort}>
-        <Mark number={number} /> {candidate} {isSorted && <Arrow size={14} aria-hidden />}
+        <Mark number={number} />{" "}
+        <span>
+          <Breakable name={candidate} />
+        </span>{" "}
+        {isSorted && <Arrow size={14} aria-hidden />}
       </button>
     </span>
   );

@@ -1,25 +1,15 @@
 import { useQuery } from "@tanstack/react-query";
-import { Search } from "lucide-react";
 import { useMemo, useState } from "react";
 import type { Figures, Report } from "../../../api/types";
-import { useApi, useFormats } from "../../../app/context";
+import { useApi } from "../../../app/context";
 import { Empty, ErrorNote } from "../../../components/Feedback";
-import { Segments } from "../../../components/Segments";
 import { NoteDialog } from "../NoteDialog";
 import { useSettled } from "../../../lib/useSettled";
 import { figuresQuery, foundQuery } from "../queries";
 import { useNotes } from "../useNotes";
+import { AnswersFilter } from "./AnswersFilter";
 import { AnswersGrid, type Density } from "./AnswersGrid";
-import { counted, FILTERS, type Filter, gridOf, rowOf, shownDocuments, type Sorting } from "./gridRows";
-
-const WORDS: Record<Filter, string> = {
-  all: "All",
-  flips: "Flips",
-  failed: "No answer",
-  checks: "Fails a check",
-  disagreement: "Judges disagree",
-  kept: "Kept",
-};
+import { counted, type Filter, gridOf, rowOf, shownDocuments, type Sorting } from "./gridRows";
 
 const QUIET_MS = 200;
 
@@ -30,7 +20,6 @@ interface Props {
 
 /** All answers of a run at a glance: sorted, filtered and searched, one click away from the evidence. */
 export function AnswersPanel({ report, onOpen }: Props) {
-  const formats = useFormats();
   const api = useApi();
   const [filter, setFilter] = useState<Filter>("all");
   const [words, setWords] = useState("");
@@ -68,37 +57,15 @@ export function AnswersPanel({ report, onOpen }: Props) {
   if (!grid.documents) return <Empty title="No answers yet" />;
   return (
     <div className="stack">
-      <div className="row">
-        <Segments
-          label="Which documents"
-          value={filter}
-          onChange={setFilter}
-          options={FILTERS.map((one) => [
-            one,
-            figures.data ? `${WORDS[one]} ${formats.integer(counts[one])}` : WORDS[one],
-          ])}
-        />
-        <div className="search">
-          <Search size={16} aria-hidden />
-          <input
-            className="input"
-            type="search"
-            aria-label="Find in documents and answers"
-            placeholder="Words"
-            value={words}
-            onChange={(event) => setWords(event.target.value)}
-          />
-        </div>
-        <Segments
-          label="Density"
-          value={density}
-          onChange={setDensity}
-          options={[
-            ["comfortable", "Comfortable"],
-            ["compact", "Compact"],
-          ]}
-        />
-      </div>
+      <AnswersFilter
+        filter={filter}
+        onFilter={setFilter}
+        counts={figures.data && counts}
+        words={words}
+        onWords={setWords}
+        density={density}
+        onDensity={setDensity}
+      />
       {(figures.error ?? found.error) && <ErrorNote error={figures.error ?? found.error} />}
       {shown.length ? (
         <AnswersGrid

@@ -44,7 +44,7 @@ export function BesidePage() {
 export function TwoRuns({ here, there }: { here: string; there: string }) {
   const api = useApi();
   const [one, other] = [useQuery(runQuery(api, here)), useQuery(runQuery(api, there))];
-  const report = useQuery({ ...reportQuery(api, here, there, false), enabled: Boolean(one.data && other.data) });
+  const report = useQuery({ ...reportQuery(api, here, there), enabled: Boolean(one.data && other.data) });
   if ([one, other].some(({ error }) => error instanceof ApiError && error.status === 404))
     return (
       <Nothing title="One of the two runs does not exist">

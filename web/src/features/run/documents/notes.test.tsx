@@ -8,12 +8,12 @@ const answer = (candidate: string, text: string) => ({
   ...{ candidate, text, words: 2, cost: "0", delivered: true, state: "succeeded", marks: [], finish_reason: "stop" },
 });
 const REPORT = {
-  run: { id: "r" },
-  ranking: { rows: [{ candidate: "a" }, { candidate: "b" }] },
-  documents: [
-    { document: "d7", name: "Station", text: "x", flips: 0, answers: [answer("a", "A."), answer("b", "B.")] },
-  ],
+  ...{ run: { id: "r" }, documents_total: 7, ranking: { rows: [{ candidate: "a" }, { candidate: "b" }] } },
 } as unknown as Report;
+const DOCUMENT = {
+  ...{ document: "d7", name: "Station", text: "x", flips: 0, verdicts: [] },
+  answers: [answer("a", "A."), answer("b", "B.")],
+};
 
 afterEach(() => {
   cleanup();
@@ -28,6 +28,10 @@ test("the keys S and N star and note the answer that has the focus, otherwise th
       kept.set(written.candidate, written);
       return Response.json(written);
     }
+    const path = new URL(request.url).pathname;
+    if (path.endsWith("/answers/7")) return Response.json(DOCUMENT);
+    if (path.endsWith("/answers")) return Response.json({ flips: [] });
+    if (path.endsWith("/beginnings")) return Response.json({ rows: [], found: null });
     return Response.json({ items: [...kept.values()], next_cursor: null });
   });
   const page = await renderPage(
@@ -40,6 +44,7 @@ test("the keys S and N star and note the answer that has the focus, otherwise th
       onPair={() => undefined}
     />,
   );
+  await screen.findByText("A.");
   fireEvent.keyDown(document.body, { key: "s" });
   await screen.findByRole("button", { name: "Starred" });
   await waitFor(() => expect(kept.get("a")).toMatchObject({ document: 7, repeat: 1, starred: true, note: "" }));

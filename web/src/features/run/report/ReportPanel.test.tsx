@@ -8,12 +8,16 @@ const RUN = { id: "r", name: "Answers", state: "completed" } as Run;
 
 let asked: string[];
 let columns: string[];
+let documents: number;
 beforeEach(() => {
+  documents = 1000;
   asked = [];
   columns = [];
   vi.stubGlobal("fetch", (input: Request | string) => {
     const { pathname, search } = new URL(typeof input === "string" ? input : input.url, "http://localhost");
     if (pathname.endsWith("/split")) return Promise.resolve(Response.json({ columns }));
+    if (search.includes("format=json"))
+      return Promise.resolve(Response.json({ documents_total: documents, candidates: [{}, {}] }));
     asked.push(search);
     return Promise.resolve(new Response("<!doctype html><p>A report</p>"));
   });
@@ -36,4 +40,15 @@ test("a run whose inputs have no columns offers none", async () => {
   await renderPage(<ReportPanel run={RUN} />);
   await waitFor(() => expect(asked).toEqual(["?format=html"]));
   expect(screen.queryByLabelText("Report with the results by")).toBeNull();
+});
+
+test("the page of a long run leaves out its documents, which the file has", async () => {
+  documents = 1001;
+  vi.stubGlobal("URL", Object.assign(URL, { createObjectURL: () => "blob:x", revokeObjectURL: () => undefined }));
+  await renderPage(<ReportPanel run={RUN} />);
+  await screen.findByText(/too many to be shown/);
+  await waitFor(() => expect(asked).toEqual(["?format=html&documents=false"]));
+  await screen.findByTitle("Report of Answers");
+  fireEvent.click(screen.getByRole("button", { name: "Report" }));
+  await waitFor(() => expect(asked).toEqual(["?format=html&documents=false", "?format=html"]));
 });

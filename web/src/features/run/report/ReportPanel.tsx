@@ -11,11 +11,13 @@ import { QueryView } from "../../../components/QueryView";
 import { download } from "../../../lib/download";
 import { hasEnded, hasResult } from "../../../lib/states";
 import { ReportFrame } from "./ReportFrame";
-import { splitQuery } from "../queries";
+import { reportQuery, splitQuery } from "../queries";
 import { SendToGithub } from "../SendToGithub";
 
 const ASK_EVERY_MS = 700;
 const ASK_AT_MOST = 200;
+/** A page of more answers would hold the browser up; the file to take home has them all. */
+const MOST_ANSWERS = 2000;
 
 /** The report as the service wrote it, and the two files that a user takes home. */
 export function ReportPanel({ run }: { run: Run }) {
@@ -24,9 +26,19 @@ export function ReportPanel({ run }: { run: Run }) {
   const [column, setColumn] = useState("");
   const columns = useQuery(splitQuery(api, run.id, undefined)).data?.columns ?? [];
   const path = `/api/runs/${encodeURIComponent(run.id)}`;
+  const report = useQuery(reportQuery(api, run.id, undefined));
+  const isLong = report.data && report.data.documents_total * report.data.candidates.length > MOST_ANSWERS;
   const page = useQuery({
     queryKey: queryKeys.run.reportPage(run.id, column),
-    queryFn: async ({ signal }) => (await api.raw(reportPath(run.id, column), "text/html", signal)).text(),
+    queryFn: async ({ signal }) => (await api.raw(reportPath(run.id, column, !isLong), "text/html", signal)).text(),
+    enabled: isLong !== undefined,
+  });
+  const whole = useMutation({
+    mutationFn: async () =>
+      isLong || page.data === undefined
+        ? (await api.raw(reportPath(run.id, column, true), "text/html")).blob()
+        : new Blob([page.data], { type: "text/html" }),
+    onSuccess: (file) => download(`${run.name}.html`, file),
   });
   const exporting = useMutation({
     mutationFn: async () => {
@@ -42,10 +54,7 @@ export function ReportPanel({ run }: { run: Run }) {
   return (
     <div className="stack">
       <div className="row">
-        <Button
-          onPress={() => page.data && download(`${run.name}.html`, new Blob([page.data], { type: "text/html" }))}
-          isDisabled={!page.data}
-        >
+        <Button onPress={() => whole.mutate()} isDisabled={!page.data || whole.isPending}>
           <Download size={16} aria-hidden /> Report
         </Button>
         <Button onPress={() => exporting.mutate()} isDisabled={exporting.isPending}>
@@ -78,10 +87,18 @@ export function ReportPanel({ run }: { run: Run }) {
         )}
         {exporting.isPending && <Spinner label="Packing" />}
       </div>
+      {whole.isError && <ErrorNote error={whole.error} onRetry={() => whole.mutate()} />}
       {exporting.isError && <ErrorNote error={exporting.error} onRetry={() => exporting.mutate()} />}
       {receipt.isError && <ErrorNote error={receipt.error} onRetry={() => receipt.mutate()} />}
       {isSending && <SendToGithub run={run} onClose={() => setSending(false)} />}
       <Note>What you download leaves your encrypted workspace: keep it where only you can read it.</Note>
+      {isLong && (
+        <p className="small dim">
+          Below is the report without its documents, of which there are too many to be shown. What you download has as
+          many of their texts as a report has room for, and the zip has all.
+        </p>
+      )}
+      {report.isError && <ErrorNote error={report.error} onRetry={() => void report.refetch()} />}
       <QueryView query={page} lines={12}>
         {(html) => <ReportFrame html={html} title={`Report of ${run.name}`} />}
       </QueryView>
@@ -89,9 +106,9 @@ export function ReportPanel({ run }: { run: Run }) {
   );
 }
 
-function reportPath(runId: string, column: string): string {
+function reportPath(runId: string, column: string, hasDocuments: boolean): string {
   const split = column && `&split=${encodeURIComponent(column)}`;
-  return `/api/runs/${encodeURIComponent(runId)}/report?format=html${split}`;
+  return `/api/runs/${encodeURIComponent(runId)}/report?format=html${hasDocuments ? "" : "&documents=false"}${split}`;
 }
 
 /** An export is packed in the background, and refused until it is there. */
