@@ -116,9 +116,9 @@ class Opened(NamedTuple):
 
 
 async def _open(page: Page, deployment: Deployment, run: str, tab: Tab) -> Opened:
-    """Open the run's page on another tab, and click on this one."""
+    """Open the run's page as a link from the list of runs does, on its verdict, and click on the tab."""
     answered: list[Request] = []
-    other = "tasks" if tab.name == "Log" else "log"
+    other = "log" if tab.name == "Verdict" else "verdict"
     await page.goto("about:blank")
     await page.goto(f"{deployment.site.url}/desk#/runs/{run}?tab={other}")
     await settled(page)

@@ -30,8 +30,8 @@ from carrel.runs.model.states import ENDED
 _ranking = msgspec.json.Decoder(Ranking)
 
 
-def build(report_input: ReportInput, other: ReportInput | None = None) -> Report:
-    """Build the report. With the input of another run, compare the two."""
+def build(report_input: ReportInput, other: ReportInput | None = None, *, has_documents: bool = True) -> Report:
+    """Build the report, with its documents unless told otherwise. With the input of another run, compare the two."""
     setup, evidence = report_input.setup, report_input.evidence
     once = judgement.once(evidence)
     ranking = _ranking_of(report_input)
@@ -58,7 +58,7 @@ def build(report_input: ReportInput, other: ReportInput | None = None) -> Report
         human=checked,
         both_bad=report_input.both_bad,
         people=judgement.say(evidence),
-        documents=by_document.documents(report_input, heard),
+        documents=by_document.documents(report_input, heard) if has_documents else (),
         spend=_spend(report_input.spending),
         troubles=tuple(_troubles(report_input)),
         more_troubles=report_input.more_troubles,

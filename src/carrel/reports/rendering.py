@@ -109,7 +109,9 @@ def _unpacked(sent: Sent) -> ReportInput:
 
 def _report(sent: Sent, other: Sent | None = None) -> Report:
     report_input = _unpacked(sent)
-    report = findings.build(report_input, None if other is None else _unpacked(other))
+    # Two runs are compared by their documents.
+    wanted = sent.documents or other is not None
+    report = findings.build(report_input, None if other is None else _unpacked(other), has_documents=wanted)
     if not sent.documents:
         run = replace(report.run, contents=(), generated={}, outputs={})
         report = replace(report, run=run, documents=())
