@@ -1,10 +1,10 @@
 import { Fragment } from "react";
 
-const AFTER = /(?<=[:/_.·-])/;
+const BREAKS = /(?<=[:/_·-])|(?=[.])/;
 
-/** A name that may break after its marks, such as in `local:reader` or `thread_51361.md`, and not inside its words. */
+/** A name that may break at its marks, as `local:reader` and `thread_51361.md` may, and not inside its words. */
 export function Breakable({ name }: { name: string }) {
-  return name.split(AFTER).map((part, at) => (
+  return name.split(BREAKS).map((part, at) => (
     <Fragment key={at}>
       {at > 0 && <wbr />}
       {part}
