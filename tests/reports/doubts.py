@@ -43,9 +43,10 @@ def long(outcomes: str, lengths: Callable[[int], tuple[int, int]]) -> list[Verdi
     ]
 
 
-def votes(outcomes: str) -> list[HumanVote]:
+def votes(outcomes: str, pair: str = "AB") -> list[HumanVote]:
     sides: dict[str, Any] = {"a": "a", "b": "b"}
-    return [HumanVote(verdict=human.vote(f"d{i}", "A", "B", 1, sides[one])) for i, one in enumerate(outcomes, 1)]
+    a, b = pair
+    return [HumanVote(verdict=human.vote(f"d{i}", a, b, 1, sides[one])) for i, one in enumerate(outcomes, 1)]
 
 
 TWO = [*verdicts("AB", "a" * 12, "x"), *verdicts("AB", "b" * 12, "y")]
@@ -65,6 +66,10 @@ GROUPED = Groups(by="name", of={f"d{i}": f"folder {i % 6}" for i in range(1, 13)
 CASES: Final[dict[Kind, tuple[Evidence, str]]] = {
     "exploratory": (evidence(verdicts("AB", "a" * 12), exploratory=True), "Exploratory: judges were left out or added"),
     "chance": (evidence([told(f"d{i}", "AB", "flip") for i in range(12)]), "judge is no better than a coin"),
+    "flips": (
+        evidence([*verdicts("AB", "a" * 21), *(told(f"e{i}", "AB", "flip") for i in range(9))]),
+        "judge named the other answer in 9 of 30 pairs (30 %) when their places changed.",
+    ),
     "opposed": (evidence(APART), "contradict each other"),
     "family": (
         evidence(verdicts("AB", "a" * 12), families={"A": "f", "B": "g"}, judge_families={"judge": "f"}),

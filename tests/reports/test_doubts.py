@@ -16,7 +16,9 @@ from carrel.evaluation.remarks import Kind
 from carrel.evaluation.verdict import Statement
 from carrel.reports import findings, page
 from carrel.runs.judging import combining, judgement
-from tests.reports.doubts import APP, CASES, case, for_the_app
+from carrel.runs.judging.judgement import Evidence
+from tests.evaluation.told import verdicts
+from tests.reports.doubts import APP, CASES, case, evidence, for_the_app, votes
 from tests.support.html import read
 from tests.support.report_inputs import report_input
 
@@ -35,6 +37,30 @@ def test_a_remark_stands_in_the_report_and_in_the_terminal(kind: Kind) -> None:
     statement, remark, _ = case(kind)
     for text in read_by_all(statement):
         assert remark.sentence in text
+
+
+VOTED = evidence(
+    [*verdicts("AB", "a" * 12), *verdicts("AC", "a" * 12), *verdicts("BC", "a" * 12)],
+    "ABC",
+    votes=[*votes("bbbbb"), *votes("a" * 3, "AC"), *votes("a" * 12, "BC")],
+)
+"""A person likes B best, and is of the judges' mind often enough for them to be no worse than a coin."""
+
+
+@pytest.mark.parametrize("found", [CASES["flips"][0], CASES["long_answers"][0], VOTED])
+def test_a_decided_verdict_with_a_serious_doubt_looks_clear_nowhere(found: Evidence) -> None:
+    answered = judgement.answer(judgement.pack(found), None, None)
+    statement = verdict.state(answered.ranking, answered.human)
+    assert (statement.outcome, statement.doubted) == ("decided", True)
+    report, terminal = read_by_all(statement)
+    assert "Decided, with doubts" in report
+    assert "Verdict, with doubts" in terminal
+
+
+def test_a_verdict_that_nothing_serious_speaks_against_looks_clear_everywhere() -> None:
+    statement = case("nothing_missing").statement
+    assert (statement.outcome, statement.doubted) == ("decided", False)
+    assert not any("with doubts" in text for text in read_by_all(statement))
 
 
 def test_every_kind_of_remark_has_a_case() -> None:

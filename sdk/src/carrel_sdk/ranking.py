@@ -7,7 +7,7 @@ class Statement(msgspec.Struct, frozen=True, kw_only=True):
     """What the ranking supports. Never show `sentence` without `scope`; `notes` are doubts, most serious first.
 
     `checks` are what else was tried to overturn it. `grey`: there are too few documents to read anything off the
-    intervals.
+    intervals. `doubted`: a note is serious, so a decided verdict is not beyond doubt.
     """
 
     outcome: str
@@ -16,6 +16,7 @@ class Statement(msgspec.Struct, frozen=True, kw_only=True):
     notes: list[str]
     grey: bool
     checks: list[str] = []
+    doubted: bool = False
 
 
 class Row(msgspec.Struct, frozen=True, kw_only=True):

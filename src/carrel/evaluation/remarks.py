@@ -9,6 +9,7 @@ Kind = Literal[
     # What speaks against a verdict, or limits it.
     "exploratory",
     "chance",
+    "flips",
     "opposed",
     "family",
     "length",

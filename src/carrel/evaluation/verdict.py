@@ -10,7 +10,7 @@ from carrel.evaluation.judges.human import HumanCheck
 from carrel.evaluation.ranking.contrasts import DECIDES_FROM, UNANIMOUS, Contrast
 from carrel.evaluation.ranking.grouping import By
 from carrel.evaluation.ranking.ranking import Ranking
-from carrel.evaluation.remarks import Remark
+from carrel.evaluation.remarks import Kind, Remark
 from carrel.evaluation.words import counted, listed, percent
 
 Outcome = Literal["nothing", "disconnected", "anecdote", "too_few", "level", "undecided", "decided"]
@@ -27,6 +27,8 @@ BY_SCORES = "Nothing was compared; by scores alone:"
 
 
 _EXPLORATORY = "Exploratory: judges were left out or added, or their weights moved, after the results were seen."
+_SERIOUS: frozenset[Kind] = frozenset({"exploratory", "chance", "flips", "long_answers", "by_votes"})
+"""Doubts that leave a verdict decided, but not beyond doubt."""
 _CLOSE = 0.05
 """Logits; a smaller difference of two ratings is not worth a word."""
 _LONG_WON = 0.9
@@ -40,6 +42,7 @@ class Statement(msgspec.Struct, frozen=True, kw_only=True):
 
     `checks` are what was tried to overturn the verdict, apart from what `notes` say already: show them, too. `grey`
     says that intervals should be drawn grey, because there are too few documents to read anything from them.
+    `doubted`: one of the notes is serious, so do not show even a decided verdict as if nothing spoke against it.
     """
 
     outcome: Outcome
@@ -48,6 +51,7 @@ class Statement(msgspec.Struct, frozen=True, kw_only=True):
     notes: tuple[str, ...]
     grey: bool
     checks: tuple[str, ...] = ()
+    doubted: bool = False
 
     @property
     def text(self) -> str:
@@ -62,7 +66,8 @@ def state(ranking: Ranking, human: HumanCheck | None = None) -> Statement:
     if ranking.basis == "answers":
         return Statement(outcome="nothing", sentence=ANSWERS_ONLY, scope=NO_JUDGEMENT, notes=(), grey=True)
     outcome = _outcome(ranking)
-    notes = tuple(doubt.sentence for doubt in doubts(ranking, human))
+    found = doubts(ranking, human)
+    notes = tuple(doubt.sentence for doubt in found)
     return Statement(
         outcome=outcome,
         sentence=_sentence(outcome, ranking),
@@ -70,6 +75,7 @@ def state(ranking: Ranking, human: HumanCheck | None = None) -> Statement:
         notes=notes,
         grey=ranking.independent < DECIDES_FROM,
         checks=tuple(check.sentence for check in overturning.tried(ranking) if check.sentence not in notes),
+        doubted=any(doubt.kind in _SERIOUS for doubt in found),
     )
 
 

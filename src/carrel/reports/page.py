@@ -72,7 +72,8 @@ def render(report: Report) -> bytes:
             shares=_shares(report),
             costs_differ=costs_differ(report.candidates),
             points=_points(rows, candidates),
-            outcome=_OUTCOMES[report.verdict.outcome],
+            outcome=_outcome(report),
+            is_clear=report.verdict.outcome == "decided" and not report.verdict.doubted,
             why_no_lift=_WHY_NO_LIFT,
             configuration=_indented(bytes(report.run.configuration)),
             cells={
@@ -180,6 +181,16 @@ def _said(verdict: VerdictReport, order: str) -> str:
 
 def _indented(text: bytes) -> str:
     return json.dumps(json.loads(text), indent=2, ensure_ascii=False)
+
+
+def _outcome(report: Report) -> str:
+    """The outcome in a word, as strong as the evidence; the app says the same."""
+    if report.ranking.exploratory:
+        return "Exploratory"
+    if report.verdict.outcome == "nothing" and not report.finished:
+        return "Nothing compared yet"
+    said = _OUTCOMES[report.verdict.outcome]
+    return f"{said}, with doubts" if report.verdict.outcome == "decided" and report.verdict.doubted else said
 
 
 def _percent(share: float | None) -> str:

@@ -14,17 +14,19 @@ interface Props {
   chosen: readonly string[];
   /** The list is not whole yet, so that a name that is not in it may still be a good one. */
   isPartial: boolean;
+  does?: Model["roles"][number];
+  label?: string;
   onChange: (chosen: string[]) => void;
 }
 
 /** Several models, ticked in a list that typing narrows: those that keys open first, chosen ones on top. */
-export function ModelPicker({ models, chosen, isPartial, onChange }: Props) {
+export function ModelPicker({ models, chosen, isPartial, does = "generate", label = "Find a model", onChange }: Props) {
   const [words, setWords] = useState("");
   const [first] = useState(() => new Set(chosen));
   const [isLong, setLong] = useState(false);
   const wanted = words.trim().toLowerCase();
   const fitting = models
-    .filter((model) => model.roles.includes("generate") && writesTexts(model))
+    .filter((model) => model.roles.includes(does) && writesTexts(model))
     .filter(({ model }) => wanted.split(/\s+/).every((word) => model.toLowerCase().includes(word)))
     .toSorted((one, other) => rankOf(one, first) - rankOf(other, first));
   const shown = wanted || isLong ? fitting : fitting.filter((model, at) => at < SHOWN || chosen.includes(model.model));
@@ -40,14 +42,14 @@ export function ModelPicker({ models, chosen, isPartial, onChange }: Props) {
         <input
           className="input"
           type="search"
-          aria-label="Find a model"
-          placeholder="Find a model"
+          aria-label={label}
+          placeholder={label}
           value={words}
           spellCheck={false}
           onChange={(event) => setWords(event.target.value)}
         />
       </div>
-      <ul className="picker" aria-label="Models">
+      <ul className="picker" aria-label={label === "Find a model" ? "Models" : label}>
         {others.map((name) => (
           <Line key={name} name={name} isChosen onToggle={() => toggle(name)} />
         ))}

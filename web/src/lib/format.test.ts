@@ -72,7 +72,16 @@ describe("formats", () => {
   });
 });
 
-test("shares are rounded as the service rounds them, and two that make a whole make a hundred", () => {
-  const { percent } = formatsFor("en", "UTC");
-  expect([0.625, 0.375, 0.575, 0.005, 1].map((share) => percent(share))).toEqual(["62%", "38%", "57%", "0%", "100%"]);
+test("numbers are rounded as the service rounds them, and two shares that make a whole make a hundred", () => {
+  const { percent, decimal } = formatsFor("en", "UTC");
+  const shares = [0.625, 0.375, 0.575, 0.005, 1].map((share) => percent(share));
+  expect(shares).toEqual(["62", "38", "57", "0", "100"].map((share) => `${share}\u00a0%`));
+  expect([0.125, 0.155, 0.145, 2.675, -1234.5].map((value) => decimal(value))).toEqual([
+    "0.12",
+    "0.15",
+    "0.14",
+    "2.67",
+    "-1,234.50",
+  ]);
+  expect(formatsFor("de", "UTC").percent(0.625)).toBe(percent(0.625));
 });

@@ -34,6 +34,8 @@ const UNITS: readonly [Intl.RelativeTimeFormatUnit, number][] = [
 const US_DOLLARS: Intl.NumberFormatOptions = { style: "currency", currency: "USD" };
 const MOST_PLACES = 6;
 const SHOWN_DIGITS = 3;
+/** More than tell any number that is not a half from one. */
+const EXACT_PLACES = 40;
 
 export function formatsFor(wantedLocale: string | undefined, wantedZone: string | undefined): Formats {
   const locale = supported(wantedLocale);
@@ -48,21 +50,13 @@ export function formatsFor(wantedLocale: string | undefined, wantedZone: string 
   const days = new Intl.DateTimeFormat(locale, { day: "numeric", month: "short", timeZone: "UTC" });
   const shorts = new Intl.NumberFormat(locale, { notation: "compact", maximumFractionDigits: 1 });
   const relative = new Intl.RelativeTimeFormat(locale, { numeric: "auto" });
-  const decimal = (value: number, digits = 2): string =>
-    new Intl.NumberFormat(locale, { minimumFractionDigits: digits, maximumFractionDigits: digits }).format(value);
+  const decimal = (value: number, digits = 2): string => rounded(value, locale, digits);
   return {
     locale,
     integer: (value) => integers.format(value),
     decimal,
-    percent: (share, digits = 0) =>
-      // As the service rounds in its sentences and reports: a half goes to the even neighbour, so that two shares which
-      // make a whole are 62 % and 38 %, and never 63 % and 38 %.
-      new Intl.NumberFormat(locale, {
-        style: "unit",
-        unit: "percent",
-        maximumFractionDigits: digits,
-        roundingMode: "halfEven",
-      }).format(100 * share),
+    // As the service writes it in sentences and reports.
+    percent: (share, digits = 0) => `${decimal(100 * share, digits)}\u00a0%`,
     dollars: (amount, places) => written(amount, locale, US_DOLLARS, places),
     briefDollars: (amount) => written(amount, locale, US_DOLLARS, placesFor([amount])),
     credits: (amount) => written(amount, locale, {}),
@@ -87,6 +81,19 @@ export function formatsFor(wantedLocale: string | undefined, wantedZone: string 
     bytes: (count) =>
       count < 1000 ? `${count} B` : count < 1e6 ? `${decimal(count / 1000, 1)} kB` : `${decimal(count / 1e6, 1)} MB`,
   };
+}
+
+/**
+ * As the service rounds in its sentences, reports and tables: by what the number exactly is, and a half goes to the even
+ * neighbour. So two shares that make a whole are 62 % and 38 %, and never 63 % and 38 %.
+ */
+function rounded(value: number, locale: string, digits: number): string {
+  return new Intl.NumberFormat(locale, {
+    minimumFractionDigits: digits,
+    maximumFractionDigits: digits,
+    roundingMode: "halfEven",
+    // The formatter reads a number as its shortest text, in which 0.155 looks like a half, and a text as it stands.
+  }).format(value.toFixed(EXACT_PLACES) as Intl.StringNumericLiteral);
 }
 
 /** At least two places, more when they say something, as prices of single calls are parts of a cent. */

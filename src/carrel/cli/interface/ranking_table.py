@@ -29,7 +29,8 @@ def verdict_panel(verdict: Statement) -> RenderableType:
     if verdict.checks:
         lines.append(Text("What could overturn it:", style="dim"))
         lines += [Text.assemble("· ", printable(check), style="dim") for check in verdict.checks]
-    return Panel(Group(*lines), title="Verdict", title_align="left", border_style="cyan", padding=(0, 1), expand=False)
+    title = "Verdict, with doubts" if verdict.doubted else "Verdict"
+    return Panel(Group(*lines), title=title, title_align="left", border_style="cyan", padding=(0, 1), expand=False)
 
 
 def people_panel(people: PeopleVerdict) -> RenderableType:

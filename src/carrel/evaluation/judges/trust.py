@@ -17,6 +17,8 @@ from carrel.evaluation.words import listed, percent
 
 LEAST = 10
 """Fewer pairs say nothing about a judge."""
+MANY_FLIPS = 0.3
+"""From this part of its pairs on that a judge decides by their order, its word for any of them weighs little."""
 LONGER_WON = 0.95
 """From this part of comparisons on that the longer text won, a judge may as well have measured the length."""
 Again = Callable[[Mapping[str, float]], Decision]
@@ -42,6 +44,7 @@ def weighed(
     leader = ranking.leaders[0] if len(ranking.leaders) == 1 else None
     found = [
         *_chance(ranking, verdicts, votes, again),
+        *_flips(ranking, verdicts),
         *_opposed(verdicts, groups or {}),
         *_relatives(leader, ranking.judges, families, judge_families),
         *_measured(ranking),
@@ -74,9 +77,8 @@ def _chance(
     for judge in ranking.judges:
         if judge == HUMAN:
             continue
-        said = [verdict for verdict in verdicts if verdict.judge == judge and verdict.by_rule is None]
-        agreed = sum(1 for verdict in said if _toward(verdict) is not None)
-        flips = sum(1 for verdict in said if records.fate(verdict) == "flip")
+        said = _said(judge, verdicts)
+        agreed, flips = _orders(said)
         same, of = _with_person(said, votes)
         if agreed + flips >= LEAST and not _above_half(agreed, agreed + flips):
             words[judge] = f"named the other answer in {flips} of {agreed + flips} pairs when their places changed"
@@ -87,6 +89,32 @@ def _chance(
     needed = ranking.best is not None and again(dict.fromkeys(words, 0.0)).best != ranking.best
     for judge, what in words.items():
         yield Distrust(kind="chance", decisive=needed, sentence=f"{judge} is no better than a coin: it {what}.")
+
+
+def _flips(ranking: Ranking, verdicts: Sequence[Verdict]) -> Iterable[Distrust]:
+    """Judges that often named the other answer when the places changed, though less often than a coin would."""
+    for judge in ranking.judges:
+        agreed, flips = _orders(_said(judge, verdicts))
+        of = agreed + flips
+        if of >= LEAST and flips >= MANY_FLIPS * of and _above_half(agreed, of):
+            yield Distrust(
+                kind="flips",
+                decisive=False,
+                sentence=(
+                    f"{judge} named the other answer in {flips} of {of} pairs ({percent(flips / of)}) when their places"
+                    " changed."
+                ),
+            )
+
+
+def _said(judge: str, verdicts: Iterable[Verdict]) -> list[Verdict]:
+    return [verdict for verdict in verdicts if verdict.judge == judge and verdict.by_rule is None]
+
+
+def _orders(said: Sequence[Verdict]) -> tuple[int, int]:
+    """In how many pairs both orders named the same winner, and in how many the other one."""
+    agreed = sum(1 for verdict in said if _toward(verdict) is not None)
+    return agreed, sum(1 for verdict in said if records.fate(verdict) == "flip")
 
 
 def _above_half(hits: int, of: int) -> bool:

@@ -56,7 +56,7 @@ const row = (name: string) => within(screen.getByRole("listitem", { name }));
 test("criteria are rows, and a change is written as YAML", async () => {
   const { kept } = await opened(YAML);
   await screen.findByDisplayValue("coverage");
-  expect(screen.getByText("counts 75%")).toBeTruthy();
+  expect(screen.getByText("counts 75 %")).toBeTruthy();
   expect(screen.getByText(/This text has comments/)).toBeTruthy();
   fireEvent.change(row("clarity").getByLabelText("Scale from"), { target: { value: "0" } });
   expect(kept).toHaveBeenLastCalledWith("- name: coverage\n  weight: 3\n- name: clarity\n  scale: {min: 0}\n");

@@ -137,7 +137,7 @@ test("a file that the service has no room for yet is sent again, under the same 
 test("what is under way tells how much of it went out, and can be stopped", async () => {
   isHeld = true;
   choose("input_document", new File(["x".repeat(400)], "a.pdf"), new File(["x"], "b.pdf"), new File(["x"], "c.pdf"));
-  await screen.findByText("100 B, 25%");
+  await screen.findByText("100 B, 25 %");
   fireEvent.click(screen.getByRole("button", { name: "Stop" }));
   await screen.findByText("3 of 3 files done");
   expect(screen.getAllByText("stopped")).toHaveLength(3);

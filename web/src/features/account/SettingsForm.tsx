@@ -1,15 +1,16 @@
-import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { faultsAt, ifMatch, type Tagged, tagged } from "carrel-sdk";
-import { modelsQuery } from "../../api/queries";
 import { queryKeys } from "../../api/queryKeys";
-import type { Model, UserSettings } from "../../api/types";
+import type { UserSettings } from "../../api/types";
+import { useModels } from "../../api/useModels";
 import { useApi } from "../../app/context";
 import { useSettings } from "../../app/settings";
 import { Button } from "../../components/Button";
 import { EditGuard } from "../../components/EditGuard";
 import { ErrorNote } from "../../components/Feedback";
 import { Check, SelectField, TextField } from "../../components/Field";
+import { ModelPicker } from "../../components/ModelPicker";
 import { QueryView } from "../../components/QueryView";
 import { Segments } from "../../components/Segments";
 import { toast } from "../../components/Toasts";
@@ -23,7 +24,7 @@ export function SettingsForm() {
 function Form({ settings }: { settings: Tagged<UserSettings> }) {
   const api = useApi();
   const queries = useQueryClient();
-  const models = useQuery(modelsQuery(api));
+  const known = useModels();
   const [draft, setDraft] = useState(settings.value);
   const change = (part: Partial<UserSettings>) => setDraft({ ...draft, ...part });
   const save = useMutation({
@@ -92,20 +93,27 @@ function Form({ settings }: { settings: Tagged<UserSettings> }) {
       <section className="card stack">
         <h2>New presets begin with</h2>
         <div className="columns">
-          <ModelChecks
-            title="Candidates"
-            does="generate"
-            models={models.data?.items ?? []}
-            chosen={draft.default_candidates ?? []}
-            onChange={(default_candidates) => change({ default_candidates })}
-          />
-          <ModelChecks
-            title="Judges"
-            does="judge"
-            models={models.data?.items ?? []}
-            chosen={draft.default_judges ?? []}
-            onChange={(default_judges) => change({ default_judges })}
-          />
+          <fieldset>
+            <legend className="label">Candidates</legend>
+            <ModelPicker
+              label="Find a candidate"
+              models={known.models}
+              isPartial={known.isPartial}
+              chosen={draft.default_candidates ?? []}
+              onChange={(default_candidates) => change({ default_candidates })}
+            />
+          </fieldset>
+          <fieldset>
+            <legend className="label">Judges</legend>
+            <ModelPicker
+              label="Find a judge"
+              does="judge"
+              models={known.models}
+              isPartial={known.isPartial}
+              chosen={draft.default_judges ?? []}
+              onChange={(default_judges) => change({ default_judges })}
+            />
+          </fieldset>
         </div>
       </section>
       <section className="card stack">
@@ -137,37 +145,5 @@ function Form({ settings }: { settings: Tagged<UserSettings> }) {
         {isDirty && <span className="chip warn">not saved</span>}
       </div>
     </form>
-  );
-}
-
-interface ModelChecksProps {
-  title: string;
-  does: Model["roles"][number];
-  models: readonly Model[];
-  chosen: readonly string[];
-  onChange: (chosen: string[]) => void;
-}
-
-function ModelChecks({ title, does, models, chosen, onChange }: ModelChecksProps) {
-  const names = [
-    ...new Set([
-      ...chosen,
-      ...models.filter((model) => model.available && model.roles.includes(does)).map((model) => model.model),
-    ]),
-  ];
-  return (
-    <fieldset className="stack tight">
-      <legend className="label">{title}</legend>
-      {names.map((name) => (
-        <Check
-          key={name}
-          label={name}
-          checked={chosen.includes(name)}
-          onChange={(event) =>
-            onChange(event.target.checked ? [...chosen, name] : chosen.filter((other) => other !== name))
-          }
-        />
-      ))}
-    </fieldset>
   );
 }

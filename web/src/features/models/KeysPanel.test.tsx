@@ -43,6 +43,14 @@ test("providers that run at an address of one’s own are proposed, too", async 
   expect(proposed).toEqual(expect.arrayContaining(["openai", "azure", "ollama", "vllm", "compatible"]));
 });
 
+test("who has a server that asks for no key is told what to write", async () => {
+  answering({});
+  const page = await renderPage(<KeysPanel />);
+  expect(page.textContent).not.toContain("If your server asks for none");
+  fireEvent.change(screen.getByLabelText("Provider"), { target: { value: "ollama" } });
+  expect(page.textContent).toContain("If your server asks for none");
+});
+
 test("a key that does not work is told as a failure, and nothing beside it says that all is well", async () => {
   answering({ ok: false, code: "provider-key-rejected" });
   const page = await store();

@@ -30,6 +30,8 @@ const PROVIDERS = [
 ];
 /** Providers that run where the user says. */
 const NEEDS_ADDRESS = new Set(["azure", "ollama", "vllm", "compatible"]);
+/** Servers of one's own, which often let everybody in. */
+const ASKS_FOR_NONE = new Set(["ollama", "vllm", "compatible"]);
 
 export function KeysPanel() {
   const query = useQuery(keysQuery(useApi()));
@@ -96,7 +98,11 @@ function KeyForm({ onStored }: { onStored: (provider: string) => void }) {
           required
           value={key}
           faults={faultsAt(store.error, "key")}
-          hint="Kept in your encrypted workspace; only its last four characters are ever shown."
+          hint={
+            ASKS_FOR_NONE.has(provider.trim())
+              ? "If your server asks for none, write anything of eight characters, such as “not-needed”."
+              : "Kept in your encrypted workspace; only its last four characters are ever shown."
+          }
           onChange={(event) => setKey(event.target.value)}
         />
         <TextField

@@ -11,7 +11,7 @@ import { TagsField } from "../../components/TagsField";
 import { CandidateCard } from "./CandidateCard";
 import { ChecksPart } from "./ChecksPart";
 import { CombinationPart } from "./CombinationPart";
-import { type Faults, freeLabel, labelOf, shortName, withBuiltIn } from "./draft";
+import { type Faults, freeLabel, labelOf, NEW_LABEL, shortName, withBuiltIn } from "./draft";
 import { InputsPart } from "./InputsPart";
 import { JudgesPart } from "./JudgesPart";
 import { LimitsPart } from "./LimitsPart";
@@ -82,7 +82,7 @@ export function PresetForm({ draft, onChange, faults, models, documents, connect
             <Button
               small
               onPress={() =>
-                add(unused ? { label: shortName(unused.model), model: unused.model } : { label: "candidate" })
+                add(unused ? { label: shortName(unused.model), model: unused.model } : { label: NEW_LABEL })
               }
             >
               <Plus size={14} aria-hidden /> Candidate

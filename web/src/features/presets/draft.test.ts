@@ -142,5 +142,8 @@ test("a label follows the model until its user writes another", () => {
   expect(withModel(lead, "openai:gpt-5", [])).toEqual({ label: "gpt-5", model: "openai:gpt-5" });
   expect(withModel({ ...lead, label: "lead 2" }, "openai:gpt-5", ["gpt-5"]).label).toBe("gpt-5 2");
   expect(withModel({ ...lead, label: "today" }, "openai:gpt-5", []).label).toBe("today");
-  expect(withModel({ label: "lead", model: "local:lead" }, "", [])).toEqual({ label: "lead", model: null });
+  const cleared = withModel(lead, "", []);
+  expect(cleared).toEqual({ label: "candidate", model: null });
+  expect(withModel(cleared, "openai:gpt-5", []).label).toBe("gpt-5");
+  expect(withModel({ ...lead, label: "today" }, "", []).label).toBe("today");
 });

@@ -60,16 +60,20 @@ export function shortName(model: string): string {
   return model.split(/[:/]/).at(-1) ?? model;
 }
 
+/** What a candidate is called that has no model yet. */
+export const NEW_LABEL = "candidate";
+
 /** The candidate with another model. A label that was made from the model before follows it; one of the user's stays. */
 export function withModel(candidate: Candidate, model: string, others: readonly string[]): Candidate {
   const label = candidate.label ?? "";
-  const made = candidate.model ? shortName(candidate.model) : "candidate";
+  const made = candidate.model ? shortName(candidate.model) : NEW_LABEL;
   const isMade =
     !label || label === made || (label.startsWith(`${made} `) && /^\d+$/.test(label.slice(made.length + 1)));
   return {
     ...candidate,
     model: model || null,
-    ...(isMade ? { label: model ? freeLabel(shortName(model), others) : label } : {}),
+    // Without a model it is called as a new one is, so that the next name that is typed makes its label again.
+    ...(isMade ? { label: freeLabel(model ? shortName(model) : NEW_LABEL, others) } : {}),
   };
 }
 

@@ -93,7 +93,7 @@ const PLACES: [string, ReactNode, string[]][] = [
   [
     "the chart",
     <QualityChart ranking={REPORT.ranking} candidates={REPORT.candidates} />,
-    ["dear 70% at $20.00", "cheap 30% at $10.00"],
+    ["dear 70\u00a0% at $20.00", "cheap 30\u00a0% at $10.00"],
   ],
   ["what the run took", <SpendTable spend={REPORT.spend} />, ["$0.0125"]],
   ["the facts of the verdict", <VerdictFacts run={RUN} report={REPORT} />, ["$0.0125"]],

@@ -5,6 +5,7 @@ import { Labels } from "../../components/Labels";
 import { ProgressBar } from "../../components/ProgressBar";
 import { RunState } from "../../components/RunState";
 import { VirtualList } from "../../components/VirtualList";
+import type { Formats } from "../../lib/format";
 import { spentExactly, spentInBrief } from "../../lib/spend";
 import { useNow } from "../../lib/useNow";
 import { hasEnded, wordsForPause, wordsForPhase } from "../../lib/states";
@@ -102,12 +103,18 @@ function RunRow({
         <div>
           <dt className="visually-hidden">Cost</dt>
           <dd className="dim num" title={spentExactly(run.spend, formats)}>
-            {spentInBrief(run.spend, formats)}
+            {costInBrief(run, formats)}
           </dd>
         </div>
       </dl>
     </div>
   );
+}
+
+/** The heading of the figure is not seen, so a cost that nobody knows says that it is one. */
+function costInBrief({ spend }: RunSummary, formats: Formats): string {
+  const brief = spentInBrief(spend, formats);
+  return brief === "unknown" ? "cost unknown" : brief;
 }
 
 function sentence(run: RunSummary): string {

@@ -13,19 +13,24 @@ vi.mock("../../components/VirtualList", () => ({
 
 afterEach(cleanup);
 
-test("the list of runs tells what each cost in dollars, not in credits", async () => {
-  const run = {
-    id: "r",
-    name: "Which one?",
-    state: "completed",
-    tags: [],
-    created_at: "2026-01-01T00:00:00Z",
-    progress: { total: 1, pending: 0, running: 0, succeeded: 1, failed: 0, skipped: 0, cancelled: 0 },
-    spend: { cost: "0.0125", unknown_calls: 0 },
-    verdict: "It is decided.",
-  } as unknown as RunSummary;
+const RUN = {
+  id: "r",
+  name: "Which one?",
+  state: "completed",
+  tags: [],
+  created_at: "2026-01-01T00:00:00Z",
+  progress: { total: 1, pending: 0, running: 0, succeeded: 1, failed: 0, skipped: 0, cancelled: 0 },
+  spend: { cost: "0.0125", unknown_calls: 0 },
+  verdict: "It is decided.",
+} as unknown as RunSummary;
+
+async function listOf(run: RunSummary): Promise<HTMLElement> {
   const nothing = () => undefined;
-  const page = await renderPage(<RunList runs={[run]} chosen={new Set()} onChoose={nothing} onEnd={nothing} />);
+  return renderPage(<RunList runs={[run]} chosen={new Set()} onChoose={nothing} onEnd={nothing} />);
+}
+
+test("the list of runs tells what each cost in dollars, not in credits", async () => {
+  const page = await listOf(RUN);
   await waitFor(() => expect(page.textContent).toContain("$0.0125"));
   expect(page.textContent).not.toMatch(/credit/i);
   cleanup();
@@ -34,4 +39,10 @@ test("the list of runs tells what each cost in dollars, not in credits", async (
   await waitFor(() => expect(other.textContent).toContain("unknown"));
   expect(other.querySelector("[title='435 calls of unknown cost']")).toBeTruthy();
   expect(other.innerHTML).not.toContain("$0");
+});
+
+test("a run of which no cost is known does not look free", async () => {
+  const page = await listOf({ ...RUN, spend: { ...RUN.spend, cost: "0.00", unknown_calls: 435 } });
+  await waitFor(() => expect(page.textContent).toContain("cost unknown"));
+  expect(page.textContent).not.toContain("$");
 });

@@ -61,7 +61,7 @@ export function MoreStep({ preset, name, onName, change, at, models, documents, 
           )}
         </div>
       </Disclosure>
-      <Disclosure title="Repeats, limits and where answers go" summary="no budget, answers stay in the run">
+      <Disclosure title="Repeats, limits and where answers go" summary={restIn(preset)}>
         <div className="stack">
           <TextField
             label="Repeats: answers of each candidate to each document"
@@ -85,4 +85,17 @@ export function MoreStep({ preset, name, onName, change, at, models, documents, 
 
 function checksIn({ checks = [] }: PresetIn): string {
   return checks.map(({ name, kind }) => name || kind).join(", ");
+}
+
+const PLACES = { none: "stay in the run", library: "go to the library", github: "go to GitHub" };
+
+function restIn({ generation, limits, combination, output }: PresetIn): string {
+  return [
+    (generation.repeats ?? 1) > 1 && `${generation.repeats} repeats`,
+    limits?.budget ? `at most $${limits.budget}` : "no budget",
+    combination && "the best combined",
+    `answers ${PLACES[output?.destination ?? "none"]}`,
+  ]
+    .filter(Boolean)
+    .join(", ");
 }

@@ -1,4 +1,5 @@
 import { cleanup, fireEvent, screen } from "@testing-library/react";
+import { ApiError } from "carrel-sdk";
 import { afterEach, expect, test, vi } from "vitest";
 import { renderPage } from "../../../testing/renderPage";
 import type { Rehearsed } from "../useRehearsal";
@@ -34,4 +35,29 @@ test("of a data set, a try takes the first row or the one of a number, and nothi
   fireEvent.click(button);
   expect(screen.getByText("Write the number of a row: 1 is the first.")).toBeTruthy();
   expect(onTry).toHaveBeenCalledTimes(2);
+});
+
+test("a misspelt name in the task is told while it is written, with the way to the task and without a code", async () => {
+  const faults = [{ path: "instructions.variables.documnt", message: "has no value" }];
+  const error = new ApiError(400, "variables-open", "Some variables have no value.", faults, "r1", undefined);
+  const onGo = vi.fn();
+  const idle = { isPending: false, error: null };
+  const page = await renderPage(
+    <StartCard
+      setup={{ ...EMPTY, documents: ["d"], prompts: [{ text: "Answer {{documnt}}." }], models: ["a:b", "a:c"] }}
+      documents={[]}
+      rehearsal={{ error } as unknown as Rehearsed}
+      isReady
+      tries={idle}
+      onTry={vi.fn()}
+      starts={{ isPending: false, error }}
+      onStart={vi.fn()}
+      onGo={onGo}
+    />,
+  );
+  expect(page.querySelector(".note")?.textContent).toContain("{{documnt}}, which stands for nothing here");
+  expect(page.querySelectorAll(".note")).toHaveLength(1);
+  expect(page.textContent).not.toContain("variables-open");
+  fireEvent.click(screen.getByRole("button", { name: "The task" }));
+  expect(onGo).toHaveBeenCalledWith("instructions");
 });

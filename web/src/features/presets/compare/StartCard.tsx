@@ -4,6 +4,7 @@ import type { ContentSummary } from "../../../api/types";
 import { Button } from "../../../components/Button";
 import { ErrorNote, Note } from "../../../components/Feedback";
 import { SelectField, TextField } from "../../../components/Field";
+import { openVariables } from "../ExecuteDialog";
 import { Rehearsal } from "../Rehearsal";
 import type { Rehearsed } from "../useRehearsal";
 import { missingIn, triedInput, type Setup, type TriedInput } from "./setup";
@@ -35,6 +36,7 @@ export function StartCard({ setup, documents, rehearsal, isReady, tries, onTry, 
   const inputs = setup.rows ? [] : setup.documents;
   const [row, setRow] = useState("");
   const on = triedInput(setup, wanted, row);
+  const open = [...new Set([rehearsal.error, starts.error, tries.error].flatMap(openVariables))];
   return (
     <aside className="stack sticky" aria-label="What it takes">
       <div className="card stack">
@@ -51,11 +53,14 @@ export function StartCard({ setup, documents, rehearsal, isReady, tries, onTry, 
               ))}
             </ul>
           </Note>
+        ) : open.length > 0 ? (
+          <Unfilled names={open} isOfRows={setup.rows !== undefined} onGo={() => onGo("instructions")} />
         ) : (
           <Rehearsal rehearsal={rehearsal} />
         )}
-        {starts.error && <ErrorNote error={starts.error} />}
-        {tries.error && <ErrorNote error={tries.error} />}
+        {[starts.error, tries.error].map(
+          (error, at) => error && !openVariables(error).length && <ErrorNote key={at} error={error} />,
+        )}
         <div className="row two-ways">
           <Button
             onPress={() => on && onTry(on)}
@@ -100,5 +105,28 @@ export function StartCard({ setup, documents, rehearsal, isReady, tries, onTry, 
         )}
       </div>
     </aside>
+  );
+}
+
+interface UnfilledProps {
+  names: readonly string[];
+  /** The inputs are rows of a data set, whose columns have names. */
+  isOfRows: boolean;
+  onGo: () => void;
+}
+
+/** Names in braces that stand for nothing, most of them misspelt: the way to the task, and what may stand there. */
+function Unfilled({ names, isOfRows, onGo }: UnfilledProps) {
+  return (
+    <Note tone="warn">
+      <p>
+        <button type="button" className="link" onClick={onGo}>
+          The task
+        </button>{" "}
+        names {names.map((name) => `{{${name}}}`).join(" and ")}, which{" "}
+        {isOfRows ? "no column is called" : "stands for nothing here"}. Write{" "}
+        {isOfRows ? "the name of a column" : "{{document}}"}, or take the braces away.
+      </p>
+    </Note>
   );
 }

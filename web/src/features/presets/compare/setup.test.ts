@@ -56,6 +56,17 @@ test("a trial needs no judges, unless candidates see the criteria", () => {
   expect(triedPart(open).scoring).toEqual(scoring);
 });
 
+test("where only built-in models compete, nothing that costs judges, and the sample stays free", () => {
+  const model = (name: string) =>
+    ({ model: name, provider: name.split(":")[0], roles: ["judge"], available: true, context_tokens: null }) as Model;
+  const known = [model("local:reader"), model("openai:gpt-5-mini"), model("openai:gpt-5-nano")];
+  const judgesOf = (models: string[]) =>
+    presetOf({ ...SETUP, models }, known).comparison?.judges.map((judge) => judge.model);
+  expect(judgesOf(["local:lead", "local:lexrank"])).toEqual(["local:reader"]);
+  expect(judgesOf(["local:lead", "openai:gpt-5"])).toEqual(["openai:gpt-5-mini", "openai:gpt-5-nano"]);
+  expect(judgesOf([])).toEqual(["openai:gpt-5-mini", "openai:gpt-5-nano"]);
+});
+
 test("judges follow the models until the user chooses others", () => {
   const reader = { model: "local:reader", provider: "local", roles: ["judge"], available: true } as Model;
   expect(presetOf(SETUP, [reader]).comparison?.judges).toEqual([{ model: "local:reader" }]);

@@ -55,9 +55,14 @@ export function candidatesOf({ models, prompts, off }: Setup): Candidate[] {
   );
 }
 
-/** The preset, as far as it can be made yet; judges are chosen for the models unless the user chose others. */
+/**
+ * The preset, as far as it can be made yet; judges are chosen for the models unless the user chose others. Where only
+ * built-in models compete, as in the sample, built-in ones judge: what costs nothing does not begin to cost by a default.
+ */
 export function presetOf(setup: Setup, models: readonly Model[]): PresetIn {
-  const judges = judgesFor(models, setup.models).map(({ model }) => ({ model }));
+  const isFree = setup.models.length > 0 && setup.models.every((model) => model.startsWith("local:"));
+  const among = isFree ? models.filter(({ provider }) => provider === "local") : models;
+  const judges = judgesFor(models, setup.models, among).map(({ model }) => ({ model }));
   return {
     tags: [],
     scoring: null,

@@ -55,7 +55,14 @@ test("the last good run is named, the runs are listed newest first, and the char
   );
   const rows = [...page.querySelectorAll("tbody tr")].map((row) => [...row.children].map(textOf));
   expect(rows.map((cells) => cells[0]?.slice(0, 7))).toEqual(["Night 3", "Night 2", "Night 1"]);
-  expect(rows[0]?.slice(1)).toEqual(["40%30% to 50%", "worseis JSON", "prompts", "40", "$0.250", "1.3 s"]);
+  expect(rows[0]?.slice(1)).toEqual([
+    "40\u00a0%30\u00a0% to 50\u00a0%",
+    "worseis JSON",
+    "prompts",
+    "40",
+    "$0.250",
+    "1.3 s",
+  ]);
   const chart = page.querySelector("svg[role='img']");
   expect(chart?.getAttribute("aria-label")).toBe("Check: is JSON of new in 3 runs");
   expect(chart?.querySelectorAll("circle")).toHaveLength(2);

@@ -44,7 +44,7 @@ async function shown(human = HUMAN) {
 test("the agreement has its interval, and two leaders stand beside each other", async () => {
   const { textContent } = await shown();
   expect(textContent).toContain(
-    "You came to the judges’ outcome in 14 of 20 votes; by document 70% (95 % interval 51% to 85%).",
+    "You came to the judges’ outcome in 14 of 20 votes; by document 70\u00a0% (95 % interval 51\u00a0% to 85\u00a0%).",
   );
   expect(textContent).toContain("By votes alone today leads; by the judges new leads. The verdict says so, too.");
   expect(textContent).toContain("4 without a difference, 2 of these because both were bad");

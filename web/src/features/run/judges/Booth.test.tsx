@@ -62,10 +62,11 @@ test("undo brings the last pair back, and only once", async () => {
   await screen.findByText("First of p2");
   press("Z");
   await screen.findByText("First of p1");
-  expect(screen.getByRole("status").textContent).toBe("0 of 10 given now; 2 pairs are left");
+  expect(screen.getByRole("status").textContent).toBe("0 of 10 given now; 2 more pairs after this one");
   press("z");
   press("2");
   await screen.findByText("First of p2");
+  expect(screen.getByRole("status").textContent).toBe("1 of 10 given now; one more pair after this one");
   expect(sent.map(([path]) => path)).toEqual(["", "/p1/undo", ""]);
   expect(screen.getByRole<HTMLProgressElement>("progressbar").value).toBe(1);
 });

@@ -8,6 +8,7 @@ import { useApi, useFormats } from "../../../app/context";
 import { Button } from "../../../components/Button";
 import { ErrorNote, Note, Skeleton } from "../../../components/Feedback";
 import { ReadingPane } from "../../../components/ReadingPane";
+import type { Formats } from "../../../lib/format";
 import { part } from "../../../lib/part";
 import { DocumentText } from "../DocumentText";
 import { useKeys } from "../../../lib/useKeys";
@@ -108,7 +109,7 @@ export function Booth({ run, voter, onDone }: { run: Run; voter: string; onDone:
               {given >= PROPOSED
                 ? ": a fair check. You may go on."
                 : left < PROPOSED - given
-                  ? `; ${formats.integer(left)} pairs are left`
+                  ? `; ${leftAfter(left, formats)}`
                   : ""}
             </span>
           </div>
@@ -122,6 +123,12 @@ export function Booth({ run, voter, onDone }: { run: Run; voter: string; onDone:
       </div>
     </Suspense>
   );
+}
+
+/** How many pairs come after the one that is shown. */
+function leftAfter(left: number, formats: Formats): string {
+  if (left === 0) return "this is the last pair";
+  return left === 1 ? "one more pair after this one" : `${formats.integer(left)} more pairs after this one`;
 }
 
 /** The pair that waits for a vote, and what can be done with it. */

@@ -71,4 +71,5 @@ test.each(CASES.map((one) => [one.kind, one] as const))("%s stands on the verdic
   const ranking = { ...REPORT.ranking, ...one.ranking };
   const page = await shown({ ...REPORT, verdict: one.verdict, ranking } as unknown as Report);
   expect(listedOn(page)).toContain(one.sentence);
+  if (one.verdict.doubted) expect(page.querySelector(".verdict:not(.open), .verdict .chip.good")).toBeNull();
 });

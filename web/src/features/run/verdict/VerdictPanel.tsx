@@ -46,7 +46,7 @@ export function VerdictPanel({ run, report, against, onAgainst, split, onSplit }
     );
   return (
     <div className="stack wide">
-      <section className="verdict card" aria-label="Verdict">
+      <section className={`verdict card ${outcome.tone === "good" ? "" : "open"}`} aria-label="Verdict">
         <div className="row tight">
           <span className={`chip ${outcome.tone}`}>{outcome.label}</span>
           {!report.finished && <span className="chip info">so far</span>}

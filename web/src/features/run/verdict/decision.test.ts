@@ -12,8 +12,6 @@ const REPORT = {
     documents: 25,
     exploratory: false,
     leaders: ["gpt-5"],
-    distrust: [],
-    longer_text: { won: 1, of: 40 },
     rows: [
       { candidate: "gpt-5", win_share: 0.86, low: 0.8, high: 0.91 },
       { candidate: "mini", win_share: 0.5, low: 0.44, high: 0.57 },
@@ -40,8 +38,8 @@ test("a decided comparison says which one to take, its price, what the next one 
   expect(decisionOf(REPORT, formats)).toEqual({
     headline: "Take gpt-5.",
     lines: [
-      "Preferred in 86% of comparisons (80% to 91%) · $3.96 per 1,000 answers.",
-      "mini: preferred in 50% of comparisons (44% to 57%), at a price 6.6 times lower.",
+      "Preferred in 86\u00a0% of comparisons (80\u00a0% to 91\u00a0%) · $3.96 per 1,000 answers.",
+      "mini: preferred in 50\u00a0% of comparisons (44\u00a0% to 57\u00a0%), at a price 6.6 times lower.",
     ],
     leads: [{ rival: "mini", lead: "+19, +1 to +37", isClear: true }],
     leadsIn: "points of preference",
@@ -52,16 +50,28 @@ test("a decided comparison says which one to take, its price, what the next one 
 test("the headline is never stronger than the verdict", () => {
   const open = { contrasts: [{ candidate: "mini", excludes_zero: false, documents_needed: { low: 55, high: 85 } }] };
   const headlines = [
-    having({}, { longer_text: { won: 342, of: 362 } }),
+    having({ doubted: true }),
     having({}, { exploratory: true }),
     having({ outcome: "undecided" }, open),
     having({ outcome: "too_few" }),
+    having({ outcome: "too_few" }, { leaders: ["gpt-5", "mini"] }),
   ].map((report) => decisionOf(report, formats)?.headline);
   expect(headlines).toEqual([
     "gpt-5 is ahead.",
     "gpt-5 would be ahead with these judges and weights.",
     "Nothing to choose between gpt-5 and mini yet; 30 to 60 more documents would tell.",
     "Too few documents to choose: gpt-5 leads so far.",
+    "Too few documents to choose: gpt-5 and mini are level so far.",
   ]);
   expect(decisionOf(having({ outcome: "nothing" }), formats)).toBeUndefined();
+});
+
+test("where the headline names several or none, the figures say whose they are", () => {
+  const [first] = decisionOf(having({ outcome: "level" }), formats)?.lines ?? [];
+  expect(first).toMatch(/^gpt-5: preferred in 86/);
+});
+
+test("a lead is rounded as the report rounds it: one that is not 0 does not look like 0", () => {
+  const contrasts = [{ ...REPORT.ranking.contrasts[0], lead: 0.004, low: -0.025, high: 0.033 }];
+  expect(decisionOf(having({}, { contrasts }), formats)?.leads[0]?.lead).toBe("+0.4, −2 to +3");
 });

@@ -2,7 +2,6 @@
 import type { Report } from "../../../api/types";
 import type { Formats } from "../../../lib/format";
 import { measureOf } from "../../../lib/interval";
-import { isDoubted } from "./outcome";
 
 export interface Decision {
   headline: string;
@@ -21,7 +20,10 @@ export function decisionOf(report: Report, formats: Formats): Decision | undefin
   const { verdict, ranking } = report;
   const [first] = ranking.rows;
   if (!first || verdict.outcome === "nothing" || verdict.outcome === "disconnected") return undefined;
-  const lines = [factsOf(report, first.candidate, formats), nextOf(report, formats)].filter((line) => line !== "");
+  const facts = factsOf(report, first.candidate, formats);
+  // Only the headline of a decision is about one candidate.
+  const own = facts && verdict.outcome !== "decided" ? `${first.candidate}: ${lowered(facts)}` : facts;
+  const lines = [own, nextOf(report, formats)].filter((line) => line !== "");
   const leadsIn = ranking.basis === "scores" ? "mean scores, from 0 to 1" : "points of preference";
   return { headline: headlineOf(report, formats), lines, leads: leadsOf(report, formats), leadsIn };
 }
@@ -33,15 +35,18 @@ function headlineOf(report: Report, formats: Formats): string {
   switch (verdict.outcome) {
     case "decided":
       if (ranking.exploratory) return `${leader} would be ahead with these judges and weights.`;
-      return isDoubted(report) || !report.finished ? `${leader} is ahead.` : `Take ${leader}.`;
+      return verdict.doubted || !report.finished ? `${leader} is ahead.` : `Take ${leader}.`;
     case "undecided":
     case "level": {
       const names = [...new Set([...ranking.leaders, ...rivals])];
       if (names.length < 2) return `${leader} leads, but nothing is decided.`;
       return `Nothing to choose between ${listed(names)} yet${moreDocuments(report, formats)}.`;
     }
-    default:
-      return `Too few documents to choose: ${leader} leads so far.`;
+    default: {
+      const { leaders } = ranking;
+      const stands = leaders.length > 1 ? `${listed(leaders)} are level` : `${leader} leads`;
+      return `Too few documents to choose: ${stands} so far.`;
+    }
   }
 }
 
@@ -69,7 +74,11 @@ function nextOf(report: Report, formats: Formats): string {
   const preferred = preferredOf(report, second.candidate, formats);
   if (!preferred) return "";
   const [one, other] = [priceOf(report, first.candidate), priceOf(report, second.candidate)];
-  return `${second.candidate}: ${preferred.charAt(0).toLowerCase()}${preferred.slice(1)}${beside(one, other, formats)}.`;
+  return `${second.candidate}: ${lowered(preferred)}${beside(one, other, formats)}.`;
+}
+
+function lowered(words: string): string {
+  return `${words.charAt(0).toLowerCase()}${words.slice(1)}`;
 }
 
 function beside(first: number | undefined, second: number | undefined, formats: Formats): string {
@@ -96,7 +105,9 @@ function leadsOf({ ranking }: Report, formats: Formats): Decision["leads"] {
     .map((one) => {
       const scale = one.scale === "win_share" ? 100 : 1;
       const signed = (value: number) => {
-        const text = formats.decimal(Math.abs(value * scale), scale === 100 ? 0 : 2);
+        // A lead that is not 0 must not look like 0, because its sign matters; the report writes it so, too.
+        const points = Math.abs(value) >= 0.005 || value === 0 ? 0 : 1;
+        const text = formats.decimal(Math.abs(value * scale), scale === 100 ? points : 2);
         return Number(text) === 0 ? text : `${value < 0 ? "−" : "+"}${text}`;
       };
       const interval = one.low === null || one.high === null ? "" : `, ${signed(one.low)} to ${signed(one.high)}`;

@@ -5,9 +5,7 @@ import { doubtsOf, outcomeOf, sentenceOf } from "./outcome";
 const REPORT = {
   finished: true,
   verdict: { outcome: "decided", sentence: "A is best.", notes: [], scope: "", grey: false },
-  ranking: { exploratory: false, leaders: ["A"], distrust: [], longer_text: { won: 10, of: 40 } },
-  human: null,
-  judges: [{ health: { flips: 1, agreed: 99 } }],
+  ranking: { exploratory: false, leaders: ["A"] },
 } as unknown as Report;
 
 function having(changes: Record<string, unknown>): Report {
@@ -18,16 +16,9 @@ test("a verdict that nothing speaks against is decided", () => {
   expect(outcomeOf(REPORT)).toEqual({ label: "Decided", tone: "good" });
 });
 
-test.each([
-  ["people name another leader", { human: { leaders: ["B"] } }],
-  ["a judge follows the order", { judges: [{ health: { flips: 37, agreed: 63 } }] }],
-  ["the longer text always won", { ranking: { ...REPORT.ranking, longer_text: { won: 342, of: 362 } } }],
-  [
-    "the judges are not to be trusted",
-    { ranking: { ...REPORT.ranking, distrust: [{ decisive: true, kind: "chance" }] } },
-  ],
-])("it is not green where %s", (_, changes) => {
-  expect(outcomeOf(having(changes))).toEqual({ label: "Decided, with doubts", tone: "warn" });
+test("it is not green where a serious doubt speaks against it", () => {
+  const doubted = having({ verdict: { ...REPORT.verdict, doubted: true } });
+  expect(outcomeOf(doubted)).toEqual({ label: "Decided, with doubts", tone: "warn" });
 });
 
 test("weights that were chosen after the results were seen decide nothing", () => {

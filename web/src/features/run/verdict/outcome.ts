@@ -17,11 +17,6 @@ const OUTCOMES: Record<Outcome, Shown> = {
   disconnected: { label: "Not connected", tone: "bad" },
   nothing: { label: "Nothing compared", tone: "bad" },
 };
-/** From this share of verdicts on that change with the order, a judge says more about places than about answers. */
-const MANY_FLIPS = 0.3;
-/** From this share of comparisons on that the longer answer wins, length alone could explain the outcome. */
-const LENGTH_DECIDES = 0.9;
-const LEAST_COMPARISONS = 20;
 const MISSING = /^[\d,]+ missing (verdict|score)s? could overturn this\.$/;
 const SCORES_ALONE = "Nothing was compared; by scores alone:";
 
@@ -29,25 +24,8 @@ export function outcomeOf(report: Report): Shown {
   const { verdict, ranking } = report;
   if (ranking.exploratory) return { label: "Exploratory", tone: "warn" };
   if (verdict.outcome === "nothing" && !report.finished) return { label: "Nothing compared yet", tone: "warn" };
-  if (verdict.outcome === "decided" && isDoubted(report)) return { label: "Decided, with doubts", tone: "warn" };
+  if (verdict.outcome === "decided" && verdict.doubted) return { label: "Decided, with doubts", tone: "warn" };
   return OUTCOMES[verdict.outcome];
-}
-
-/** Whether something speaks against a verdict that counts as decided. */
-export function isDoubted({ ranking, human, judges }: Report): boolean {
-  const others = human?.leaders.length ? human.leaders : undefined;
-  const isContradicted = others !== undefined && !others.some((leader) => ranking.leaders.includes(leader));
-  const flips = judges.some(({ health }) => {
-    const asked = (health?.flips ?? 0) + (health?.agreed ?? 0);
-    return asked > 0 && (health?.flips ?? 0) / asked >= MANY_FLIPS;
-  });
-  const isDistrusted = (ranking.distrust ?? []).some((one) => one.decisive);
-  return isContradicted || flips || isDistrusted || isByLength(ranking);
-}
-
-/** Whether the longer text won so often that its length could explain the outcome; the verdict's notes say it. */
-function isByLength({ longer_text: { won, of } }: Report["ranking"]): boolean {
-  return of >= LEAST_COMPARISONS && won / of >= LENGTH_DECIDES;
 }
 
 /** The doubts, the most serious first. What a run at work has not judged yet is not missing from it. */
