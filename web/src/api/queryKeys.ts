@@ -90,6 +90,7 @@ export const queryKeys = {
   },
   rehearsals: ["rehearsal"],
   /** The dry run of a configuration that is still being written. */
+  rehearsals: ["rehearsal"],
   rehearsal: (configuration: Configuration) => ["rehearsal", configuration],
 
   runs: {

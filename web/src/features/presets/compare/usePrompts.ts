@@ -56,6 +56,8 @@ export function usePrompts(
           .then(({ contentId, kept }) => {
             onPrompt(number, { contentId, kept, isShared: false });
             void queries.invalidateQueries({ queryKey: queryKeys.contents.all });
+            // The text is another one under the same id, and with it what a run takes and which names are open.
+            void queries.invalidateQueries({ queryKey: queryKeys.rehearsals });
           })
           // It is kept once more when the comparison starts, which tells what is wrong.
           .catch(() => undefined);
