@@ -2,15 +2,19 @@
 
 import stat
 import zipfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import msgspec
 import pytest
 from carrel_sdk import Workspace
 from carrel_sdk.configuration import Candidate, Combination, Comparison, Generation, Judge, Output
 from carrel_sdk.presets import PresetDraft
+from carrel_sdk.run_models import RunSummary
+from carrel_sdk.runs import Runs
 from click.testing import Result
+from msgspec.structs import replace
 
 from carrel.cli.interface.terminal import dollars
 from carrel.contents import criteria
@@ -187,7 +191,24 @@ def test_an_estimate_tells_the_known_part_and_how_many_calls_have_no_known_price
     assert "unknown" not in signed_in("preset", "estimate", mixed_id).output
 
 
+def test_the_list_of_runs_does_not_pass_unknown_costs_off_as_nothing(
+    signed_in: Terminal, preset_id: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    signed_in("run", "create", preset_id)
+    find = Runs.find
+
+    def of_unknown_cost(runs: Runs, **asked: Any) -> Iterator[RunSummary]:
+        for run in find(runs, **asked):
+            yield replace(run, spend=replace(run.spend, cost="0", unknown_calls=435))
+
+    monkeypatch.setattr(Runs, "find", of_unknown_cost)
+    listed = signed_in("run", "list").output
+    assert "435 calls of unknown cost" in " ".join(listed.split())
+    assert "$0" not in listed
+
+
 def test_a_cost_says_what_is_not_known_of_it() -> None:
+    assert dollars("0", unknown_calls=435) == "435 calls of unknown cost"
     assert dollars("0.0125") == "$0.0125"
     assert dollars(None) == "unknown"
     assert dollars("0", unknown_calls=435) == "435 calls of unknown cost"

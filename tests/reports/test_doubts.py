@@ -57,6 +57,18 @@ def test_a_decided_verdict_with_a_serious_doubt_looks_clear_nowhere(found: Evide
     assert "Verdict, with doubts" in terminal
 
 
+def test_with_weights_that_were_moved_the_report_calls_nothing_decided() -> None:
+    statement = case("exploratory").statement
+    report = findings.build(report_input("aab"))
+    moved = msgspec.structs.replace(report.ranking, exploratory=True)
+    report = msgspec.structs.replace(report, verdict=statement, ranking=moved)
+    spans = read(page.render(report).decode()).all("span")
+    chips = [one.text for one in spans if "chip" in (one.attributes.get("class") or "").split()]
+    assert statement.outcome == "decided"
+    assert "Exploratory" in chips
+    assert not any(chip.startswith("Decided") for chip in chips)
+
+
 def test_a_verdict_that_nothing_serious_speaks_against_looks_clear_everywhere() -> None:
     statement = case("nothing_missing").statement
     assert (statement.outcome, statement.doubted) == ("decided", False)

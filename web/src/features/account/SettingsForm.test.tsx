@@ -16,7 +16,8 @@ test("models that a key opens are proposed as first candidates and judges, and s
   const saved: unknown[] = [];
   vi.stubGlobal("fetch", async (request: Request) => {
     if (request.method === "PUT") saved.push(await request.clone().json());
-    if (request.url.includes("/models")) return Response.json({ items: [LOCAL, OPENAI], next_cursor: null });
+    const isOfKeys = request.url.includes("of_keys=true");
+    if (request.url.includes("/models")) return Response.json({ items: isOfKeys ? [LOCAL, OPENAI] : [LOCAL] });
     return Response.json({ theme: "system" }, { headers: { etag: '"1"' } });
   });
   await renderPage(<SettingsForm />);

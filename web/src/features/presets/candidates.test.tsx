@@ -48,6 +48,12 @@ test("with a key, the user names the model of a new candidate", async () => {
 });
 
 test("a stored key is known also while its provider lists no models", async () => {
-  await formWith([LOCAL], ["ollama"]);
-  await waitFor(() => expect(screen.queryByText(/No key of a model yet\?/)).toBeNull());
+  const changed = await formWith([LOCAL], ["ollama"]);
+  // A new candidate without a model says that the keys have arrived.
+  await waitFor(() => {
+    fireEvent.click(screen.getByRole("button", { name: "Candidate" }));
+    expect(changed()?.generation.candidates).toEqual([{ label: "candidate" }]);
+  });
+  expect(screen.getByText(/built-in candidates and judges need none/)).toBeTruthy();
+  expect(screen.queryByText(/No key of a model yet\?/)).toBeNull();
 });

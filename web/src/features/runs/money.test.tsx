@@ -33,16 +33,11 @@ test("the list of runs tells what each cost in dollars, not in credits", async (
   const page = await listOf(RUN);
   await waitFor(() => expect(page.textContent).toContain("$0.0125"));
   expect(page.textContent).not.toMatch(/credit/i);
-  cleanup();
-  const unknown = { ...run, spend: { cost: "0", unknown_calls: 435 } } as RunSummary;
-  const other = await renderPage(<RunList runs={[unknown]} chosen={new Set()} onChoose={nothing} onEnd={nothing} />);
-  await waitFor(() => expect(other.textContent).toContain("unknown"));
-  expect(other.querySelector("[title='435 calls of unknown cost']")).toBeTruthy();
-  expect(other.innerHTML).not.toContain("$0");
 });
 
 test("a run of which no cost is known does not look free", async () => {
   const page = await listOf({ ...RUN, spend: { ...RUN.spend, cost: "0.00", unknown_calls: 435 } });
   await waitFor(() => expect(page.textContent).toContain("cost unknown"));
-  expect(page.textContent).not.toContain("$");
+  expect(page.querySelector("[title='435 calls of unknown cost']")).toBeTruthy();
+  expect(page.innerHTML).not.toContain("$0");
 });

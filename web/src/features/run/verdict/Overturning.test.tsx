@@ -67,6 +67,11 @@ test("every doubt and every check stands on the verdict page, with the way to th
   expect(links.filter((href) => href?.includes("tab=judges"))).toHaveLength(2);
 });
 
+test("while a run is paused, what is still to come is not called missing", async () => {
+  const page = await shown({ ...REPORT, finished: false });
+  expect(listedOn(page)).toEqual(["By scores, B leads.", ...(REPORT.verdict.checks ?? [])]);
+});
+
 test.each(CASES.map((one) => [one.kind, one] as const))("%s stands on the verdict page", async (_, one) => {
   const ranking = { ...REPORT.ranking, ...one.ranking };
   const page = await shown({ ...REPORT, verdict: one.verdict, ranking } as unknown as Report);

@@ -35,6 +35,9 @@ test("while a run is paused, what is still to come is not called missing or left
       notes: ["12 missing scores could overturn this.", "By scores, B leads."],
     },
   });
+  const nothing = { ...paused, verdict: { ...paused.verdict, outcome: "nothing" as const } };
+  expect(outcomeOf(nothing).label).toBe("Nothing compared yet");
+  expect(outcomeOf({ ...nothing, finished: true }).label).toBe("Nothing compared");
   expect(sentenceOf(paused, true)).toBe("The comparisons are still to come. By scores so far: A leads.");
   expect(sentenceOf(paused, false)).toContain("Nothing was compared");
   expect(doubtsOf(paused)).toEqual(["By scores, B leads."]);
