@@ -88,7 +88,6 @@ export const queryKeys = {
       variables,
     ],
   },
-  rehearsals: ["rehearsal"],
   /** The dry run of a configuration that is still being written. */
   rehearsals: ["rehearsal"],
   rehearsal: (configuration: Configuration) => ["rehearsal", configuration],
