@@ -2,7 +2,7 @@
 
 from carrel.receipts import rules
 
-DIGEST = "477385a2b255d83dbcd00d52b361121f966bb9aaca65b2d0c1ead509d979d9db"
+DIGEST = "e9367c56565680b785fedd947128e2c2b080d2ddd789f12b6bcab6e9b829d3b8"
 
 
 def test_the_rules_of_rankings_and_words_are_those_that_this_version_says_it_has() -> None:

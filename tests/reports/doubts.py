@@ -45,7 +45,7 @@ def long(outcomes: str, lengths: Callable[[int], tuple[int, int]]) -> list[Verdi
 
 def votes(outcomes: str, pair: str = "AB") -> list[HumanVote]:
     sides: dict[str, Any] = {"a": "a", "b": "b"}
-    a, b = pair
+    a, b = pair[0], pair[1]
     return [HumanVote(verdict=human.vote(f"d{i}", a, b, 1, sides[one])) for i, one in enumerate(outcomes, 1)]
 
 

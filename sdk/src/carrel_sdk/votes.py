@@ -128,7 +128,7 @@ class AgainstJudges(msgspec.Struct, frozen=True, kw_only=True):
     disagreements: list[Disagreement]
 
 
-class Said(msgspec.Struct, frozen=True, kw_only=True):
+class Opinion(msgspec.Struct, frozen=True, kw_only=True):
     """What somebody wrote: as the reason of a vote (`vote`), or as a note on an answer (`note`)."""
 
     kind: str
@@ -142,7 +142,7 @@ class ProposedCriterion(msgspec.Struct, frozen=True, kw_only=True):
     criterion: CriterionRow
     votes: int
     notes: int
-    quotes: list[Said]
+    quotes: list[Opinion]
 
 
 class CriteriaProposal(msgspec.Struct, frozen=True, kw_only=True):
@@ -158,7 +158,7 @@ class CriteriaProposal(msgspec.Struct, frozen=True, kw_only=True):
     notes: int
     rare: list[str]
     unrecognised: int
-    unrecognised_quotes: list[Said]
+    unrecognised_quotes: list[Opinion]
 
 
 class Votes:

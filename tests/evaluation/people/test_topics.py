@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from carrel.evaluation.people import proposing, topics
-from carrel.evaluation.people.proposing import Said
+from carrel.evaluation.people.proposing import Opinion
 from carrel.evaluation.people.topics import TOPICS, Reading
 from carrel.providers.base import Criterion
 from carrel.providers.local import supported_criterion
@@ -83,7 +83,7 @@ def test_more_words_than_are_kept_are_not_recognised(monkeypatch: pytest.MonkeyP
 
 def test_weights_follow_how_often_a_criterion_is_mentioned() -> None:
     texts = ["clear"] * 9 + ["polite"] * 5 + ["wordy"] * 4 + ["boring"] * 2 + ["a source"]
-    said = [Said(kind="vote", document=number, text=text) for number, text in enumerate(texts)]
+    said = [Opinion(kind="vote", document=number, text=text) for number, text in enumerate(texts)]
     found = proposing.propose(said)
     assert [(one.name, one.weight, one.votes) for one in found.proposals] == [
         ("clarity", 3, 9),

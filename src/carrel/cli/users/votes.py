@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import rich_click as click
-from carrel_sdk.votes import CriteriaProposal, ProposedCriterion, Said
+from carrel_sdk.votes import CriteriaProposal, Opinion, ProposedCriterion
 
 from carrel.cli.interface.reading import read_text
 from carrel.cli.interface.terminal import UserCommand, user_command
@@ -68,6 +68,6 @@ def _entry(one: ProposedCriterion) -> Iterator[str]:
     yield from map(_quoted, one.quotes)
 
 
-def _quoted(said: Said) -> str:
+def _quoted(said: Opinion) -> str:
     """The text on one line: nothing of it can be taken for YAML."""
     return "  #   " + " ".join(said.text.split())

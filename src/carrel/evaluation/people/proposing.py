@@ -14,7 +14,7 @@ _GREATEST_WEIGHT: Final = 3
 """As in the templates of the app."""
 
 
-class Said(msgspec.Struct, frozen=True, kw_only=True):
+class Opinion(msgspec.Struct, frozen=True, kw_only=True):
     """What somebody wrote: as the reason of a vote, or as a note on an answer. `document` is its number in the run."""
 
     kind: Literal["vote", "note"]
@@ -30,7 +30,7 @@ class Proposal(NamedTuple):
     weight: int
     votes: int
     notes: int
-    quotes: tuple[Said, ...]
+    quotes: tuple[Opinion, ...]
 
 
 class Proposed(NamedTuple):
@@ -44,7 +44,7 @@ class Proposed(NamedTuple):
     votes: int
     notes: int
     unrecognised: int
-    unrecognised_quotes: tuple[Said, ...]
+    unrecognised_quotes: tuple[Opinion, ...]
 
 
 class _Mentions:
@@ -53,13 +53,13 @@ class _Mentions:
     def __init__(self) -> None:
         self.votes = 0
         self.notes = 0
-        self.quotes: dict[str, Said] = {}
+        self.quotes: dict[str, Opinion] = {}
 
     @property
     def count(self) -> int:
         return self.votes + self.notes
 
-    def add(self, said: Said) -> None:
+    def add(self, said: Opinion) -> None:
         if said.kind == "vote":
             self.votes += 1
         else:
@@ -68,7 +68,7 @@ class _Mentions:
             self.quotes.setdefault(said.text, said)
 
 
-def propose(everything: Iterable[Said]) -> Proposed:
+def propose(everything: Iterable[Opinion]) -> Proposed:
     """What the texts ask for, by the table of words in `topics`. The same texts make the same proposals.
 
     The weight goes from 1 to 3, by how often a criterion is mentioned beside the one that is mentioned most.

@@ -7,7 +7,7 @@ import msgspec
 
 from carrel.contents.criteria import CriterionRow
 from carrel.evaluation.people import proposing
-from carrel.evaluation.people.proposing import LEAST, Proposal, Said
+from carrel.evaluation.people.proposing import LEAST, Opinion, Proposal
 from carrel.kit.sqlite.database import Connection
 from carrel.kit.sqlite.rows import Select
 from carrel.runs.judging.votes import MAX_REASON
@@ -23,7 +23,7 @@ class ProposedCriterion(msgspec.Struct, frozen=True, kw_only=True):
     criterion: CriterionRow
     votes: int
     notes: int
-    quotes: tuple[Said, ...]
+    quotes: tuple[Opinion, ...]
 
 
 class CriteriaProposal(msgspec.Struct, frozen=True, kw_only=True):
@@ -39,11 +39,11 @@ class CriteriaProposal(msgspec.Struct, frozen=True, kw_only=True):
     notes: int
     rare: tuple[str, ...]
     unrecognised: int
-    unrecognised_quotes: tuple[Said, ...]
+    unrecognised_quotes: tuple[Opinion, ...]
 
 
-_reasons = Select(Said, kind="'vote'", text="reason")
-_notes = Select(Said, kind="'note'", text=f"substr(note, 1, {MAX_REASON})")
+_reasons = Select(Opinion, kind="'vote'", text="reason")
+_notes = Select(Opinion, kind="'note'", text=f"substr(note, 1, {MAX_REASON})")
 
 
 def propose(conn: Connection, run_id: RunId) -> CriteriaProposal:
@@ -64,7 +64,7 @@ def propose(conn: Connection, run_id: RunId) -> CriteriaProposal:
     )
 
 
-def _said(conn: Connection, run: int) -> Iterator[Said]:
+def _said(conn: Connection, run: int) -> Iterator[Opinion]:
     yield from _reasons.each(
         conn,
         "FROM run_votes WHERE run = ? AND word IS NOT NULL AND NOT withdrawn AND reason <> '' ORDER BY seq",

@@ -62,7 +62,8 @@ const REPORT = {
     ],
     counts: { planned: 0, missing: 0, invalid: 0 },
   },
-  documents: [{ document: "d", name: "d", text: "", flips: 0, answers: [answer], verdicts: [], standing: [] }],
+  documents: [],
+  documents_total: 1,
   spend: {
     cost: "0.0125",
     calls: 1,
@@ -83,6 +84,8 @@ const REPORT = {
     ],
   },
 } as unknown as Report;
+
+const DOCUMENT = { document: "d1", name: "d", text: "", flips: 0, answers: [answer], verdicts: [], standing: [] };
 
 const TASK = { key: "k", kind: "score", state: "succeeded", candidate: "dear", attempts: 1, repeat: 1, cost: "0.03" };
 
@@ -106,7 +109,7 @@ const PLACES: [string, ReactNode, string[]][] = [
   ["the note of a pause", <PauseNote run={RUN} />, ["the $1.50 that you allowed"]],
   [
     "an answer",
-    <DocumentsPanel report={REPORT} document="d" left="dear" right="cheap" onOpen={nothing} onPair={nothing} />,
+    <DocumentsPanel report={REPORT} document="d1" left="dear" right="cheap" onOpen={nothing} onPair={nothing} />,
     ["10 words · $0.02"],
   ],
   [
@@ -117,7 +120,11 @@ const PLACES: [string, ReactNode, string[]][] = [
 ];
 
 test.each(PLACES)("%s tells dollars, not credits", async (_where, place, amounts) => {
-  vi.stubGlobal("fetch", () => Promise.resolve(Response.json({ items: [TASK], next_cursor: null })));
+  vi.stubGlobal("fetch", (request: Request) =>
+    Promise.resolve(
+      Response.json(request.url.endsWith("/answers/1") ? DOCUMENT : { items: [TASK], next_cursor: null }),
+    ),
+  );
   const page = await renderPage(place);
   await waitFor(() => {
     for (const amount of amounts) expect(page.textContent).toContain(amount);

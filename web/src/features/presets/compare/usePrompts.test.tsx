@@ -5,7 +5,7 @@ import { useState } from "react";
 import { afterEach, expect, test, vi } from "vitest";
 import { useApi } from "../../../app/context";
 import { renderPage } from "../../../testing/renderPage";
-import { rehearsalQuery } from "../queries";
+import { rehearsalQuery } from "../../../api/queries";
 import type { Prompt } from "./setup";
 import { usePrompts } from "./usePrompts";
 

@@ -61,7 +61,7 @@ export function DocumentChoice({ runId, round, total, number, onChoose }: Props)
 }
 
 /** Goes to a document once its number is entered. */
-function NumberField({ number, total, onChoose }: Omit<Props, "runId">) {
+function NumberField({ number, total, onChoose }: Omit<Props, "runId" | "round">) {
   const go = (text: string) => {
     const wanted = Math.min(total, Math.max(1, Math.round(Number(text)) || number));
     if (wanted !== number) onChoose(wanted);
