@@ -214,6 +214,7 @@ _RUNS: Final[dict[str, Callable[[User], str]]] = {
     "POST /runs/{run_id}/tasks/{task_key}/skip": _paused,
 }
 _WITHIN: Final[dict[str, Callable[[User, str], str]]] = {
+    "{document}": lambda user, run: "1",
     "{generated_id}": _answer,
     "{task_key}": lambda user, run: str(user.get(f"/runs/{run}/tasks?state=pending&limit=1")["items"][0]["key"]),
     "{text_name}": lambda user, run: str(next(iter(user.get(f"/runs/{run}/receipt")["receipt"]["texts"]))),

@@ -58,6 +58,7 @@ async def names(client: httpx.AsyncClient, host: Host) -> dict[str, str]:
         "provider": "openai",
         "model": "local:reader",
         "version": "1",
+        "document": "1",
         "text_name": "d1",
     } | session
 

@@ -39,7 +39,8 @@ async def test_every_wrong_value_is_refused_at_the_parameter_as_it_was_called(
 async def answer_to(
     client: httpx.AsyncClient, headers: dict[str, str], method: str, path: str, name: str, value: str
 ) -> httpx.Response:
-    url = re.sub(r"\{\w+\}", "nothing", path)
+    whole = {one["name"] for one in PATHS[path][method.lower()]["parameters"] if one["schema"].get("type") == "integer"}
+    url = re.sub(r"\{(\w+)\}", lambda found: "1" if found[1] in whole else "nothing", path)
     body: dict[str, Any] | None = {} if PATHS[path][method.lower()].get("requestBody", {}).get("required") else None
     parameters = PATHS[path][method.lower()].get("parameters", ())
     others = {one["name"]: "given" for one in parameters if one["in"] == "query" and one.get("required")}

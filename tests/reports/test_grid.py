@@ -46,8 +46,10 @@ async def test_one_document_is_what_the_report_has_of_it(ada: httpx.AsyncClient)
     assert first["verdicts"]
     assert first["answers"][0]["marks"]
     assert first["text"]
-    for absent in ("answers/0", f"answers/{len(ROWS) + 1}", "answers/1?round=2"):
+    for absent in (f"answers/{len(ROWS) + 1}", "answers/1?round=2"):
         assert (await ada.get(f"{run}/{absent}")).status_code == 404
+    for wrong in (0, 1 << 63):
+        assert (await ada.get(f"{run}/answers/{wrong}")).json()["errors"][0]["path"] == "document"
 
     names = (await ada.get(f"{run}/answers/beginnings?documents=2,3&answers=false")).json()["rows"]
     assert names == [{"document": at, "name": documents[at - 1]["name"], "answers": []} for at in (2, 3)]

@@ -4,7 +4,7 @@ from typing import Annotated, Final, Literal, cast
 
 from litestar import Router, get, post
 from litestar.di import NamedDependency
-from litestar.params import FromPath, HeaderParameter, QueryParameter
+from litestar.params import FromPath, HeaderParameter, PathParameter, QueryParameter
 
 from carrel.auth import guard
 from carrel.auth.programs import scopes
@@ -129,7 +129,7 @@ async def read_beginnings(
 @get("/answers/{document:int}", guards=[guard.session], opt=scopes.READ)
 async def read_run_document(
     run_id: FromPath[RunId],
-    document: FromPath[int],
+    document: Annotated[int, PathParameter(ge=1, lt=1 << 31)],
     workspace: NamedDependency[Workspace],
     round_number: RoundNumber = None,
 ) -> DocumentReport:

@@ -15,7 +15,7 @@ from tests.support.program_keys import made, signed_in
 
 DOCUMENT: dict[str, Any] = json.loads(Path("openapi.json").read_text(encoding="utf-8"))
 NOTHING = "01890000-0000-7000-8000-000000000000"
-VALUES = {"provider": "openai", "number": "1", "version": "1", "uuid": "nobody", "model": "local:lead"}
+VALUES = {"provider": "openai", "number": "1", "document": "1", "version": "1", "uuid": "nobody", "model": "local:lead"}
 REFUSALS = {"scope-missing", "person-required"}
 
 
