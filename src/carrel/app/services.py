@@ -70,6 +70,8 @@ _LOCAL_CALLS = 8
 """Calls of built-in models at once. They go through a few workers: more would only wait there."""
 _FRAME_BYTES = 1024
 """What a frame adds to the file or the text that it carries."""
+_ENDING_SECONDS = 0.05
+"""Of the time for a file, this is left for its process to be ended and its memory to be taken back."""
 
 
 class Services:
@@ -111,7 +113,7 @@ class Services:
         texts = Bounds(
             settings.max_upload_bytes + _FRAME_BYTES,
             settings.max_body_bytes + _FRAME_BYTES,
-            settings.max_reading_seconds,
+            settings.max_reading_seconds - _ENDING_SECONDS,
         )
         self.room = Room(settings.max_upload_bytes)
         self.intake = Intake(WorkerPool(document_jobs.JOBS, settings.workers, clock, texts), settings)
