@@ -7,6 +7,7 @@ import json
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from typing import NamedTuple
 
 import httpx
@@ -46,6 +47,11 @@ class Measured(NamedTuple):
     attacked: Waits
     answers: dict[str, int]
 
+    @property
+    def times(self) -> float:
+        """How many times as long the slowest of a hundred requests took beside the attackers."""
+        return self.attacked.p99 / self.idle.p99
+
 
 def waits(shared: Shared, case: Case) -> Measured:
     """The stranger's waits while nobody else is there, and while attackers send the case's request without a pause."""
@@ -74,6 +80,19 @@ def waits(shared: Shared, case: Case) -> Measured:
     return Measured(idle, attacked, answers)
 
 
+def settled(shared: Shared, case: Case, tell: Callable[[str], None]) -> Measured:
+    """The same, and twice more if it is beyond what is promised: of three, the one in the middle by the ratio.
+
+    A 99th percentile of some hundred requests depends on a handful of them.
+    """
+    found = [waits(shared, case)]
+    tell(line(case, found[0]))
+    while found[0].times > MAX_TIMES and len(found) < 3:
+        found.append(waits(shared, case))
+        tell(line(case, found[-1]))
+    return sorted(found, key=lambda one: one.times)[len(found) // 2]
+
+
 def _as_sent(client: httpx.Client, user: User, request: Request) -> str:
     """The request as it goes over the wire."""
     headers = {**user.session, **request.headers}
@@ -98,7 +117,7 @@ def line(case: Case, measured: Measured) -> str:
     idle, attacked, answers = measured
     found = "  ".join(f"{count} x {status}" for status, count in sorted(answers.items()))
     figures = " ".join(f"{one:7.1f}" for one in (*idle, *attacked))
-    return f"{case.operation:44} {case.name:26} {figures} {attacked.p99 / idle.p99:6.1f} times  {found}"
+    return f"{case.operation:44} {case.name:26} {figures} {measured.times:6.1f} times  {found}"
 
 
 def main(words: list[str]) -> None:

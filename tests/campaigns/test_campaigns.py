@@ -45,9 +45,9 @@ def test_a_stranger_hardly_notices_four_attackers(capsys: pytest.CaptureFixture[
     found: dict[str, stranger.Measured] = {}
     with capsys.disabled(), cost.service() as running, sharing(running) as shared:
         for case in stranger.BESIDE:
-            found[f"{case.operation} {case.name}"] = one = stranger.waits(shared, case)
-            print(stranger.line(case, one), file=sys.stderr, flush=True)
-    times = {name: one.attacked.p99 / one.idle.p99 for name, one in found.items()}
+            tell = partial(print, file=sys.stderr, flush=True)
+            found[f"{case.operation} {case.name}"] = stranger.settled(shared, case, tell)
+    times = {name: one.times for name, one in found.items()}
     figure(
         "a stranger beside four attackers: the 99th percentile over that alone, and the slowest",
         cases=len(found),
