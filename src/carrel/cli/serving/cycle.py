@@ -7,8 +7,10 @@ from uvicorn.protocols.http.httptools_impl import STATUS_LINE, RequestResponseCy
 
 from carrel.cli.serving.pace import LONG_A_SECOND, Pace
 
-_LONG_BYTES: Final = 32 * 1024
-"""A piece of this length belongs to a long body or answer. A page of a list is shorter: counting its time takes 4 %."""
+_LONG_RECEIVED_BYTES: Final = 16 * 1024
+"""A piece of this length belongs to a long body, or to one that is no trouble."""
+_LONG_SENT_BYTES: Final = 32 * 1024
+"""A piece of this length belongs to a long answer. A page of a list is shorter: to count its time would take 4 %."""
 _CONTROL: Final = re.compile(rb"[\x00-\x08\x0a-\x1f\x7f]")
 _BODILESS: Final = frozenset({204, 304})
 
@@ -37,7 +39,7 @@ class Cycle(RequestResponseCycle):
         if self.disconnected or self.response_complete:
             return {"type": "http.disconnect"}
         body, more_body = bytes(self.body), self.more_body
-        if len(body) >= _LONG_BYTES:
+        if len(body) >= _LONG_RECEIVED_BYTES:
             await self.pace.rest(len(body))
         return {"type": "http.request", "body": body, "more_body": more_body}
 
@@ -49,7 +51,7 @@ class Cycle(RequestResponseCycle):
         if self.flow.write_paused and not self.disconnected:
             await self.flow.drain()
         body = message.get("body", b"")
-        if len(body) >= _LONG_BYTES and not self.disconnected:
+        if len(body) >= _LONG_SENT_BYTES and not self.disconnected:
             await self.pace.rest(len(body))
         if self.disconnected:
             return
