@@ -35,7 +35,7 @@ def find(conn: Connection, filters: Filters, paging: Paging) -> Page[ContentSumm
         conditions.append("content_tags.tag = ?")
         params.append(filters.tag)
         seq = "content_tags.content_seq"
-    expression = match_expression(filters.words or "")
+    expression = match_expression(filters.words) if filters.words else ""
     if expression:
         tables += " JOIN contents_text ON contents_text.rowid = contents.seq"
         conditions.append("contents_text MATCH ?")

@@ -21,6 +21,8 @@ MAX_LIMIT = 200
 PAGE_BYTES = 256 * 1024
 """A page ends with the row that passes this many bytes: reading and encoding 1 MB keeps the event loop for 5 ms."""
 _CURSOR_BYTES = 10
+_CURSOR_CHARACTERS = 14
+_URL_SAFE = bytes.maketrans(b"+/", b"-_")
 _SEQ_BYTES = 8
 
 
@@ -55,7 +57,9 @@ class Paging(msgspec.Struct, frozen=True):
 def encode(seq: int) -> str:
     """An opaque cursor: base64url of the sequence and a check that tells a mistyped one."""
     number = seq.to_bytes(_SEQ_BYTES, "big")
-    return base64.urlsafe_b64encode(number + _check(number)).rstrip(b"=").decode("ascii")
+    # Not by `urlsafe_b64encode`, which takes twice as long for so few bytes.
+    encoded = binascii.b2a_base64(number + _check(number), newline=False)
+    return encoded[:_CURSOR_CHARACTERS].translate(_URL_SAFE).decode("ascii")
 
 
 def decode(cursor: str) -> int:
