@@ -100,7 +100,7 @@ def test_the_container_for_development_has_every_program_that_the_gate_installs(
     assert installed is not None
     gate = set(re.findall(r"packages\+=\(([a-z-]+)\)", (ROOT / ".ci/run").read_text()))
     website = {"php-cli", "php-xml", "wordpress", "mariadb-server-core"}
-    nodes = {"etcd-server", "etcd-client", "haproxy", "btrfs-progs"}
+    nodes = {"etcd-server", "etcd-client", "haproxy", "btrfs-progs", "restic"}
     assert gate == {"chromium-headless-shell", "caddy", "systemd", *website, *nodes}
     assert gate <= set(installed[1].split())
     assert "\nUSER developer" in dockerfile
