@@ -12,7 +12,7 @@ from carrel.kit.sqlite.database import Connection
 from carrel.kit.sqlite.json_text import as_json
 from carrel.models import listing
 from carrel.presets import rows, rules
-from carrel.presets.configuration import Configuration, Judge, contents_of
+from carrel.presets.configuration import Configuration, Judge, contents_of, ids_of
 from carrel.providers import own_prices
 from carrel.providers.base import Criterion, Role
 from carrel.providers.catalogue import SEARCHING, has_batches
@@ -193,11 +193,15 @@ def _labelled(configuration: Configuration) -> Configuration:
 
 def _content_faults(conn: Connection, configuration: Configuration) -> Iterator[FieldError]:
     held = list(contents_of(configuration))
-    types = _types(conn, {content.id for content in held})
-    for content in held:
-        message = type_fault(types.get(content.id), content.types)
-        if message is not None:
-            yield FieldError(content.path, message)
+    types = _types(conn, ids_of(held))
+    for named in held:
+        conn.take_turn()
+        # Without a step of the interpreter for each of up to 20,000 contents, which would keep everybody waiting.
+        if not set(map(types.get, named.ids)).issubset(named.types):
+            for path, content_id in named.paths():
+                message = type_fault(types.get(content_id), named.types)
+                if message is not None:
+                    yield FieldError(path, message)
 
 
 def _connection_faults(conn: Connection, configuration: Configuration) -> Iterator[FieldError]:
@@ -206,9 +210,9 @@ def _connection_faults(conn: Connection, configuration: Configuration) -> Iterat
         yield FieldError("output.connection", "is not the id of a connection to GitHub")
 
 
-def _types(conn: Connection, ids: set[ContentId]) -> dict[ContentId, str]:
+def _types(conn: Connection, ids: list[ContentId]) -> dict[ContentId, str]:
     sql = "SELECT id, type FROM contents WHERE id IN (SELECT value FROM json_each(?))"
-    return dict(conn.all(sql, as_json(sorted(ids))))
+    return dict(conn.all(sql, as_json(ids)))
 
 
 def _models(configuration: Configuration) -> Iterator[tuple[str, str, Role]]:

@@ -1,6 +1,6 @@
 """What a run is made from: documents, candidates, judges, limits. A preset keeps a configuration; a run copies one."""
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterable, Iterator
 from typing import Annotated, Any, Literal, NamedTuple
 
 import msgspec
@@ -189,39 +189,37 @@ class Configuration(In, frozen=True, kw_only=True):
 
 
 class Held(NamedTuple):
-    """A content that a configuration names: where, and the types of content that fit there.
+    """Contents that a configuration names in one place, and the types of content that fit there.
 
-    `key` is the input's id where it stands in a map by inputs.
+    A path is `at` and one of the `endings`, which are as many as there are ids.
     """
 
     at: str
-    id: ContentId
+    ids: Collection[ContentId]
     types: tuple[str, ...]
-    key: ContentId | None = None
+    endings: Iterable[str] = ("",)
 
-    @property
-    def path(self) -> str:
-        """The path for an error. A configuration may name 20,000 contents, so that it is put together only then."""
-        return self.at if self.key is None else f"{self.at}.{name_of(self.key)}"
+    def paths(self) -> Iterator[tuple[str, ContentId]]:
+        """Each content with its path, for an error: a configuration may name 20,000, so it is put together only then.
+
+        Only once.
+        """
+        return ((self.at + ending, content_id) for ending, content_id in zip(self.endings, self.ids, strict=True))
 
 
 def contents_of(configuration: Configuration) -> Iterator[Held]:
     """Every content that the configuration names, each time that it names it."""
     documents, answers = ("input_document", "output_document"), ("output_document", "input_document")
-    references = ("reference_document",)
-    for index, content_id in enumerate(configuration.inputs):
-        yield Held(f"inputs[{index}]", content_id, documents)
-    for input_id, content_id in configuration.references.items():
-        yield Held("references", content_id, references, input_id)
+    places = (f"[{index}]" for index in range(len(configuration.inputs)))
+    yield Held("inputs", configuration.inputs, documents, places)
+    yield _by_input("references", configuration.references, ("reference_document",))
     for index, candidate in enumerate(configuration.generation.candidates):
         path = f"generation.candidates[{index}]"
-        existing = f"{path}.existing"
         yield from _instructions(path, candidate.instructions, "generation_instructions")
-        for input_id, content_id in candidate.existing.items():
-            yield Held(existing, content_id, answers, input_id)
+        yield _by_input(f"{path}.existing", candidate.existing, answers)
     yield from _instructions("", configuration.instructions, "generation_instructions")
     if configuration.scoring is not None:
-        yield Held("scoring.criteria", configuration.scoring.criteria, ("criteria",))
+        yield Held("scoring.criteria", (configuration.scoring.criteria,), ("criteria",))
         yield from _instructions("scoring", configuration.scoring.instructions, "scoring_instructions")
     if configuration.comparison is not None:
         yield from _instructions("comparison", configuration.comparison.instructions, "comparison_instructions")
@@ -232,6 +230,15 @@ def contents_of(configuration: Configuration) -> Iterator[Held]:
             yield from _instructions(path, candidate.instructions, "combination_instructions")
 
 
+def ids_of(held: Iterable[Held]) -> list[ContentId]:
+    """The id of every content that is named, once, in no order."""
+    return list(set().union(*(one.ids for one in held)))
+
+
+def _by_input(at: str, named: dict[ContentId, ContentId], types: tuple[str, ...]) -> Held:
+    return Held(at, named.values(), types, (f".{name_of(key)}" for key in named))
+
+
 def _instructions(path: str, content_id: ContentId | None, kind: str) -> Iterator[Held]:
     if content_id is not None:
-        yield Held(join(path, "instructions"), content_id, (kind,))
+        yield Held(join(path, "instructions"), (content_id,), (kind,))

@@ -15,7 +15,7 @@ from carrel.kit.sqlite.rows import Select
 from carrel.kit.structs import narrowed
 from carrel.presets import rows, rules
 from carrel.presets.check import checked
-from carrel.presets.configuration import Configuration, contents_of
+from carrel.presets.configuration import Configuration, contents_of, ids_of
 from carrel.presets.schemas import Preset, PresetChange, PresetIn, PresetSummary
 from carrel.providers.registry import Registry
 from carrel.vault.ids import PresetId
@@ -154,9 +154,10 @@ def _hold(conn: Connection, preset_id: PresetId, configuration: Configuration) -
     """Record which contents and which data set the preset holds, in place of the former ones."""
     seq = conn.value("SELECT seq FROM presets WHERE id = ?", preset_id)
     conn.run("DELETE FROM preset_contents WHERE preset_seq = ?", seq)
-    held = sorted({content.id for content in contents_of(configuration)})
+    held = ids_of(contents_of(configuration))
     conn.run(
-        "INSERT INTO preset_contents (preset_seq, content_id) SELECT ?, value FROM json_each(?)", seq, as_json(held)
+        "INSERT INTO preset_contents (preset_seq, content_id) SELECT ?, value FROM json_each(?) ORDER BY value",
+        *(seq, as_json(held)),
     )
     conn.run("DELETE FROM preset_data_sets WHERE preset_seq = ?", seq)
     if configuration.rows is not None:

@@ -60,6 +60,7 @@ MAX_PRESETS_BYTES: Final = 8 * 1024 * 1024
 MAX_LINKS: Final = 100_000
 """Variables of all contents together that lead to a content."""
 _MANIFEST_BYTES: Final = 4_096
+_UNKNOWN: Final = "names a content that is not in the export"
 
 
 def bring_in(
@@ -233,10 +234,14 @@ def _bring_presets(
             raise ImportTooLarge
         conn.take_turn()
         with _at(f"presets[{count}]"):
-            kept = decode(line, PresetLine, settings)
-            data = narrowed(PresetIn, kept)
+            data = narrowed(PresetIn, decode(line, PresetLine, settings))
             conn.take_turn()
-            data = renamed(data, lambda old: _known(ids, old), lambda old: _known_table(tables, old))
+            if data.rows is not None and data.rows.data_set not in tables:
+                raise BadInput.at("rows.data_set", "names a data set that is not in the export")
+            try:
+                data = renamed(data, ids.__getitem__, tables.__getitem__)
+            except KeyError:
+                raise BadInput.at("", _UNKNOWN) from None
             conn.take_turn()
             presets.add(conn, data, registry)
         count += 1
@@ -246,14 +251,8 @@ def _bring_presets(
 def _known(ids: dict[ContentId, ContentId], old: ContentId, path: str = "") -> ContentId:
     new = ids.get(old)
     if new is None:
-        raise BadInput.at(path, "names a content that is not in the export")
+        raise BadInput.at(path, _UNKNOWN)
     return new
-
-
-def _known_table(tables: dict[DataSetId, DataSetId], old: DataSetId) -> DataSetId:
-    if old not in tables:
-        raise BadInput.at("rows.data_set", "names a data set that is not in the export")
-    return tables[old]
 
 
 def _decoded(body: bytes) -> str:

@@ -52,7 +52,8 @@ def _candidates(candidates: list[Candidate], new: NewIdOf) -> list[Candidate]:
 
 
 def _by_input(held: dict[ContentId, ContentId], new: NewIdOf) -> dict[ContentId, ContentId]:
-    return {new(key): new(value) for key, value in held.items()}
+    # Without a step of the interpreter for each of up to 20,000 answers, which would keep everybody waiting.
+    return dict(zip(map(new, held), map(new, held.values()), strict=True))
 
 
 def _maybe(content_id: ContentId | None, new: NewIdOf) -> ContentId | None:

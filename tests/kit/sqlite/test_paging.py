@@ -19,30 +19,30 @@ from tests.support.clock import FakeClock
 @pytest.fixture
 def conn(tmp_path: Path) -> Iterator[Connection]:
     conn = database.create(tmp_path / "rows.db", bytes(32), clock=FakeClock(), new_id=lambda: "id")
-    conn.execute("CREATE TABLE rows (seq INTEGER PRIMARY KEY AUTOINCREMENT, name TEXT, kind TEXT) STRICT")
+    conn.execute("CREATE TABLE rows (seq INTEGER PRIMARY KEY AUTOINCREMENT, text TEXT, kind TEXT) STRICT")
     yield conn
     conn.close()
 
 
-def add(conn: Connection, *names: str, kind: str = "a") -> None:
-    for name in names:
-        conn.run("INSERT INTO rows (name, kind) VALUES (?, ?)", name, kind)
+def add(conn: Connection, *texts: str, kind: str = "a") -> None:
+    for text in texts:
+        conn.run("INSERT INTO rows (text, kind) VALUES (?, ?)", text, kind)
 
 
-class Named(NamedTuple):
-    name: str
+class Written(NamedTuple):
+    text: str
 
 
-NAMES = Select(Named)
+TEXTS = Select(Written)
 
 
-def name_of(row: Named) -> str:
-    return row.name
+def text_of(row: Written) -> str:
+    return row.text
 
 
 def page(conn: Connection, limit: int, cursor: str | None, *, ascending: bool = False) -> Page[str]:
     asked = Paging(limit, None if cursor is None else paging.decode(cursor))
-    return paging.fetch(conn, asked, NAMES, "FROM rows", ascending=ascending).map(name_of)
+    return paging.fetch(conn, asked, TEXTS, "FROM rows", ascending=ascending).map(text_of)
 
 
 def test_pages_go_through_every_row_once_newest_first(conn: Connection) -> None:
@@ -57,8 +57,8 @@ def test_pages_go_through_every_row_once_newest_first(conn: Connection) -> None:
 @pytest.mark.parametrize("ascending", [False, True])
 def test_a_page_of_long_rows_ends_early_and_the_next_goes_on(conn: Connection, ascending: bool) -> None:
     size = paging.PAGE_BYTES // 3 + 1
-    names = [letter * size for letter in "abcdefg"] + ["z" * 2 * paging.PAGE_BYTES]
-    add(conn, *names)
+    texts = [letter * size for letter in "abcdefg"] + ["z" * 2 * paging.PAGE_BYTES]
+    add(conn, *texts)
     found, sizes, cursor = list[str](), list[int](), None
     while True:
         part = page(conn, 200, cursor, ascending=ascending)
@@ -67,7 +67,7 @@ def test_a_page_of_long_rows_ends_early_and_the_next_goes_on(conn: Connection, a
         cursor = part.next_cursor
         if cursor is None:
             break
-    assert found == (names if ascending else names[::-1])
+    assert found == (texts if ascending else texts[::-1])
     assert sizes == ([3, 3, 2] if ascending else [1, 3, 3, 1])
 
 
@@ -81,7 +81,7 @@ def test_rows_that_come_and_go_in_between_shift_nothing(conn: Connection) -> Non
     add(conn, *"abcd")
     first = page(conn, 2, None)
     add(conn, "e", "f")
-    conn.run("DELETE FROM rows WHERE name = 'c'")
+    conn.run("DELETE FROM rows WHERE text = 'c'")
     assert page(conn, 2, first.next_cursor).items == ["b", "a"]
 
 
@@ -89,11 +89,11 @@ def test_a_page_can_be_filtered_and_oldest_first(conn: Connection) -> None:
     add(conn, *"abc")
     add(conn, *"xyz", kind="b")
     source = "FROM rows WHERE kind = ?"
-    first = paging.fetch(conn, Paging(2), NAMES, source, "b", ascending=True).map(name_of)
+    first = paging.fetch(conn, Paging(2), TEXTS, source, "b", ascending=True).map(text_of)
     assert first.items == ["x", "y"]
     assert first.next_cursor is not None
     rest = Paging(2, paging.decode(first.next_cursor))
-    second = paging.fetch(conn, rest, NAMES, source, "b", ascending=True).map(name_of)
+    second = paging.fetch(conn, rest, TEXTS, source, "b", ascending=True).map(text_of)
     assert second.items == ["z"]
 
 
