@@ -175,7 +175,7 @@ def _decoder(hint: Any) -> Decode | None:
 
 
 def _may_be_long(name: str, hint: Any) -> bool:
-    """Whether a field holds a long text of the user's: plain text or JSON, not a name, an id, a time or a known word."""
+    """Whether a field holds a long text of the user's: plain text or JSON; no name, id, time or known word."""
     if get_origin(hint) in (Union, UnionType):
         return any(_may_be_long(name, member) for member in get_args(hint))
     return (hint is str and name not in _SHORT and not name.endswith("_at")) or get_origin(hint) in (list, dict)
