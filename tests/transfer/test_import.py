@@ -109,6 +109,15 @@ async def test_runs_and_their_reports_stay_in_the_zip(client: httpx.AsyncClient,
     assert (await client.get("/api/runs", headers=second)).json()["items"] == []
 
 
+def preset(candidates: list[dict[str, object]]) -> bytes:
+    """A line of `presets.jsonl`."""
+    whole = {
+        "id": "p1", "version": 1, "name": "A preset", "generation": {"candidates": candidates},
+        "created_at": "", "updated_at": "",
+    }  # fmt: skip
+    return json.dumps(whole).encode() + b"\n"
+
+
 @pytest.mark.parametrize(
     ("zipped", "status", "code"),
     [
@@ -151,6 +160,9 @@ async def test_what_is_no_export_is_refused(
         ("contents.jsonl", line(variables={"document": None}), "contents[0].variables.document"),
         ("contents.jsonl", line(type="criteria"), "contents[0].body"),
         ("presets.jsonl", b'{"name": "canary"}\n', "presets[0]"),
+        ("presets.jsonl", preset([{}, {"label": 1}]), "presets[0].generation.candidates[1].label"),
+        ("presets.jsonl", preset([]), "presets[0].generation.candidates"),
+        ("presets.jsonl", preset([{"existing": {"canary": "c1"}}]), "presets[0]"),
         ("settings.json", b'{"timezone": "Canary/Yellow"}', "settings.timezone"),
     ],
 )

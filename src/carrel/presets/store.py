@@ -1,8 +1,9 @@
 """The rows of presets: the configuration as one JSON text, and the list of contents that it holds."""
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from msgspec.structs import asdict
+import msgspec
+from msgspec import structs
 
 from carrel.config import Settings
 from carrel.errors import NotFound
@@ -173,9 +174,19 @@ def _version(conn: Connection, preset_id: PresetId) -> int:
 
 def _columns(conn: Connection, configuration: Configuration) -> tuple[int, str, int, str]:
     documents = rows.count(conn, configuration, rows.table(conn, configuration))
-    text = as_json(configuration)
+    text = _as_json(conn, configuration)
     labels = [candidate.label for candidate in rules.everyone(configuration)]
     return documents, as_json(labels), len(text.encode()), text
+
+
+def _as_json(conn: Connection, configuration: Configuration) -> str:
+    """The configuration, encoded candidate by candidate: nobody else gets the interpreter while a text is encoded."""
+    pieces: list[Any] = []
+    for candidate in configuration.generation.candidates:
+        conn.take_turn()
+        pieces.append(msgspec.Raw(as_json(candidate)))
+    generation = structs.replace(configuration.generation, candidates=pieces)
+    return as_json(structs.replace(configuration, generation=generation))
 
 
 def _preset(row: _Row, configuration: Configuration) -> Preset:
@@ -187,5 +198,5 @@ def _preset(row: _Row, configuration: Configuration) -> Preset:
         version=row.version,
         created_at=row.created_at,
         updated_at=row.updated_at,
-        **asdict(configuration),
+        **structs.asdict(configuration),
     )

@@ -23,6 +23,7 @@ from carrel.kit.http.validation import join
 from carrel.kit.sqlite.database import Connection
 from carrel.kit.structs import narrowed
 from carrel.presets import store as presets
+from carrel.presets.configuration import Candidate, Generation
 from carrel.presets.schemas import PresetIn
 from carrel.providers import own_prices
 from carrel.providers.own_prices import MAX_PRICES, ModelPriceIn
@@ -234,8 +235,7 @@ def _bring_presets(
             raise ImportTooLarge
         conn.take_turn()
         with _at(f"presets[{count}]"):
-            data = narrowed(PresetIn, decode(line, PresetLine, settings))
-            conn.take_turn()
+            data = _preset(conn, line, settings)
             if data.rows is not None and data.rows.data_set not in tables:
                 raise BadInput.at("rows.data_set", "names a data set that is not in the export")
             try:
@@ -246,6 +246,18 @@ def _bring_presets(
             presets.add(conn, data, registry)
         count += 1
     return count
+
+
+def _preset(conn: Connection, line: bytes, settings: Settings) -> PresetIn:
+    """The preset, decoded candidate by candidate: while a text is decoded, nobody else gets the interpreter."""
+    kept = decode(line, PresetLine, settings)
+    candidates = []
+    for number, piece in enumerate(kept.generation.candidates):
+        conn.take_turn()
+        with _at(f"generation.candidates[{number}]"):
+            candidates.append(decode(bytes(piece), Candidate, settings))
+    conn.take_turn()
+    return narrowed(PresetIn, kept, generation=narrowed(Generation, kept.generation, candidates=candidates))
 
 
 def _known(ids: dict[ContentId, ContentId], old: ContentId, path: str = "") -> ContentId:
