@@ -6,6 +6,7 @@ from tests.support.host import Host, code_of
 SETTINGS = "/api/settings"
 DEFAULTS = {
     "theme": "system",
+    "density": "comfortable",
     "locale": "en",
     "timezone": "UTC",
     "default_candidates": [],

@@ -196,20 +196,34 @@ class Runs:
         query |= {"with_human": "true" if with_human else None}
         return self._calls.get(f"{_path(run_id)}/ranking", Ranking, query)
 
-    def gate(self, run_id: str, *, baseline: str, candidate: str | None = None, margin: float = 0.05) -> GateResult:
+    def gate(
+        self,
+        run_id: str,
+        *,
+        baseline: str,
+        candidate: str | None = None,
+        margin: float = 0.05,
+        round: int | None = None,  # noqa: A002  # the parameter's name
+    ) -> GateResult:
         """Whether a candidate is worse than the baseline by the margin. Costs no calls.
 
         Both are labels; without a `candidate` it is the only other one.
         """
-        query = {"baseline": baseline, "candidate": candidate, "margin": str(margin)}
+        query: Query = {"baseline": baseline, "candidate": candidate, "margin": str(margin), "round": round}
         return self._calls.get(f"{_path(run_id)}/gate", GateResult, query)
 
-    def split(self, run_id: str, column: str | None = None) -> Split:
+    def split(
+        self,
+        run_id: str,
+        column: str | None = None,
+        *,
+        round: int | None = None,  # noqa: A002  # the parameter's name
+    ) -> Split:
         """The results by the values of a metadata column, or by `group`. Costs no calls; exploratory.
 
         Without a column, only which columns there are.
         """
-        return self._calls.get(f"{_path(run_id)}/split", Split, {"column": column})
+        return self._calls.get(f"{_path(run_id)}/split", Split, {"column": column, "round": round})
 
     def figures(self, run_id: str, *, round: int | None = None) -> Figures:  # noqa: A002  # the parameter's name
         """The win shares, scores, checks and faults of all answers, without their texts."""

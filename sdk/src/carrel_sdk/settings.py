@@ -11,6 +11,7 @@ class Settings(msgspec.Struct, kw_only=True):
     """The settings. Change them and pass them to `SettingsRoutes.save`."""
 
     theme: Literal["system", "light", "dark"] = "system"
+    density: Literal["comfortable", "compact"] = "comfortable"
     locale: str = "en"
     timezone: str = "UTC"
     default_candidates: list[str] = msgspec.field(default_factory=list)

@@ -198,9 +198,14 @@ class Votes:
         """How many votes there are, and how many pairs are left for a voter."""
         return self._calls.get(f"{_path(run_id)}/count", VoteCount, {"voter": voter})
 
-    def against_judges(self, run_id: str) -> AgainstJudges:
+    def against_judges(
+        self,
+        run_id: str,
+        *,
+        round: int | None = None,  # noqa: A002  # the parameter's name
+    ) -> AgainstJudges:
         """How often the votes came to the judges' outcome, and where not. It tells the names."""
-        return self._calls.get(f"{_path(run_id)}/against-judges", AgainstJudges)
+        return self._calls.get(f"{_path(run_id)}/against-judges", AgainstJudges, {"round": round})
 
     def criteria_proposal(self, run_id: str) -> CriteriaProposal:
         """Criteria proposed from the reasons of the votes and the notes on the answers, without calling a model."""

@@ -9,6 +9,7 @@ import pytest
 
 from carrel.runs.judging import answer_notes, votes
 from tests.runs.judging.voting import LABELS, MODELS, bring_in, cast, next_pair, table_of
+from tests.support.credit_runs import until
 from tests.support.host import PLUGIN, Host, code_of
 from tests.support.web_runs import ended, planned
 
@@ -408,3 +409,16 @@ async def test_votes_stand_against_the_judges_with_the_judges_reasons(ada: httpx
         for judge in one["judges"]:
             assert judge["reasons"] == reasons[f"d{one['document']}", one["a"], one["b"], judge["judge"]]
     assert (await ada.get("/api/runs/none/votes/against-judges")).status_code == 404
+
+
+async def test_an_earlier_round_answers_as_before_the_run_was_judged_again(ada: httpx.AsyncClient, run: str) -> None:
+    await cast(ada, run, (await next_pair(ada, run))["pair"], "first")
+    questions = (f"{run}/votes/against-judges?", f"{run}/gate?baseline={LABELS[0]}&candidate={LABELS[1]}&")
+    before = [(await ada.get(path)).json() for path in questions]
+    again = {"judges": [{"model": "local:statistician"}]}
+    assert (await ada.post(f"{run}/reevaluate", json=again)).is_success
+    await until(ada, run.rpartition("/")[2], "completed")
+    rounds = [(await ada.get(f"{path}round=1")).json() for path in questions]
+    assert rounds == before != [(await ada.get(path)).json() for path in questions]
+    for path in questions:
+        assert (await ada.get(f"{path}round=3")).status_code == 404

@@ -198,21 +198,27 @@ class AsyncRuns:
         return await self._calls.get(f"{_path(run_id)}/ranking", Ranking, query)
 
     async def gate(
-        self, run_id: str, *, baseline: str, candidate: str | None = None, margin: float = 0.05
+        self,
+        run_id: str,
+        *,
+        baseline: str,
+        candidate: str | None = None,
+        margin: float = 0.05,
+        round: int | None = None,
     ) -> GateResult:
         """Whether a candidate is worse than the baseline by the margin. Costs no calls.
 
         Both are labels; without a `candidate` it is the only other one.
         """
-        query = {"baseline": baseline, "candidate": candidate, "margin": str(margin)}
+        query: Query = {"baseline": baseline, "candidate": candidate, "margin": str(margin), "round": round}
         return await self._calls.get(f"{_path(run_id)}/gate", GateResult, query)
 
-    async def split(self, run_id: str, column: str | None = None) -> Split:
+    async def split(self, run_id: str, column: str | None = None, *, round: int | None = None) -> Split:
         """The results by the values of a metadata column, or by `group`. Costs no calls; exploratory.
 
         Without a column, only which columns there are.
         """
-        return await self._calls.get(f"{_path(run_id)}/split", Split, {"column": column})
+        return await self._calls.get(f"{_path(run_id)}/split", Split, {"column": column, "round": round})
 
     async def figures(self, run_id: str, *, round: int | None = None) -> Figures:
         """The win shares, scores, checks and faults of all answers, without their texts."""

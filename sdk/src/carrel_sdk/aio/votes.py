@@ -56,9 +56,9 @@ class AsyncVotes:
         """How many votes there are, and how many pairs are left for a voter."""
         return await self._calls.get(f"{_path(run_id)}/count", VoteCount, {"voter": voter})
 
-    async def against_judges(self, run_id: str) -> AgainstJudges:
+    async def against_judges(self, run_id: str, *, round: int | None = None) -> AgainstJudges:
         """How often the votes came to the judges' outcome, and where not. It tells the names."""
-        return await self._calls.get(f"{_path(run_id)}/against-judges", AgainstJudges)
+        return await self._calls.get(f"{_path(run_id)}/against-judges", AgainstJudges, {"round": round})
 
     async def criteria_proposal(self, run_id: str) -> CriteriaProposal:
         """Criteria proposed from the reasons of the votes and the notes on the answers, without calling a model."""

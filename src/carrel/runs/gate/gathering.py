@@ -25,11 +25,15 @@ _marks = msgspec.json.Decoder(list[float | None]).decode
 
 
 class Question(NamedTuple):
-    """Is the candidate worse than the baseline by the margin? Without a `candidate`: the only other one of the run."""
+    """Is the candidate worse than the baseline by the margin? Without a `candidate`: the only other one of the run.
+
+    `round`: by the judges of which round (`None`: the present one).
+    """
 
     baseline: str
     margin: float
     candidate: str | None = None
+    round: int | None = None
 
 
 class Gathered(NamedTuple):
@@ -41,10 +45,10 @@ class Gathered(NamedTuple):
 
 
 async def answer(workspace: Workspace, workers: WorkerPool, run_id: RunId, question: Question) -> GateResult:
-    """The answer, from the present round of the run. It costs no calls.
+    """The answer. It costs no calls.
 
     Raises:
-        NotFound: there is no such run.
+        NotFound: there is no such run, or it has no such round.
         BadInput: it has no such candidates.
         Unavailable: it takes too much time or memory.
     """
@@ -54,13 +58,13 @@ async def answer(workspace: Workspace, workers: WorkerPool, run_id: RunId, quest
 
 
 def gather(conn: Connection, run_id: RunId, question: Question) -> Gathered:
-    """What judges and checks say of both, in the present round of the run. Unbounded: to be scanned.
+    """What judges and checks say of both. Unbounded: to be scanned.
 
     Raises:
-        NotFound: there is no such run.
+        NotFound: there is no such run, or it has no such round.
         BadInput: it has no such candidates.
     """
-    setup = setups.require(conn, run_id)
+    setup = setups.require(conn, run_id, question.round)
     candidate, baseline = _ordinals(setup, question)
     documents = units.of(conn, setup.seq)
     there: dict[int, set[str]] = {candidate: set(), baseline: set()}

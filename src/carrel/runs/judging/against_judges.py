@@ -63,13 +63,13 @@ class AgainstJudges(msgspec.Struct, frozen=True, kw_only=True):
     disagreements: tuple[Disagreement, ...]
 
 
-def compare(conn: Connection, run_id: RunId) -> AgainstJudges:
-    """All votes of a run against the judges of its last round. Unbounded: to be scanned.
+def compare(conn: Connection, run_id: RunId, round_number: int | None = None) -> AgainstJudges:
+    """All votes of a run against the judges of a round, of the present one if none is named. Unbounded: to be scanned.
 
     Raises:
-        NotFound: there is no such run.
+        NotFound: there is no such run, or it has no such round.
     """
-    setup = setups.require(conn, run_id)
+    setup = setups.require(conn, run_id, round_number)
     run = setup.seq
     said = evidence.collect(conn, setup)
     meetings: defaultdict[tuple[str, str, str, int], list[Verdict]] = defaultdict(list)

@@ -82,9 +82,11 @@ async def read_gate(
     margin: Annotated[
         float, QueryParameter(gt=0, lt=1, description="How much worse is too much; 0.05 is five points.")
     ] = 0.05,
+    round_number: RoundNumber = None,
 ) -> GateResult:
     """Whether a candidate is worse than its baseline by a margin, by judges and by checks. It costs no calls."""
-    return await gathering.answer(workspace, workers, run_id, gathering.Question(baseline, margin, candidate))
+    question = gathering.Question(baseline, margin, candidate, round_number)
+    return await gathering.answer(workspace, workers, run_id, question)
 
 
 @get("/split", guards=[guard.session], opt=scopes.READ)

@@ -27,6 +27,7 @@ from carrel.runs.judging.votes import (
     VoteUndone,
 )
 from carrel.runs.model.setup import RunId
+from carrel.runs.routes.results import RoundNumber
 from carrel.vault.workspace import Workspace
 
 Voter = Annotated[
@@ -73,12 +74,14 @@ async def count_votes(run_id: FromPath[RunId], workspace: NamedDependency[Worksp
 
 
 @get("/against-judges", guards=[guard.session], opt=scopes.READ)
-async def votes_against_judges(run_id: FromPath[RunId], workspace: NamedDependency[Workspace]) -> AgainstJudges:
+async def votes_against_judges(
+    run_id: FromPath[RunId], workspace: NamedDependency[Workspace], round_number: RoundNumber = None
+) -> AgainstJudges:
     """How often the votes came to the judges' outcome, and where not, with the judges' reasons.
 
     It tells the names; afterwards nobody can vote blindly on these pairs.
     """
-    return await workspace.scan(against_judges.compare, run_id)
+    return await workspace.scan(against_judges.compare, run_id, round_number)
 
 
 @post("/import", guards=[guard.full], status_code=200, opt=scopes.WRITE | raises(TooManyVotes))
