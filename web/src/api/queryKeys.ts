@@ -110,19 +110,21 @@ export const queryKeys = {
     figures: (id: string, round?: number) => ["run", id, "report", "figures", round],
     beginnings: (id: string, documents: readonly number[]) => ["run", id, "report", "beginnings", documents],
     found: (id: string, words: string) => ["run", id, "report", "found", words],
-    reportPage: (id: string, column: string) => ["run", id, "report-page", column],
-    ranking: (id: string, weights: Readonly<Record<string, number>> | undefined) => [
+    reportPage: (id: string, column: string, round?: number) => ["run", id, "report-page", column, round],
+    ranking: (id: string, weights: Readonly<Record<string, number>> | undefined, round?: number) => [
       "run",
       id,
       "ranking",
       weights ?? null,
+      round,
     ],
-    split: (id: string, column: string | undefined) => ["run", id, "split", column ?? null],
-    gate: (id: string, question: { baseline: string; candidate: string; margin: number }) => [
+    split: (id: string, column: string | undefined, round?: number) => ["run", id, "split", column ?? null, round],
+    gate: (id: string, question: { baseline: string; candidate: string; margin: number }, round?: number) => [
       "run",
       id,
       "gate",
       question,
+      round,
     ],
     tasks: (id: string, filter: { kind?: Task["kind"] | undefined; state?: Task["state"] | undefined }) => [
       "run",
@@ -139,7 +141,7 @@ export const queryKeys = {
     votes: (id: string) => ["run", id, "votes"],
     /** From the reasons of votes and from notes: who changes notes has to ask for it anew. */
     criteriaProposal: (id: string) => ["run", id, "votes", "criteria-proposal"],
-    againstJudges: (id: string) => ["run", id, "votes", "against-judges"],
+    againstJudges: (id: string, round?: number) => ["run", id, "votes", "against-judges", round],
     voteCount: (id: string, voter: string) => ["run", id, "votes", "count", voter],
     ballot: (id: string, voter: string, given: number) => ["run", id, "ballot", voter, given],
   },

@@ -11,6 +11,7 @@ import { Page } from "../../components/Page";
 import { QueryView } from "../../components/QueryView";
 import { RunState } from "../../components/RunState";
 import { TabStrip } from "../../components/TabStrip";
+import { given } from "../../lib/given";
 import { part } from "../../lib/part";
 import { hasEnded, wordsForRun } from "../../lib/states";
 import { RunActions } from "./actions/RunActions";
@@ -47,8 +48,8 @@ const TABS = [
   ["report", "Report"],
 ] as const;
 
-/** The tabs that show an earlier round as it was. The others are about the present one. */
-const OF_ROUNDS: ReadonlySet<string> = new Set(["verdict", "matrix", "documents"]);
+/** The tabs that are about all rounds. The others show one, the present or an earlier one as it was. */
+const OF_ALL_ROUNDS: ReadonlySet<string> = new Set(["tasks", "log"]);
 
 const route = getRouteApi("/runs/$runId");
 
@@ -129,10 +130,9 @@ interface PanelProps {
 function Panel({ run, tab, live, controls }: PanelProps) {
   const search = route.useSearch();
   const navigate = route.useNavigate();
-  const round = OF_ROUNDS.has(tab) ? roundOf(search.round) : undefined;
   const report = useQuery({
-    ...reportQuery(useApi(), run.id, search.against, round),
-    enabled: tab !== "tasks" && tab !== "log" && tab !== "report",
+    ...reportQuery(useApi(), run.id, search.against, roundOf(search.round)),
+    enabled: !OF_ALL_ROUNDS.has(tab),
   });
   const refine = (changes: Partial<Record<keyof typeof search, string | undefined>>) =>
     void navigate({ search: (now) => given({ ...now, ...changes }), replace: true });
@@ -152,15 +152,12 @@ function Panel({ run, tab, live, controls }: PanelProps) {
         onFilter={refine}
       />
     );
-  if (tab === "report") return <ReportPanel run={run} />;
-  const choice = OF_ROUNDS.has(tab) && report.data && (
-    <RoundChoice report={report.data} onChoose={(chosen) => refine({ round: chosen })} />
-  );
   return (
     <>
-      {choice}
+      {report.data && <RoundChoice report={report.data} onChoose={(chosen) => refine({ round: chosen })} />}
       <QueryView query={report} lines={8}>
         {(data) => {
+          if (tab === "report") return <ReportPanel run={run} report={data} />;
           if (tab === "verdict")
             return (
               <VerdictPanel
@@ -223,9 +220,4 @@ function roundOf(round: string | undefined): number | undefined {
 function newsOf(run: Run, formats: ReturnType<typeof useFormats>): string | undefined {
   if (run.state === "pending") return undefined;
   return run.state === "running" ? formats.percent(run.progress.percent / 100) : wordsForRun(run.state);
-}
-
-/** The search parameters without empty ones. */
-function given<K extends string>(search: Partial<Record<K, string | undefined>>): Partial<Record<K, string>> {
-  return Object.fromEntries(Object.entries(search).filter(([, value]) => value)) as Partial<Record<K, string>>;
 }

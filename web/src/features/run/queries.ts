@@ -125,13 +125,16 @@ export function foundQuery(api: Api, runId: string, words: string) {
 }
 
 /** The ranking as it would be with other weights; costs no calls. */
-export function rankingQuery(api: Api, runId: string, weights: Record<string, number> | undefined) {
+export function rankingQuery(api: Api, runId: string, weights: Record<string, number> | undefined, round?: number) {
   return queryOptions({
-    queryKey: queryKeys.run.ranking(runId, weights),
+    queryKey: queryKeys.run.ranking(runId, weights, round),
     queryFn: ({ signal }) =>
       data(
         api.client.GET("/api/runs/{run_id}/ranking", {
-          params: { path: { run_id: runId }, query: weights ? { weights: JSON.stringify(weights) } : {} },
+          params: {
+            path: { run_id: runId },
+            query: { ...(weights ? { weights: JSON.stringify(weights) } : {}), ...(round ? { round } : {}) },
+          },
           signal,
         }),
       ),
@@ -140,13 +143,13 @@ export function rankingQuery(api: Api, runId: string, weights: Record<string, nu
 }
 
 /** The results by the values of a column; without one, only which columns there are. */
-export function splitQuery(api: Api, runId: string, column: string | undefined) {
+export function splitQuery(api: Api, runId: string, column: string | undefined, round?: number) {
   return queryOptions({
-    queryKey: queryKeys.run.split(runId, column),
+    queryKey: queryKeys.run.split(runId, column, round),
     queryFn: ({ signal }) =>
       data(
         api.client.GET("/api/runs/{run_id}/split", {
-          params: { path: { run_id: runId }, query: column ? { column } : {} },
+          params: { path: { run_id: runId }, query: { ...(column ? { column } : {}), ...(round ? { round } : {}) } },
           signal,
         }),
       ),
@@ -161,13 +164,13 @@ export interface GateQuestion {
 }
 
 /** Whether a candidate is worse than its baseline. */
-export function gateQuery(api: Api, runId: string, question: GateQuestion) {
+export function gateQuery(api: Api, runId: string, question: GateQuestion, round?: number) {
   return queryOptions({
-    queryKey: queryKeys.run.gate(runId, { ...question }),
+    queryKey: queryKeys.run.gate(runId, { ...question }, round),
     queryFn: ({ signal }) =>
       data(
         api.client.GET("/api/runs/{run_id}/gate", {
-          params: { path: { run_id: runId }, query: { ...question } },
+          params: { path: { run_id: runId }, query: { ...question, ...(round ? { round } : {}) } },
           signal,
         }),
       ),

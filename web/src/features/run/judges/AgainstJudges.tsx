@@ -6,6 +6,7 @@ import type { AgainstJudges as Against, Report, Run } from "../../../api/types";
 import { useApi, useFormats } from "../../../app/context";
 import { Disclosure } from "../../../components/Disclosure";
 import { QueryView } from "../../../components/QueryView";
+import { earlierRound } from "../queries";
 
 interface Props {
   run: Run;
@@ -17,9 +18,10 @@ interface Props {
 export function AgainstJudges({ run, report, human }: Props) {
   const api = useApi();
   const formats = useFormats();
-  const params = { path: { run_id: run.id } };
+  const round = earlierRound(report);
+  const params = { path: { run_id: run.id }, query: round ? { round } : {} };
   const query = useQuery({
-    queryKey: queryKeys.run.againstJudges(run.id),
+    queryKey: queryKeys.run.againstJudges(run.id, round),
     queryFn: ({ signal }) => data(api.client.GET("/api/runs/{run_id}/votes/against-judges", { params, signal })),
   });
   const isAlone = human.voters === 1;

@@ -11,6 +11,7 @@ import { BlindVotes } from "./BlindVotes";
 import { ProposedCriteria } from "./ProposedCriteria";
 import { isJudged } from "../../../lib/interval";
 import { NotJudgedYet } from "../NotJudgedYet";
+import { earlierRound } from "../queries";
 
 interface Props {
   run: Run;
@@ -24,6 +25,7 @@ interface Props {
 export function JudgesPanel({ run, report, votes, onVoted }: Props) {
   if (!report.judges.length) return <Empty title="No judges yet" />;
   if (!hasEnded(run.state) && !isJudged(report.ranking)) return <NotJudgedYet run={run} />;
+  const isPresent = earlierRound(report) === undefined;
   const passports = report.judges.flatMap(({ judge, passport }) => (passport ? [{ judge, passport }] : []));
   return (
     <div className="stack wide">
@@ -42,9 +44,16 @@ export function JudgesPanel({ run, report, votes, onVoted }: Props) {
         </section>
       )}
       <Agreement report={report} />
-      <BlindVotes run={run} isAsked={votes} onClose={onVoted} />
+      {isPresent && <BlindVotes run={run} isAsked={votes} onClose={onVoted} />}
       {report.human && <AgainstJudges run={run} report={report} human={report.human} />}
-      <ProposedCriteria run={run} hasVotes={report.human !== null} />
+      {isPresent ? (
+        <ProposedCriteria run={run} hasVotes={report.human !== null} />
+      ) : (
+        <p className="small dim">
+          Votes are on answers, which are the same in all rounds: give them, and see which criteria they ask for, with
+          the present one.
+        </p>
+      )}
     </div>
   );
 }

@@ -3,7 +3,7 @@ import { Download, FileArchive, FolderGit2, Stamp } from "lucide-react";
 import { useState } from "react";
 import { ApiError, data } from "carrel-sdk";
 import { queryKeys } from "../../../api/queryKeys";
-import type { Run } from "../../../api/types";
+import type { Report, Run } from "../../../api/types";
 import { useApi } from "../../../app/context";
 import { Button } from "../../../components/Button";
 import { ErrorNote, Note, Spinner } from "../../../components/Feedback";
@@ -11,7 +11,7 @@ import { QueryView } from "../../../components/QueryView";
 import { download } from "../../../lib/download";
 import { hasEnded, hasResult } from "../../../lib/states";
 import { ReportFrame } from "./ReportFrame";
-import { reportQuery, splitQuery } from "../queries";
+import { earlierRound, splitQuery } from "../queries";
 import { SendToGithub } from "../SendToGithub";
 
 const ASK_EVERY_MS = 700;
@@ -20,23 +20,23 @@ const ASK_AT_MOST = 200;
 const MOST_ANSWERS = 2000;
 
 /** The report as the service wrote it, and the two files that a user takes home. */
-export function ReportPanel({ run }: { run: Run }) {
+export function ReportPanel({ run, report }: { run: Run; report: Report }) {
   const api = useApi();
   const [isSending, setSending] = useState(false);
   const [column, setColumn] = useState("");
   const columns = useQuery(splitQuery(api, run.id, undefined)).data?.columns ?? [];
   const path = `/api/runs/${encodeURIComponent(run.id)}`;
-  const report = useQuery(reportQuery(api, run.id, undefined));
-  const isLong = report.data && report.data.documents_total * report.data.candidates.length > MOST_ANSWERS;
+  const round = earlierRound(report);
+  const isLong = report.documents_total * report.candidates.length > MOST_ANSWERS;
   const page = useQuery({
-    queryKey: queryKeys.run.reportPage(run.id, column),
-    queryFn: async ({ signal }) => (await api.raw(reportPath(run.id, column, !isLong), "text/html", signal)).text(),
-    enabled: isLong !== undefined,
+    queryKey: queryKeys.run.reportPage(run.id, column, round),
+    queryFn: async ({ signal }) =>
+      (await api.raw(reportPath(run.id, column, round, !isLong), "text/html", signal)).text(),
   });
   const whole = useMutation({
     mutationFn: async () =>
       isLong || page.data === undefined
-        ? (await api.raw(reportPath(run.id, column, true), "text/html")).blob()
+        ? (await api.raw(reportPath(run.id, column, round, true), "text/html")).blob()
         : new Blob([page.data], { type: "text/html" }),
     onSuccess: (file) => download(`${run.name}.html`, file),
   });
@@ -98,7 +98,6 @@ export function ReportPanel({ run }: { run: Run }) {
           many of their texts as a report has room for, and the zip has all.
         </p>
       )}
-      {report.isError && <ErrorNote error={report.error} onRetry={() => void report.refetch()} />}
       <QueryView query={page} lines={12}>
         {(html) => <ReportFrame html={html} title={`Report of ${run.name}`} />}
       </QueryView>
@@ -106,9 +105,10 @@ export function ReportPanel({ run }: { run: Run }) {
   );
 }
 
-function reportPath(runId: string, column: string, hasDocuments: boolean): string {
+function reportPath(runId: string, column: string, round: number | undefined, hasDocuments: boolean): string {
   const split = column && `&split=${encodeURIComponent(column)}`;
-  return `/api/runs/${encodeURIComponent(runId)}/report?format=html${hasDocuments ? "" : "&documents=false"}${split}`;
+  const ofRound = round ? `&round=${round}` : "";
+  return `/api/runs/${encodeURIComponent(runId)}/report?format=html${hasDocuments ? "" : "&documents=false"}${split}${ofRound}`;
 }
 
 /** An export is packed in the background, and refused until it is there. */

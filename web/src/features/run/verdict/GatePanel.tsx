@@ -6,7 +6,7 @@ import { SelectField } from "../../../components/Field";
 import { NumberHead } from "../../../components/NumberHead";
 import { QueryView } from "../../../components/QueryView";
 import { Scroll } from "../../../components/Scroll";
-import { gateQuery, type GateQuestion } from "../queries";
+import { earlierRound, gateQuery, type GateQuestion } from "../queries";
 
 const MARGINS = [1, 2, 5, 10, 20];
 const CUSTOMARY_MARGIN = 5;
@@ -68,7 +68,11 @@ export function GatePanel({ run, report }: { run: Run; report: Report }) {
         </SelectField>
       </div>
       {baseline && asked ? (
-        <Answer runId={run.id} question={{ baseline, candidate: asked, margin: points / 100 }} />
+        <Answer
+          runId={run.id}
+          round={earlierRound(report)}
+          question={{ baseline, candidate: asked, margin: points / 100 }}
+        />
       ) : (
         <p className="small dim">
           Choose what you use today as the baseline. The answer comes from the judges and the checks, and costs no call.
@@ -78,8 +82,14 @@ export function GatePanel({ run, report }: { run: Run; report: Report }) {
   );
 }
 
-function Answer({ runId, question }: { runId: string; question: GateQuestion }) {
-  const query = useQuery(gateQuery(useApi(), runId, question));
+interface AnswerProps {
+  runId: string;
+  round: number | undefined;
+  question: GateQuestion;
+}
+
+function Answer({ runId, round, question }: AnswerProps) {
+  const query = useQuery(gateQuery(useApi(), runId, question, round));
   return (
     <QueryView query={query}>
       {(result) => (

@@ -46,14 +46,16 @@ afterEach(() => {
 });
 
 test("a run whose rows have no column shows nothing", async () => {
-  const page = await renderPage(<SplitPanel run={RUN} column={undefined} onColumn={() => undefined} />);
+  const page = await renderPage(
+    <SplitPanel run={RUN} round={undefined} column={undefined} onColumn={() => undefined} />,
+  );
   expect(page.querySelector("section")).toBeNull();
 });
 
 test("a column is chosen from those that there are", async () => {
   answers[""] = { columns: ["lang", "group"] };
   const onColumn = vi.fn();
-  const page = await renderPage(<SplitPanel run={RUN} column={undefined} onColumn={onColumn} />);
+  const page = await renderPage(<SplitPanel run={RUN} round={undefined} column={undefined} onColumn={onColumn} />);
   const select = await waitFor(() => {
     const found = page.querySelector("select");
     if (!found) throw new Error("not there yet");
@@ -68,7 +70,7 @@ test("a column is chosen from those that there are", async () => {
 test("each part stands with its rows, shares, checks and missing verdicts, and the doubts above", async () => {
   answers[""] = { columns: ["lang", "group"] };
   answers["?column=lang"] = SPLIT;
-  const page = await renderPage(<SplitPanel run={RUN} column="lang" onColumn={() => undefined} />);
+  const page = await renderPage(<SplitPanel run={RUN} round={undefined} column="lang" onColumn={() => undefined} />);
   await waitFor(() => expect(page.querySelectorAll("tbody")).toHaveLength(3));
   const rows = [...page.querySelectorAll("tbody tr")].map((row) => row.textContent.replaceAll(/[\u00a0\u202f]/g, ""));
   expect(rows).toEqual([

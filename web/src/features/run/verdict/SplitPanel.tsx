@@ -10,12 +10,14 @@ import { splitQuery } from "../queries";
 
 interface Props {
   run: Run;
+  /** An earlier one, or nothing for the present. */
+  round: number | undefined;
   column: string | undefined;
   onColumn: (column: string | undefined) => void;
 }
 
 /** The results by the values of a column of the run's rows; nothing where there is no column to split by. */
-export function SplitPanel({ run, column, onColumn }: Props) {
+export function SplitPanel({ run, round, column, onColumn }: Props) {
   const api = useApi();
   const columns = useQuery(splitQuery(api, run.id, undefined)).data?.columns ?? [];
   if (!columns.length) return null;
@@ -37,13 +39,13 @@ export function SplitPanel({ run, column, onColumn }: Props) {
           ))}
         </select>
       </div>
-      {column && <Shown run={run} column={column} />}
+      {column && <Shown run={run} round={round} column={column} />}
     </section>
   );
 }
 
-function Shown({ run, column }: { run: Run; column: string }) {
-  const query = useQuery(splitQuery(useApi(), run.id, column));
+function Shown({ run, round, column }: Pick<Props, "run" | "round"> & { column: string }) {
+  const query = useQuery(splitQuery(useApi(), run.id, column, round));
   return (
     <QueryView query={query}>
       {(split) => (

@@ -6,6 +6,7 @@ import { part } from "../../../lib/part";
 import { hasEnded } from "../../../lib/states";
 import { AgainstPanel } from "./AgainstPanel";
 import { measureOf } from "../../../lib/interval";
+import { earlierRound } from "../queries";
 import { RankingTable } from "../RankingTable";
 import { DecisionCard } from "./DecisionCard";
 import { GatePanel } from "./GatePanel";
@@ -35,7 +36,7 @@ export function VerdictPanel({ run, report, against, onAgainst, split, onSplit }
   const { verdict, ranking } = report;
   const outcome = outcomeOf(report);
   const doubts = doubtsOf(report);
-  const isPresent = report.round === report.rounds;
+  const round = earlierRound(report);
   const isRanked = ranking.rows.some((row) => measureOf(ranking, row));
   if (!isRanked && !hasEnded(run.state))
     return (
@@ -67,7 +68,7 @@ export function VerdictPanel({ run, report, against, onAgainst, split, onSplit }
           </ul>
         )}
         <VerdictFacts run={run} report={report} />
-        {isPresent && <NextSteps run={run} report={report} />}
+        {round === undefined && <NextSteps run={run} report={report} />}
       </section>
       <Troubles run={run} />
       <section className="stack" aria-labelledby="ranking-title">
@@ -91,10 +92,10 @@ export function VerdictPanel({ run, report, against, onAgainst, split, onSplit }
           </div>
         </section>
       )}
-      {isPresent && hasEnded(run.state) && <SplitPanel run={run} column={split} onColumn={onSplit} />}
-      {isPresent && hasEnded(run.state) && <GatePanel run={run} report={report} />}
+      {hasEnded(run.state) && <SplitPanel run={run} round={round} column={split} onColumn={onSplit} />}
+      {hasEnded(run.state) && <GatePanel run={run} report={report} />}
       <SpendTable spend={report.spend} />
-      {isPresent && <AgainstPanel run={run} report={report} against={against} onAgainst={onAgainst} />}
+      <AgainstPanel run={run} report={report} against={against} onAgainst={onAgainst} />
       <Glossary />
     </div>
   );

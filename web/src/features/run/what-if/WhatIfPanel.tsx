@@ -8,7 +8,7 @@ import { QueryView } from "../../../components/QueryView";
 import { hasEnded } from "../../../lib/states";
 import { useSettled } from "../../../lib/useSettled";
 import { isJudged } from "../../../lib/interval";
-import { rankingQuery } from "../queries";
+import { earlierRound, rankingQuery } from "../queries";
 import { RankingTable } from "../RankingTable";
 import { NotJudgedYet } from "../NotJudgedYet";
 import { textOfWeights, weightsIn } from "./weights";
@@ -37,7 +37,12 @@ export function WhatIfPanel({ run, report, weights: said, onWeigh }: Props) {
   const someoneJudges = [...weights.values()].some((weight) => weight > 0);
   const asked = useDeferredValue(isChanged && someoneJudges ? text : undefined);
   const query = useQuery(
-    rankingQuery(useApi(), run.id, asked ? Object.fromEntries(weightsIn(asked, before)) : undefined),
+    rankingQuery(
+      useApi(),
+      run.id,
+      asked ? Object.fromEntries(weightsIn(asked, before)) : undefined,
+      earlierRound(report),
+    ),
   );
   const places = new Map(
     report.ranking.rows.flatMap((row) => (row.place ? [[row.candidate, row.place] as const] : [])),
