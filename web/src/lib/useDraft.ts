@@ -8,9 +8,16 @@ export interface Saved<T> {
   etag: string | undefined;
 }
 
+/** Another value, or what makes one of the value at that moment. */
+export type Change<T> = T | ((before: T) => T);
+
+export function changed<T>(before: T, change: Change<T>): T {
+  return change instanceof Function ? change(before) : change;
+}
+
 export interface Draft<T> {
   value: T;
-  set: (value: T) => void;
+  set: (change: Change<T>) => void;
   isDirty: boolean;
   /** The version that was edited. Sent as `If-Match`, so that an edit never goes over what its writer has not seen. */
   etag: string | undefined;
@@ -41,7 +48,7 @@ export function useDraft<T>(saved: Saved<T>, kept?: T): Draft<T> {
   if (hasMoved && !isDirty) setState({ base: saved, value: saved.value });
   return {
     value,
-    set: (next) => setState((before) => ({ ...before, value: next })),
+    set: (change) => setState((before) => ({ ...before, value: changed(before.value, change) })),
     isDirty,
     etag: base.etag,
     isBehind: hasMoved && isDirty,

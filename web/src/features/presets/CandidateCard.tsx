@@ -1,4 +1,5 @@
 import { Copy, Trash2 } from "lucide-react";
+import { memo } from "react";
 import type { Candidate, ContentSummary, DataSetColumn, Model } from "../../api/types";
 import { IconButton } from "../../components/Button";
 import { SelectField, TextField } from "../../components/Field";
@@ -12,14 +13,15 @@ import { ContentSelect } from "./ContentSelect";
 interface Props {
   candidate: Candidate;
   path: string;
-  /** The labels of the other candidates. */
-  others: readonly string[];
+  /** What `at` says of all its fields. */
+  told: string;
   at: (path: string) => string[];
   models: readonly Model[];
   documents: readonly ContentSummary[];
   /** Of the data set whose rows are the inputs; nothing where documents are. */
   columns: readonly DataSetColumn[] | undefined;
-  onChange: (candidate: Candidate) => void;
+  /** Makes another candidate of the one and, for its label, of all. */
+  onChange: (next: (candidate: Candidate, all: readonly Candidate[]) => Candidate) => void;
   onDuplicate: () => void;
   onRemove: () => void;
 }
@@ -28,19 +30,14 @@ function groundingOf(value: string): NonNullable<Candidate["grounding"]> {
   return value === "allowed" || value === "required" ? value : "off";
 }
 
-export function CandidateCard({
-  candidate,
-  path,
-  others,
-  at,
-  models,
-  documents,
-  columns,
-  onChange,
-  onDuplicate,
-  onRemove,
-}: Props) {
+const SEEN = ["candidate", "path", "told", "models", "documents", "columns"] as const;
+
+/** A candidate. Twenty of them take long to draw, so one is drawn anew only if something has changed that it shows. */
+export const CandidateCard = memo(Card, (before, now) => SEEN.every((name) => before[name] === now[name]));
+
+function Card({ candidate, path, at, models, documents, columns, onChange, onDuplicate, onRemove }: Props) {
   const name = labelOf(candidate) || "this candidate";
+  const change = (part: Partial<Candidate>) => onChange((before) => ({ ...before, ...part }));
   const isOfRows = columns !== undefined || Boolean(candidate.column);
   const holdsTexts =
     !isOfRows && candidate.existing !== undefined && (!candidate.model || Object.keys(candidate.existing).length > 0);
@@ -52,7 +49,7 @@ export function CandidateCard({
           value={candidate.label ?? ""}
           maxLength={100}
           faults={at(`${path}.label`)}
-          onChange={(event) => onChange({ ...candidate, label: event.target.value })}
+          onChange={(event) => change({ label: event.target.value })}
         />
         <ModelSelect
           label={
@@ -62,7 +59,9 @@ export function CandidateCard({
           does="generate"
           models={models}
           faults={at(`${path}.model`)}
-          onChange={(model) => onChange(withModel(candidate, model, others))}
+          onChange={(model) =>
+            onChange((before, all) => withModel(before, model, all.filter((other) => other !== before).map(labelOf)))
+          }
         />
         <div className="row tight nowrap">
           <IconButton label={`Duplicate ${name}`} icon={<Copy size={16} aria-hidden />} onPress={onDuplicate} />
@@ -76,7 +75,7 @@ export function CandidateCard({
             label="Instructions"
             type="generation_instructions"
             value={candidate.instructions ?? null}
-            onChange={(instructions) => onChange({ ...candidate, instructions })}
+            onChange={(instructions) => change({ instructions })}
             faults={at(`${path}.instructions`)}
             none="Those for everybody"
           />
@@ -85,7 +84,7 @@ export function CandidateCard({
             hint="By the tool of OpenAI, Anthropic, Google or OpenRouter."
             value={candidate.grounding ?? "off"}
             faults={at(`${path}.grounding`)}
-            onChange={(event) => onChange({ ...candidate, grounding: groundingOf(event.target.value) })}
+            onChange={(event) => change({ grounding: groundingOf(event.target.value) })}
           >
             <option value="off">Off</option>
             <option value="allowed">Allowed</option>
@@ -95,21 +94,21 @@ export function CandidateCard({
             value={candidate.parameters ?? {}}
             path={path}
             at={at}
-            onChange={(parameters) => onChange({ ...candidate, parameters })}
+            onChange={(parameters) => change({ parameters })}
           />
         </div>
       </details>
       <SchemaField
         value={candidate.response_schema}
         faults={at(`${path}.response_schema`)}
-        onChange={(response_schema) => onChange({ ...candidate, response_schema })}
+        onChange={(response_schema) => change({ response_schema })}
       />
       {isOfRows && (
         <ColumnSelect
           columns={columns ?? []}
           value={candidate.column ?? null}
           faults={at(`${path}.column`)}
-          onChange={(column) => onChange({ ...candidate, column })}
+          onChange={(column) => change({ column })}
         />
       )}
       {holdsTexts && (
@@ -117,7 +116,7 @@ export function CandidateCard({
           existing={candidate.existing ?? {}}
           documents={documents}
           faults={at(`${path}.existing`)}
-          onChange={(existing) => onChange({ ...candidate, existing })}
+          onChange={(existing) => change({ existing })}
         />
       )}
     </article>

@@ -21,6 +21,7 @@ export function DocumentPicker({ documents, chosen, onChange }: Props) {
   const [words, setWords] = useState("");
   // Documents that were chosen when the page opened come first; the order stays while the user chooses.
   const [first] = useState(() => new Set(chosen));
+  const picked = new Set(chosen);
   const sorted = [...documents].sort((one, other) => Number(first.has(other.id)) - Number(first.has(one.id)));
   const shown = sorted.filter((document) => isFound(words, document));
   const toggle = (id: string) =>
@@ -66,7 +67,7 @@ export function DocumentPicker({ documents, chosen, onChange }: Props) {
           keyOf={(document) => document.id}
           render={(document) => (
             <label className="check picker-line">
-              <input type="checkbox" checked={chosen.includes(document.id)} onChange={() => toggle(document.id)} />
+              <input type="checkbox" checked={picked.has(document.id)} onChange={() => toggle(document.id)} />
               <span className="grow ellipsis">{document.name}</span>
               <span className="small dim num">{formats.bytes(document.body_bytes)}</span>
             </label>

@@ -1,7 +1,7 @@
 import type { ContentSummary, DataSetSummary, PresetIn } from "../../api/types";
 import { ContentSelect } from "./ContentSelect";
 import { DocumentPicker } from "./DocumentPicker";
-import { withInputs, withRows } from "./draft";
+import { chosenOf, withInputs, withRows } from "./draft";
 import { GroupsField } from "./GroupsField";
 import { References } from "./References";
 import { RowsField } from "./RowsField";
@@ -17,7 +17,7 @@ interface Props {
 /** What the candidates work on, documents or rows of a data set, and what they are asked to do. */
 export function InputsPart({ draft, onChange, at, documents, dataSets }: Props) {
   const change = (part: Partial<PresetIn>) => onChange({ ...draft, ...part });
-  const chosen = documents.filter((document) => draft.inputs?.includes(document.id));
+  const chosen = chosenOf(documents, draft.inputs);
   return (
     <section className="card stack" aria-labelledby="documents-title">
       <h2 id="documents-title">Documents</h2>

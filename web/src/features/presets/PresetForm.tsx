@@ -1,6 +1,7 @@
 import { useQuery } from "@tanstack/react-query";
+import { useMemo } from "react";
 import { Plus } from "lucide-react";
-import { faultsAt } from "carrel-sdk";
+import { ApiError, faultsAt } from "carrel-sdk";
 import type { Candidate, Connection, ContentSummary, DataSetColumn, Model, PresetIn } from "../../api/types";
 import { dataSetsQuery, keysQuery } from "../../api/queries";
 import { useApi } from "../../app/context";
@@ -8,10 +9,11 @@ import { Button } from "../../components/Button";
 import { Note } from "../../components/Feedback";
 import { Check, TextArea, TextField } from "../../components/Field";
 import { TagsField } from "../../components/TagsField";
+import type { Change } from "../../lib/useDraft";
 import { CandidateCard } from "./CandidateCard";
 import { ChecksPart } from "./ChecksPart";
 import { CombinationPart } from "./CombinationPart";
-import { type Faults, freeLabel, labelOf, NEW_LABEL, shortName, withBuiltIn } from "./draft";
+import { chosenOf, type Faults, freeLabel, labelOf, NEW_LABEL, shortName, withBuiltIn } from "./draft";
 import { InputsPart } from "./InputsPart";
 import { JudgesPart } from "./JudgesPart";
 import { LimitsPart } from "./LimitsPart";
@@ -19,7 +21,7 @@ import { OutputPart } from "./OutputPart";
 
 interface Props {
   draft: PresetIn;
-  onChange: (draft: PresetIn) => void;
+  onChange: (change: Change<PresetIn>) => void;
   faults: Faults;
   models: readonly Model[];
   documents: readonly ContentSummary[];
@@ -27,16 +29,23 @@ interface Props {
   error: unknown;
 }
 
+const NO_COLUMNS: readonly DataSetColumn[] = [];
+
 export function PresetForm({ draft, onChange, faults, models, documents, connections, error }: Props) {
   const change = (part: Partial<PresetIn>) => onChange({ ...draft, ...part });
   const at = (path: string) => [
     ...new Set([...(faults.has(path) ? [faults.get(path) ?? ""] : []), ...faultsAt(error, path)]),
   ];
   const { candidates } = draft.generation;
-  const chosen = documents.filter((document) => draft.inputs?.includes(document.id));
-  const setCandidates = (next: Candidate[]) => change({ generation: { ...draft.generation, candidates: next } });
+  const chosen = useMemo(() => chosenOf(documents, draft.inputs), [documents, draft.inputs]);
+  // Cards are not drawn anew for every change, so what they do begins with the draft of that moment.
+  const setCandidates = (next: (before: Candidate[]) => Candidate[]) =>
+    onChange((before) => ({
+      ...before,
+      generation: { ...before.generation, candidates: next(before.generation.candidates) },
+    }));
   const add = (candidate: Candidate) =>
-    setCandidates([...candidates, { ...candidate, label: freeLabel(labelOf(candidate), candidates.map(labelOf)) }]);
+    setCandidates((before) => [...before, { ...candidate, label: freeLabel(labelOf(candidate), before.map(labelOf)) }]);
   const api = useApi();
   const dataSets = useQuery(dataSetsQuery(api)).data ?? [];
   const columns = draft.rows && dataSets.find(({ id }) => id === draft.rows?.data_set)?.columns;
@@ -114,14 +123,16 @@ export function PresetForm({ draft, onChange, faults, models, documents, connect
             key={number}
             candidate={candidate}
             path={`generation.candidates[${number}]`}
-            others={candidates.filter((other) => other !== candidate).map(labelOf)}
+            told={toldOf(at, `generation.candidates[${number}]`, [...faults.keys(), ...pathsOf(error)])}
             at={at}
             models={models}
             documents={chosen}
-            columns={draft.rows ? (columns ?? []) : undefined}
-            onChange={(next) => setCandidates(candidates.map((other, index) => (index === number ? next : other)))}
+            columns={draft.rows ? (columns ?? NO_COLUMNS) : undefined}
+            onChange={(next) =>
+              setCandidates((before) => before.map((other, index) => (index === number ? next(other, before) : other)))
+            }
             onDuplicate={() => add(candidate)}
-            onRemove={() => setCandidates(candidates.filter((_, index) => index !== number))}
+            onRemove={() => setCandidates((before) => before.filter((_, index) => index !== number))}
           />
         ))}
         <div className="columns card">
@@ -161,4 +172,16 @@ export function PresetForm({ draft, onChange, faults, models, documents, connect
 function finishedIn(columns: readonly DataSetColumn[] | null | undefined): Candidate {
   const found = columns?.find(({ role }) => role === "output")?.name ?? null;
   return { label: found ?? "today", column: found };
+}
+
+/** What is said of the fields below a path, as one text. */
+function toldOf(at: (path: string) => string[], path: string, paths: readonly string[]): string {
+  return paths
+    .filter((one) => one.startsWith(path))
+    .flatMap((one) => [one, ...at(one)])
+    .join("\n");
+}
+
+function pathsOf(error: unknown): string[] {
+  return error instanceof ApiError ? error.faults.map(({ path }) => path) : [];
 }

@@ -6,6 +6,7 @@ import { renderPage } from "../../testing/renderPage";
 import { checkFaults, withKind } from "./checks";
 import { ChecksPart } from "./ChecksPart";
 import { draftOf, faultsOf, withInputs } from "./draft";
+import { type Change, changed } from "../../lib/useDraft";
 import { PresetForm } from "./PresetForm";
 
 const CHECKS = [
@@ -30,7 +31,7 @@ afterEach(() => {
 });
 
 test("checks of a preset that was made elsewhere are saved unchanged", async () => {
-  const onChange = vi.fn<(draft: PresetIn) => void>();
+  const onChange = vi.fn<(change: Change<PresetIn>) => void>();
   await renderPage(
     <PresetForm
       draft={draftOf(ELSEWHERE)}
@@ -46,7 +47,7 @@ test("checks of a preset that was made elsewhere are saved unchanged", async () 
   expect(screen.getByLabelText<HTMLTextAreaElement>("JSON schema").value).toContain('"city"');
   fireEvent.change(screen.getByLabelText("Name"), { target: { value: "Renamed" } });
   fireEvent.click(screen.getByRole("checkbox", { name: "Compare answers two by two, in both orders" }));
-  const saved = onChange.mock.calls.map(([draft]) => draft);
+  const saved = onChange.mock.calls.map(([change]) => changed(draftOf(ELSEWHERE), change));
   expect(saved.map(({ name }) => name)).toEqual(["Renamed", "Checked"]);
   expect(saved.map(({ checks }) => checks)).toEqual([CHECKS, CHECKS]);
   expect(withInputs(draftOf(ELSEWHERE), ["d1"]).checks).toEqual(CHECKS);

@@ -86,6 +86,12 @@ export function freeLabel(wanted: string, taken: readonly string[]): string {
   }
 }
 
+/** The documents with these ids, in the order of the documents. */
+export function chosenOf(documents: readonly ContentSummary[], ids: readonly string[] = []): ContentSummary[] {
+  const chosen = new Set(ids);
+  return documents.filter(({ id }) => chosen.has(id));
+}
+
 export interface Known {
   models: readonly Model[] | undefined;
   documents: readonly ContentSummary[] | undefined;
@@ -104,9 +110,8 @@ export function faultsOf(draft: PresetIn, known: Known): Faults {
   const { candidates } = draft.generation;
   const inputs = draft.inputs ?? [];
   if (!inputs.length && !draft.rows) faults.set("inputs", "Choose the documents that the candidates will work on.");
-  const missing = known.documents
-    ? inputs.filter((id) => !known.documents?.some((document) => document.id === id)).length
-    : 0;
+  const listed = known.documents && new Set(known.documents.map(({ id }) => id));
+  const missing = listed ? inputs.filter((id) => !listed.has(id)).length : 0;
   if (missing)
     faults.set("inputs", `${missing} of the documents ${missing === 1 ? "is" : "are"} no longer in the library.`);
   if (!candidates.length) faults.set("generation.candidates", "Add a candidate.");

@@ -4,6 +4,7 @@ import type { DataSetSummary, PresetIn, Rows } from "../../api/types";
 import { renderPage } from "../../testing/renderPage";
 import { DocumentsStep } from "./compare/DocumentsStep";
 import { faultsOf, withRows } from "./draft";
+import { changed } from "../../lib/useDraft";
 import { PresetForm } from "./PresetForm";
 
 const DATA_SET = {
@@ -44,7 +45,7 @@ async function show(draft: PresetIn) {
   await renderPage(
     <PresetForm
       draft={draft}
-      onChange={(next) => changes.push(next)}
+      onChange={(change) => changes.push(changed(draft, change))}
       faults={new Map()}
       models={[]}
       documents={[]}

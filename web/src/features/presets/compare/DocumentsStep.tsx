@@ -5,6 +5,7 @@ import { useApi, useFormats } from "../../../app/context";
 import { Button } from "../../../components/Button";
 import { Disclosure } from "../../../components/Disclosure";
 import { UploadArea } from "../../../components/uploads/UploadArea";
+import { chosenOf } from "../draft";
 import { DocumentPicker } from "../DocumentPicker";
 import { RowsField } from "../RowsField";
 
@@ -45,7 +46,7 @@ interface DocumentsProps {
 /** Files from the disk, what the library has, or a sample. */
 function Documents({ documents, chosen, onChange, onSample, isTakingSample }: DocumentsProps) {
   const formats = useFormats();
-  const taken = documents.filter((document) => chosen.includes(document.id));
+  const taken = chosenOf(documents, chosen);
   const bytes = taken.reduce((sum, document) => sum + document.body_bytes, 0);
   return (
     <>

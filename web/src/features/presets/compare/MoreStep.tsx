@@ -3,7 +3,7 @@ import { Disclosure } from "../../../components/Disclosure";
 import { TextField } from "../../../components/Field";
 import { ChecksPart } from "../ChecksPart";
 import { CombinationPart } from "../CombinationPart";
-import { shortName } from "../draft";
+import { chosenOf, shortName } from "../draft";
 import { GroupsField } from "../GroupsField";
 import { JudgesPart } from "../JudgesPart";
 import { LimitsPart } from "../LimitsPart";
@@ -27,7 +27,7 @@ export function MoreStep({ preset, name, onName, change, at, models, documents, 
   const { comparison, scoring } = preset;
   const judges = (comparison ?? scoring)?.judges ?? [];
   const how = [comparison ? "pairs, both orders" : "", scoring ? "scores by criteria" : ""].filter(Boolean).join(", ");
-  const chosen = documents.filter((document) => preset.inputs?.includes(document.id));
+  const chosen = chosenOf(documents, preset.inputs);
   return (
     <section className="card stack tight" aria-label="How they are judged, and more">
       <Disclosure

@@ -1,5 +1,5 @@
 import { Play, TextSearch } from "lucide-react";
-import { useState } from "react";
+import { useMemo, useState } from "react";
 import type { ContentSummary } from "../../../api/types";
 import { Button } from "../../../components/Button";
 import { ErrorNote, Note } from "../../../components/Feedback";
@@ -8,6 +8,8 @@ import { openVariables } from "../ExecuteDialog";
 import { Rehearsal } from "../Rehearsal";
 import type { Rehearsed } from "../useRehearsal";
 import { missingIn, triedInput, type Setup, type TriedInput } from "./setup";
+
+const NO_DOCUMENTS: readonly string[] = [];
 
 interface Action {
   isPending: boolean;
@@ -32,8 +34,16 @@ interface Props {
 export function StartCard({ setup, documents, rehearsal, isReady, tries, onTry, starts, onStart, onGo }: Props) {
   const [wanted, setWanted] = useState<string>();
   const missing = missingIn(setup);
-  const names = new Map(documents.map(({ id, name }) => [id, name]));
-  const inputs = setup.rows ? [] : setup.documents;
+  const inputs = setup.rows ? NO_DOCUMENTS : setup.documents;
+  // Hundreds of them, which no key in another field changes.
+  const choices = useMemo(() => {
+    const names = new Map(documents.map(({ id, name }) => [id, name]));
+    return inputs.map((id) => (
+      <option key={id} value={id}>
+        {names.get(id) ?? "…"}
+      </option>
+    ));
+  }, [documents, inputs]);
   const [row, setRow] = useState("");
   const on = triedInput(setup, wanted, row);
   const open = [...new Set([rehearsal.error, starts.error, tries.error].flatMap(openVariables))];
@@ -90,11 +100,7 @@ export function StartCard({ setup, documents, rehearsal, isReady, tries, onTry, 
             value={typeof on === "string" ? on : ""}
             onChange={(event) => setWanted(event.target.value)}
           >
-            {inputs.map((id) => (
-              <option key={id} value={id}>
-                {names.get(id) ?? "…"}
-              </option>
-            ))}
+            {choices}
           </SelectField>
         )}
         {setup.trial && (
