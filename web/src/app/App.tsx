@@ -27,7 +27,7 @@ export function App({ api, root }: { api: Api; root: HTMLElement }) {
   );
 }
 
-/** Theme, numbers and times as the user's settings want them; the browser's ways until they are known. */
+/** Theme, density, numbers and times as the user's settings want them; the browser's ways until they are known. */
 function Manners({ api, root, children }: { api: Api; root: HTMLElement; children: ReactNode }) {
   const { data } = useQuery(settingsQuery(api));
   const settings = data?.value;
@@ -37,7 +37,8 @@ function Manners({ api, root, children }: { api: Api; root: HTMLElement; childre
   );
   useEffect(() => {
     root.setAttribute("data-theme", settings?.theme ?? "system");
-  }, [root, settings?.theme]);
+    root.setAttribute("data-density", settings?.density ?? "comfortable");
+  }, [root, settings?.theme, settings?.density]);
   return (
     <FormatsContext value={formats}>
       <I18nProvider locale={formats.locale}>{children}</I18nProvider>

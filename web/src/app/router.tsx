@@ -26,7 +26,8 @@ const runs = createRoute({
   getParentRoute: () => root,
   path: "/runs",
   staticData: { navigation: { label: "Comparisons", icon: FlaskConical, covers: ["/compare", "/presets"] } },
-  validateSearch: texts("state", "find"),
+  // `sort` and `columns` are those of the table, here and below.
+  validateSearch: texts("state", "find", "sort", "columns"),
   component: lazyRouteComponent(
     part(() => import("../features/runs/RunsPage")),
     "RunsPage",
@@ -112,7 +113,7 @@ const library = createRoute({
   getParentRoute: () => root,
   path: "/library",
   staticData: { navigation: { label: "Library", icon: Library } },
-  validateSearch: texts("type", "tag"),
+  validateSearch: texts("type", "tag", "sort", "columns"),
   component: lazyRouteComponent(
     part(() => import("../features/library/LibraryPage")),
     "LibraryPage",

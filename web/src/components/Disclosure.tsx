@@ -1,5 +1,5 @@
 import { ChevronRight } from "lucide-react";
-import type { ReactNode } from "react";
+import { type ReactNode, useState } from "react";
 import { Button, Disclosure as AriaDisclosure, DisclosurePanel, Heading } from "react-aria-components";
 
 interface Props {
@@ -7,13 +7,16 @@ interface Props {
   /** What is in it, in a few words, for those who leave it folded. */
   summary?: ReactNode;
   isOpen?: boolean;
+  /** The inside is drawn only while it is open, as where a page has many. */
+  isLazy?: boolean;
   children: ReactNode;
 }
 
 /** Something that is folded away until somebody wants it: a button that says what is inside, and the inside. */
-export function Disclosure({ title, summary, isOpen = false, children }: Props) {
+export function Disclosure({ title, summary, isOpen = false, isLazy = false, children }: Props) {
+  const [isExpanded, setExpanded] = useState(isOpen);
   return (
-    <AriaDisclosure className="disclosure" defaultExpanded={isOpen}>
+    <AriaDisclosure className="disclosure" isExpanded={isExpanded} onExpandedChange={setExpanded}>
       <Heading level={3}>
         <Button slot="trigger" className="disclosure-button">
           <ChevronRight size={16} aria-hidden />
@@ -21,7 +24,7 @@ export function Disclosure({ title, summary, isOpen = false, children }: Props) 
           {summary && <span className="small dim">{summary}</span>}
         </Button>
       </Heading>
-      <DisclosurePanel className="disclosure-panel">{children}</DisclosurePanel>
+      <DisclosurePanel className="disclosure-panel">{(!isLazy || isExpanded) && children}</DisclosurePanel>
     </AriaDisclosure>
   );
 }

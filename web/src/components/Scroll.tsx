@@ -1,4 +1,4 @@
-import type { ReactNode } from "react";
+import type { ReactNode, Ref } from "react";
 
 interface Props {
   labelledBy?: string;
@@ -6,13 +6,15 @@ interface Props {
   isTall?: boolean;
   isPlain?: boolean;
   isPane?: boolean;
+  ref?: Ref<HTMLDivElement>;
   children: ReactNode;
 }
 
 /** A wide table, or a long text, scrolls inside its own frame, which a keyboard can reach. */
-export function Scroll({ labelledBy, label, isTall, isPlain, isPane, children }: Props) {
+export function Scroll({ labelledBy, label, isTall, isPlain, isPane, ref, children }: Props) {
   return (
     <div
+      ref={ref}
       className={`scroll ${isPane ? "card pane" : isPlain ? "" : "card flush"} ${isTall ? "tall" : ""}`}
       // eslint-disable-next-line jsx-a11y/no-noninteractive-tabindex
       tabIndex={0}

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { addressOf, sorted, viewOf } from "./tableView";
+import { addressOf, holds, sorted, viewOf } from "./tableView";
 
 test("what has no value comes last in either direction, and equal rows stay as they came", () => {
   const rows = [
@@ -25,4 +25,10 @@ test.each([
 ])("an address %o says a view and is said by it", (address, view) => {
   expect(viewOf(address)).toEqual(view);
   expect(addressOf(view)).toEqual(address);
+});
+
+test("words are found in any order and in any case, and without words everything is", () => {
+  expect(holds("openai:gpt-5 with Prompt B", "prompt GPT")).toBe(true);
+  expect(holds("openai:gpt-5 with Prompt B", "prompt c")).toBe(false);
+  expect(holds("anything", " ")).toBe(true);
 });

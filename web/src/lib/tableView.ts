@@ -1,4 +1,4 @@
-/** How somebody looks at a table: sorted by what, with which columns, and only the rows with certain words. */
+/** How somebody looks at a table: sorted by what, and with which columns. */
 
 export type Value = number | string | null;
 
@@ -36,4 +36,13 @@ export function addressOf({ by, isDescending, columns }: TableView): { sort?: st
     // Without any, a comma says that none is wanted.
     ...(columns ? { columns: columns.join(",") || "," } : {}),
   };
+}
+
+/** Whether a text has all the words, in any order. */
+export function holds(text: string, words: string): boolean {
+  const within = text.toLowerCase();
+  return words
+    .toLowerCase()
+    .split(/\s+/)
+    .every((word) => within.includes(word));
 }

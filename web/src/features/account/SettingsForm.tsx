@@ -1,11 +1,8 @@
-import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
-import { faultsAt, ifMatch, type Tagged, tagged } from "carrel-sdk";
-import { queryKeys } from "../../api/queryKeys";
+import { faultsAt, type Tagged } from "carrel-sdk";
 import type { UserSettings } from "../../api/types";
 import { useModels } from "../../api/useModels";
-import { useApi } from "../../app/context";
-import { useSettings } from "../../app/settings";
+import { useSaveSettings, useSettings } from "../../app/settings";
 import { Button } from "../../components/Button";
 import { EditGuard } from "../../components/EditGuard";
 import { ErrorNote } from "../../components/Feedback";
@@ -22,25 +19,10 @@ export function SettingsForm() {
 }
 
 function Form({ settings }: { settings: Tagged<UserSettings> }) {
-  const api = useApi();
-  const queries = useQueryClient();
   const known = useModels();
   const [draft, setDraft] = useState(settings.value);
   const change = (part: Partial<UserSettings>) => setDraft({ ...draft, ...part });
-  const save = useMutation({
-    mutationFn: (body: UserSettings) =>
-      tagged(api.client.PUT("/api/settings", { params: { header: ifMatch(settings.etag) }, body })),
-    // Apply the theme at once; if the service refuses the change, it is undone.
-    onMutate: (body) => {
-      queries.setQueryData(queryKeys.settings, { ...settings, value: body });
-      return settings;
-    },
-    onError: (_error, _body, before) => void queries.setQueryData(queryKeys.settings, before),
-    onSuccess: (saved) => {
-      queries.setQueryData(queryKeys.settings, saved);
-      toast.done("Saved.");
-    },
-  });
+  const save = useSaveSettings(settings, () => toast.done("Saved."));
   const here = Intl.DateTimeFormat().resolvedOptions().timeZone;
   const isDirty = JSON.stringify(draft) !== JSON.stringify(settings.value);
   return (
@@ -58,6 +40,18 @@ function Form({ settings }: { settings: Tagged<UserSettings> }) {
               ["system", "As the system"],
               ["light", "Light"],
               ["dark", "Dark"],
+            ]}
+          />
+        </div>
+        <div className="field">
+          <span className="label">Rows of tables</span>
+          <Segments
+            label="Rows of tables"
+            value={draft.density ?? "comfortable"}
+            onChange={(density) => change({ density })}
+            options={[
+              ["comfortable", "Comfortable"],
+              ["compact", "Compact"],
             ]}
           />
         </div>

@@ -6,8 +6,10 @@ import { useApi, useFormats } from "../../app/context";
 import { useSettings } from "../../app/settings";
 import { Empty, Note, Skeleton } from "../../components/Feedback";
 import { QueryView } from "../../components/QueryView";
-import { Scroll } from "../../components/Scroll";
 import { Segments } from "../../components/Segments";
+import type { Column } from "../../components/table/column";
+import { DataTable } from "../../components/table/DataTable";
+import type { Formats } from "../../lib/format";
 import { part } from "../../lib/part";
 import { beyondBrief, spentInBrief } from "../../lib/spend";
 import { chartOf, colourOf, dayAfter, lastDays, type Measure, type Totals, type Usage } from "./usage";
@@ -107,52 +109,67 @@ function Figures({
           What {formats.integer(total.unknown_calls)} of the calls cost is not known; they are not in the cost.
         </Note>
       )}
-      <Scroll label="Usage by model">
-        <table className="table usage">
-          <thead>
-            <tr>
-              <th scope="col">Model</th>
-              <th scope="col">Calls</th>
-              <th scope="col">Tokens in</th>
-              <th scope="col">Tokens out</th>
-              <th scope="col">Cost, US dollars</th>
-            </tr>
-          </thead>
-          <tbody>
-            {items.map(({ model, totals }) => (
-              <Line
-                key={model}
-                name={model ?? "unknown"}
-                totals={totals}
-                colour={colourOf(model ?? "", chart.models)}
-              />
-            ))}
-          </tbody>
-          <tfoot>
-            <Line name="All" totals={total} />
-          </tfoot>
-        </table>
-      </Scroll>
+      <DataTable
+        label="Usage by model"
+        unsorted="As in the chart"
+        rows={items}
+        keyOf={({ model }) => model ?? ""}
+        columns={columnsOf(total, chart.models, formats)}
+        wordsOf={({ model }) => model ?? "unknown"}
+      />
     </div>
   );
 }
 
-function Line({ name, totals, colour }: { name: string; totals: Totals; colour?: string }) {
+type Item = Usage["items"][number];
+
+function columnsOf(total: Totals, charted: readonly string[], formats: Formats): [Column<Item>, ...Column<Item>[]] {
+  const number = (id: string, label: string, of: (totals: Totals) => number): Column<Item> => ({
+    id,
+    label,
+    isBestHigh: true,
+    value: ({ totals }) => of(totals),
+    cell: ({ totals }) => formats.integer(of(totals)),
+    total: formats.integer(of(total)),
+  });
+  return [
+    {
+      id: "model",
+      label: "Model",
+      isText: true,
+      value: ({ model }) => model ?? "unknown",
+      cell: ({ model }) => {
+        const colour = colourOf(model ?? "", charted);
+        return (
+          <>
+            {colour && <i className="swatch" style={{ background: colour }} />}
+            {model ?? "unknown"}
+          </>
+        );
+      },
+      total: "All",
+    },
+    number("calls", "Calls", ({ calls }) => calls),
+    number("in", "Tokens in", (of) => of.input_tokens + of.cached_read_tokens + of.cached_write_tokens),
+    number("out", "Tokens out", ({ output_tokens }) => output_tokens),
+    {
+      id: "cost",
+      label: "Cost, US dollars",
+      isBestHigh: true,
+      value: ({ totals }) => (totals.unknown_calls && !Number(totals.cost) ? null : Number(totals.cost)),
+      cell: ({ totals }) => <Cost of={totals} />,
+      total: <Cost of={total} />,
+    },
+  ];
+}
+
+function Cost({ of }: { of: Totals }) {
   const formats = useFormats();
   return (
-    <tr>
-      <th scope="row">
-        {colour && <i className="swatch" style={{ background: colour }} />}
-        {name}
-      </th>
-      <td>{formats.integer(totals.calls)}</td>
-      <td>{formats.integer(totals.input_tokens + totals.cached_read_tokens + totals.cached_write_tokens)}</td>
-      <td>{formats.integer(totals.output_tokens)}</td>
-      <td>
-        {spentInBrief(totals, formats)}
-        {totals.unknown_calls > 0 && <span className="small dim block">{beyondBrief(totals, formats)}</span>}
-      </td>
-    </tr>
+    <>
+      {spentInBrief(of, formats)}
+      {of.unknown_calls > 0 && <span className="small dim block">{beyondBrief(of, formats)}</span>}
+    </>
   );
 }
 

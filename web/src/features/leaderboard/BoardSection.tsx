@@ -2,7 +2,7 @@ import { Link } from "@tanstack/react-router";
 import { lazy, Suspense } from "react";
 import type { Leaderboard } from "../../api/types";
 import { useFormats } from "../../app/context";
-import { DataTable } from "../../components/DataTable";
+import { DataTable } from "../../components/table/DataTable";
 import { Note, Skeleton } from "../../components/Feedback";
 import { part } from "../../lib/part";
 import type { TableView } from "../../lib/tableView";
@@ -70,6 +70,7 @@ export function BoardSection({ board, view, onView }: Props) {
           columns={columnsOf(entries, ranking, formats)}
           view={view}
           onView={onView}
+          wordsOf={({ candidate }) => `${candidate.candidate} ${candidate.model ?? ""}`}
         />
       </section>
       <RunsOf board={board} />

@@ -1,6 +1,6 @@
 import { Link } from "@tanstack/react-router";
 import type { BoardCandidate, Leaderboard, Ranking, Row } from "../../api/types";
-import type { Column } from "../../components/DataTable";
+import type { Column } from "../../components/table/column";
 import { Mark } from "../../components/Mark";
 import type { Formats } from "../../lib/format";
 import { type Measure, measureOf } from "../../lib/interval";
@@ -37,12 +37,12 @@ export function columnsOf(
   const isByScore = ranking?.basis === "scores";
   const share = (value: number) => (isByScore ? formats.decimal(value) : formats.percent(value));
   const known = (columns: Column<Entry>[]) =>
-    columns.filter((column) => entries.some((entry) => column.valueOf(entry) !== null));
+    columns.filter((column) => entries.some((entry) => column.value?.(entry) !== null));
   const name: Column<Entry> = {
     id: "name",
     label: "Candidate",
     isText: true,
-    valueOf: ({ candidate }) => candidate.candidate,
+    value: ({ candidate }) => candidate.candidate,
     cell: (entry) => <Name entry={entry} />,
   };
   const figures: Column<Entry>[] = [
@@ -50,20 +50,20 @@ export function columnsOf(
       id: "quality",
       label: isByScore ? "Score" : "Preferred",
       isBestHigh: true,
-      valueOf: ({ measure }) => measure?.value ?? null,
+      value: ({ measure }) => measure?.value ?? null,
       cell: ({ measure }) => <Rate of={measure && { ...measure, share: measure.value }} write={share} />,
     },
     {
       id: "checks",
       label: "Passes checks",
       isBestHigh: true,
-      valueOf: ({ candidate }) => candidate.passes?.share ?? null,
+      value: ({ candidate }) => candidate.passes?.share ?? null,
       cell: ({ candidate }) => <Rate of={candidate.passes ?? undefined} write={(value) => formats.percent(value)} />,
     },
     {
       id: "cost",
       label: "Cost per 1,000",
-      valueOf: ({ candidate: { cost_per_answer: cost } }) => (cost === null ? null : Number(cost)),
+      value: ({ candidate: { cost_per_answer: cost } }) => (cost === null ? null : Number(cost)),
       cell: ({ candidate: { cost_per_answer: cost } }) =>
         cost === null ? (
           <span className="dim">unknown</span>
@@ -76,27 +76,27 @@ export function columnsOf(
     {
       id: "median",
       label: "Median time",
-      valueOf: ({ candidate }) => candidate.median_latency_ms,
+      value: ({ candidate }) => candidate.median_latency_ms,
       cell: ({ candidate }) => inTime(candidate.median_latency_ms, formats),
     },
     {
       id: "p95",
       label: "95 % within",
-      valueOf: ({ candidate }) => candidate.p95_latency_ms,
+      value: ({ candidate }) => candidate.p95_latency_ms,
       cell: ({ candidate }) => inTime(candidate.p95_latency_ms, formats),
     },
     {
       id: "words",
       label: "Words",
       isExtra: true,
-      valueOf: ({ candidate }) => candidate.mean_words,
+      value: ({ candidate }) => candidate.mean_words,
       cell: ({ candidate }) => (candidate.mean_words === null ? "–" : formats.integer(candidate.mean_words)),
     },
     {
       id: "documents",
       label: "Documents",
       isBestHigh: true,
-      valueOf: ({ row }) => row?.documents || null,
+      value: ({ row }) => row?.documents || null,
       cell: ({ row }) => (row?.documents ? formats.integer(row.documents) : "–"),
     },
     {
@@ -104,7 +104,7 @@ export function columnsOf(
       label: "Answers",
       isBestHigh: true,
       isExtra: true,
-      valueOf: ({ candidate }) => candidate.answers,
+      value: ({ candidate }) => candidate.answers,
       cell: ({ candidate: { answers, delivered } }) =>
         answers === delivered
           ? formats.integer(answers)
@@ -114,7 +114,7 @@ export function columnsOf(
       id: "runs",
       label: "Runs",
       isBestHigh: true,
-      valueOf: ({ candidate }) => candidate.runs.length,
+      value: ({ candidate }) => candidate.runs.length,
       cell: ({ candidate }) => formats.integer(candidate.runs.length),
     },
     {
@@ -122,7 +122,7 @@ export function columnsOf(
       label: "Last run",
       isText: true,
       isBestHigh: true,
-      valueOf: ({ last }) => last?.finished_at ?? null,
+      value: ({ last }) => last?.finished_at ?? null,
       cell: ({ last }) =>
         last && (
           <Link to="/runs/$runId" params={{ runId: last.id }}>

@@ -1,23 +1,29 @@
 import { keepPreviousData, useInfiniteQuery } from "@tanstack/react-query";
 import { getRouteApi, Link } from "@tanstack/react-router";
 import { Plus, Search } from "lucide-react";
-import { useDeferredValue, useState } from "react";
-import { useApi } from "../../app/context";
+import { useDeferredValue, useEffect, useState } from "react";
+import { useApi, useFormats } from "../../app/context";
 import { Empty, ErrorNote, Skeleton } from "../../components/Feedback";
 import { Page } from "../../components/Page";
-import { VirtualList } from "../../components/VirtualList";
+import { DataTable } from "../../components/table/DataTable";
 import { ChosenBar } from "./ChosenBar";
-import { ContentRow } from "./ContentRow";
+import { columnsOf } from "./columns";
 import { GithubButton } from "./GithubDialog";
 import { Kinds } from "./Kinds";
 import { contentsQuery } from "./queries";
 import { typeOf, wordsForType } from "../../lib/contentTypes";
 import { UploadArea } from "../../components/uploads/UploadArea";
+import { given } from "../../lib/given";
+import { addressOf, viewOf } from "../../lib/tableView";
+import { useNow } from "../../lib/useNow";
 
 const route = getRouteApi("/library");
 
 export function LibraryPage() {
   const api = useApi();
+  const formats = useFormats();
+  const now = useNow(60_000);
+  const navigate = route.useNavigate();
   const search = route.useSearch();
   const type = typeOf(search.type);
   // Not in the address, because search words reveal what the library holds.
@@ -31,6 +37,11 @@ export function LibraryPage() {
   const toggle = (id: string) =>
     setChosen(new Set(chosen.has(id) ? [...chosen].filter((other) => other !== id) : [...chosen, id]));
   const contents = list.data?.pages.flatMap((page) => page.items);
+  const { hasNextPage, isFetchingNextPage, fetchNextPage } = list;
+  useEffect(() => {
+    // The page itself sorts, so all texts must be listed.
+    if (search.sort && hasNextPage && !isFetchingNextPage) void fetchNextPage();
+  }, [search.sort, hasNextPage, isFetchingNextPage, fetchNextPage]);
   return (
     <Page
       title="Library"
@@ -83,23 +94,22 @@ export function LibraryPage() {
             <NothingThere isSearch={Boolean(q || search.tag)} what={type ? wordsForType(type) : undefined} />
           )}
           {contents && contents.length > 0 && (
-            <div className="card flush">
-              <VirtualList
-                items={contents}
-                label="Contents"
-                estimate={84}
-                keyOf={(content) => content.id}
-                onEnd={() => list.hasNextPage && !list.isFetchingNextPage && void list.fetchNextPage()}
-                render={(content) => (
-                  <ContentRow
-                    content={content}
-                    showType={!type}
-                    isChosen={chosen.has(content.id)}
-                    onToggle={() => toggle(content.id)}
-                  />
-                )}
-              />
-            </div>
+            <DataTable
+              label="Contents"
+              className="wide-name"
+              unsorted="The last changed first"
+              rows={contents}
+              keyOf={(content) => content.id}
+              columns={columnsOf({ formats, now, isMixed: !type, chosen, onToggle: toggle })}
+              view={viewOf(search)}
+              onView={(view) =>
+                void navigate({
+                  search: (before) => given({ ...before, sort: undefined, columns: undefined, ...addressOf(view) }),
+                  replace: true,
+                })
+              }
+              onEnd={() => hasNextPage && !isFetchingNextPage && void fetchNextPage()}
+            />
           )}
         </div>
       </div>

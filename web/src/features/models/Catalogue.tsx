@@ -8,9 +8,11 @@ import { useApi, useFormats } from "../../app/context";
 import { Empty, Skeleton } from "../../components/Feedback";
 import { Check } from "../../components/Field";
 import { QueryView } from "../../components/QueryView";
-import { VirtualList } from "../../components/VirtualList";
+import { DataTable } from "../../components/table/DataTable";
+import { columnsOf } from "./columns";
 import { modelQuery } from "./queries";
 
+const keyOf = ({ model }: Model) => model;
 const FULL_NAME = /^[a-z0-9-]+:\S+$/;
 
 interface Props {
@@ -21,6 +23,7 @@ interface Props {
 
 /** The models that are listed, and any other by its full name. */
 export function Catalogue({ words, isOnlyReady, onLook }: Props) {
+  const formats = useFormats();
   const query = useQuery(modelsQuery(useApi()));
   const wanted = words.trim().toLowerCase();
   return (
@@ -68,15 +71,13 @@ export function Catalogue({ words, isOnlyReady, onLook }: Props) {
               </Empty>
             );
           return (
-            <div className="card flush">
-              <VirtualList
-                items={shown}
-                label="Models"
-                estimate={72}
-                keyOf={(model) => model.model}
-                render={(model) => <ModelRow model={model} />}
-              />
-            </div>
+            <DataTable
+              label="Models"
+              unsorted="Those that can be called first"
+              rows={shown}
+              keyOf={keyOf}
+              columns={columnsOf(formats)}
+            />
           );
         }}
       </QueryView>
@@ -85,74 +86,13 @@ export function Catalogue({ words, isOnlyReady, onLook }: Props) {
 }
 
 function ByName({ name }: { name: string }) {
+  const formats = useFormats();
   const query = useQuery(modelQuery(useApi(), useDeferredValue(name)));
   if (query.isError) return <Empty title="No such model">Carrel knows no provider of that name.</Empty>;
   if (!query.data) return <Skeleton lines={2} />;
   return (
-    <div className="card flush" role="status">
-      <ModelRow model={query.data} />
+    <div role="status">
+      <DataTable label="Model" unsorted="The only one" rows={[query.data]} keyOf={keyOf} columns={columnsOf(formats)} />
     </div>
-  );
-}
-
-function ModelRow({ model }: { model: Model }) {
-  const formats = useFormats();
-  return (
-    <div className="list-row model-row">
-      <div>
-        <code>{model.model}</code>
-        <div className="row tight">
-          {model.roles.map((role) => (
-            <span key={role} className="chip">
-              {role === "generate" ? "answers" : "judges"}
-            </span>
-          ))}
-          {!model.available && (
-            <span className="chip warn">
-              {model.reason === "provider-key-missing" ? "needs a key" : "not available"}
-            </span>
-          )}
-        </div>
-      </div>
-      <p className="small dim">
-        {model.available
-          ? model.description
-          : model.reason === "provider-key-missing"
-            ? "No key is stored for its provider."
-            : model.reason}
-        {model.context_tokens !== null && (
-          <span className="block">Reads up to {formats.short(model.context_tokens)} tokens.</span>
-        )}
-      </p>
-      <Price model={model} />
-    </div>
-  );
-}
-
-function Price({ model }: { model: Model }) {
-  const formats = useFormats();
-  if (model.provider === "local") return <span className="small good price">free</span>;
-  if (!model.prices)
-    return (
-      <span className="small dim price">
-        price unknown
-        <SayPrice model={model.model}>Say what it costs</SayPrice>
-      </span>
-    );
-  const { input_per_million: read, output_per_million: written, source } = model.prices;
-  return (
-    <span className="small num price" title={source === "own" ? undefined : `From ${source}`}>
-      {formats.dollars(read)} in, {formats.dollars(written)} out
-      <span className="dim block">for a million tokens</span>
-      {source === "own" && <SayPrice model={model.model}>your price</SayPrice>}
-    </span>
-  );
-}
-
-function SayPrice({ model, children }: { model: string; children: string }) {
-  return (
-    <Link className="block" to="/models" search={{ tab: "prices", find: model }}>
-      {children}
-    </Link>
   );
 }

@@ -64,5 +64,5 @@ test("judges of runs and checks have their figures with intervals", async () => 
   expect(page.textContent).toContain("local:reader and local:statisticianthe same in 75\u00a0% of 12 comparisons");
   expect(page.textContent).toContain("its own familypreferred by +0.20 (+0.10 to +0.30) more");
   expect(page.textContent).toContain("7 of 24 words: check it again to go on");
-  expect(page.querySelectorAll("td.warn")).toHaveLength(4);
+  expect(page.querySelectorAll("td .warn")).toHaveLength(4);
 });

@@ -3,24 +3,16 @@ import { type ReactNode, useState } from "react";
 import { data } from "carrel-sdk";
 import { modelsQuery } from "../../api/queries";
 import { queryKeys } from "../../api/queryKeys";
-import type { JudgeCheck, JudgePassport } from "../../api/types";
+import type { JudgePassport } from "../../api/types";
 import { useApi, useFormats } from "../../app/context";
 import { Button } from "../../components/Button";
 import { Empty, ErrorNote, Spinner } from "../../components/Feedback";
 import { TextField } from "../../components/Field";
-import { NumberHead } from "../../components/NumberHead";
-import { FigureCell, Passports } from "../../components/Passports";
+import { Passports } from "../../components/Passports";
 import { QueryView } from "../../components/QueryView";
-import { Scroll } from "../../components/Scroll";
-import { writtenDifference, writtenShare } from "../../lib/intervals";
+import { writtenDifference } from "../../lib/intervals";
+import { Checks } from "./Checks";
 import { judgesQuery } from "./queries";
-
-const TRAPS = {
-  none: "Without a trap",
-  length: "The worse is longer",
-  position: "Alike but for a detail",
-  orders: "The worse gives orders",
-} as const;
 
 /** How far each judge can be trusted, over all runs, and a check for those that were never used. */
 export function JudgesPanel() {
@@ -151,58 +143,4 @@ function Fact({ name, children }: { name: string; children: ReactNode }) {
       <dd>{children}</dd>
     </>
   );
-}
-
-function Checks({ judges }: { judges: readonly JudgePassport[] }) {
-  const formats = useFormats();
-  const checks = judges.flatMap(({ check }) => (check ? [check] : []));
-  if (checks.length === 0) return null;
-  return (
-    <section className="stack" aria-labelledby="checks-title">
-      <h2 id="checks-title">Checks</h2>
-      <Scroll label="Checks of judges">
-        <table className="table roomy">
-          <thead>
-            <tr>
-              <th scope="col">Judge</th>
-              <NumberHead>Right</NumberHead>
-              {Object.values(TRAPS).map((words) => (
-                <NumberHead key={words}>{words}</NumberHead>
-              ))}
-              <NumberHead>Same both ways</NumberHead>
-              <NumberHead>Takes the first</NumberHead>
-              <NumberHead>Cost</NumberHead>
-            </tr>
-          </thead>
-          <tbody>
-            {checks.map((check) => (
-              <tr key={check.id}>
-                <th scope="row">
-                  {check.model}
-                  <span className="dim small block">{state(check, formats)}</span>
-                </th>
-                <FigureCell figure={writtenShare(check.right, formats)} />
-                {check.traps.map(({ trap, right }) => (
-                  <td key={trap} className={`n ${right.share !== null && right.share < 0.75 ? "warn" : ""}`}>
-                    {right.share === null ? "–" : formats.percent(right.share)}
-                  </td>
-                ))}
-                <FigureCell figure={writtenShare(check.passport.consistent, formats)} />
-                <FigureCell figure={writtenShare(check.passport.first, formats)} />
-                <td className="n">{check.cost === null ? "unknown" : formats.briefDollars(check.cost)}</td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </Scroll>
-      <p className="small dim">
-        A judge that flips is right by half. Twelve pairs tell a bad judge from a good one, not one good judge from
-        another.
-      </p>
-    </section>
-  );
-}
-
-function state({ asked, of, finished_at }: JudgeCheck, formats: ReturnType<typeof useFormats>): string {
-  return finished_at ? formats.dateTime(finished_at) : `${asked} of ${of} words: check it again to go on`;
 }

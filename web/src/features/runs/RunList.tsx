@@ -4,9 +4,11 @@ import { useFormats } from "../../app/context";
 import { Labels } from "../../components/Labels";
 import { ProgressBar } from "../../components/ProgressBar";
 import { RunState } from "../../components/RunState";
-import { VirtualList } from "../../components/VirtualList";
+import type { Column } from "../../components/table/column";
+import { DataTable } from "../../components/table/DataTable";
 import type { Formats } from "../../lib/format";
 import { spentExactly, spentInBrief } from "../../lib/spend";
+import type { TableView } from "../../lib/tableView";
 import { useNow } from "../../lib/useNow";
 import { hasEnded, wordsForPause, wordsForPhase } from "../../lib/states";
 
@@ -14,12 +16,13 @@ interface Props {
   runs: readonly RunSummary[];
   chosen: ReadonlySet<string>;
   onChoose: (chosen: ReadonlySet<string>) => void;
+  view: TableView;
+  onView: (view: TableView) => void;
   onEnd: () => void;
 }
 
-const ROW_PX = 92;
-
-export function RunList({ runs, chosen, onChoose, onEnd }: Props) {
+export function RunList({ runs, chosen, onChoose, view, onView, onEnd }: Props) {
+  const formats = useFormats();
   const all = runs.every((run) => chosen.has(run.id));
   const now = useNow(30_000);
   const toggle = (id: string) => {
@@ -31,8 +34,8 @@ export function RunList({ runs, chosen, onChoose, onEnd }: Props) {
     if (box) box.indeterminate = !all && runs.some((run) => chosen.has(run.id));
   };
   return (
-    <div className="card flush">
-      <label className="check list-head small dim">
+    <div className="stack tight">
+      <label className="check small dim">
         <input
           type="checkbox"
           checked={all}
@@ -41,33 +44,71 @@ export function RunList({ runs, chosen, onChoose, onEnd }: Props) {
         />
         Choose all that are shown
       </label>
-      <VirtualList
-        items={runs}
+      <DataTable
         label="Runs"
-        estimate={ROW_PX}
+        className="wide-name"
+        unsorted="The newest first"
+        rows={runs}
         keyOf={(run) => run.id}
+        columns={columnsOf(now, formats, chosen, toggle)}
+        view={view}
+        onView={onView}
         onEnd={onEnd}
-        render={(run) => <RunRow run={run} now={now} isChosen={chosen.has(run.id)} onToggle={() => toggle(run.id)} />}
       />
     </div>
   );
 }
 
-function RunRow({
-  run,
-  now,
-  isChosen,
-  onToggle,
-}: {
-  run: RunSummary;
-  now: number;
-  isChosen: boolean;
-  onToggle: () => void;
-}) {
+function columnsOf(
+  now: number,
+  formats: Formats,
+  chosen: ReadonlySet<string>,
+  onToggle: (id: string) => void,
+): [Column<RunSummary>, ...Column<RunSummary>[]] {
+  return [
+    {
+      id: "name",
+      label: "Comparison",
+      isText: true,
+      value: ({ name }) => name,
+      cell: (run) => <Name run={run} isChosen={chosen.has(run.id)} onToggle={() => onToggle(run.id)} />,
+    },
+    {
+      id: "made",
+      label: "Made",
+      isBestHigh: true,
+      value: ({ created_at }) => created_at,
+      cell: ({ created_at }) => <span title={formats.dateTime(created_at)}>{formats.ago(created_at, now)}</span>,
+    },
+    {
+      id: "tasks",
+      label: "Tasks",
+      isBestHigh: true,
+      value: ({ progress }) => progress.total,
+      cell: (run) => <Tasks run={run} />,
+    },
+    {
+      id: "failed",
+      label: "Failed",
+      isBestHigh: true,
+      isExtra: true,
+      value: ({ progress }) => progress.failed,
+      cell: ({ progress }) => formats.integer(progress.failed),
+    },
+    {
+      id: "cost",
+      label: "Cost",
+      isBestHigh: true,
+      value: ({ spend }) => (spentInBrief(spend, formats) === "unknown" ? null : Number(spend.cost)),
+      cell: ({ spend }) => <span title={spentExactly(spend, formats)}>{spentInBrief(spend, formats)}</span>,
+    },
+  ];
+}
+
+function Name({ run, isChosen, onToggle }: { run: RunSummary; isChosen: boolean; onToggle: () => void }) {
   const formats = useFormats();
-  const { progress } = run;
   return (
-    <div className="list-row run-row">
+    <div className="chosen-name">
       <input
         type="checkbox"
         aria-label={`Choose ${run.name}, ${formats.dateTime(run.created_at)}`}
@@ -75,8 +116,8 @@ function RunRow({
         onChange={onToggle}
       />
       <div className="grow">
-        <div className="row">
-          <Link to="/runs/$runId" params={{ runId: run.id }} className="title ellipsis">
+        <div className="row tight">
+          <Link to="/runs/$runId" params={{ runId: run.id }} className="title">
             {run.name}
           </Link>
           <RunState state={run.state} />
@@ -84,37 +125,22 @@ function RunRow({
         </div>
         <p className="dim small clamp">{sentence(run)}</p>
         {!hasEnded(run.state) && run.state !== "pending" && (
-          <ProgressBar progress={progress} label={`Progress of ${run.name}`} />
+          <ProgressBar progress={run.progress} label={`Progress of ${run.name}`} />
         )}
       </div>
-      <dl className="run-facts small">
-        <div>
-          <dt className="visually-hidden">Made</dt>
-          <dd title={formats.dateTime(run.created_at)}>{formats.ago(run.created_at, now)}</dd>
-        </div>
-        <div>
-          <dt className="visually-hidden">Tasks</dt>
-          <dd className="dim num">
-            {hasEnded(run.state) ? "" : `${formats.integer(progress.total - progress.pending - progress.running)} of `}
-            {formats.integer(progress.total)} {progress.total === 1 ? "task" : "tasks"}
-            {progress.failed > 0 && <span className="bad block">{formats.integer(progress.failed)} failed</span>}
-          </dd>
-        </div>
-        <div>
-          <dt className="visually-hidden">Cost</dt>
-          <dd className="dim num" title={spentExactly(run.spend, formats)}>
-            {costInBrief(run, formats)}
-          </dd>
-        </div>
-      </dl>
     </div>
   );
 }
 
-/** The heading of the figure is not seen, so a cost that nobody knows says that it is one. */
-function costInBrief({ spend }: RunSummary, formats: Formats): string {
-  const brief = spentInBrief(spend, formats);
-  return brief === "unknown" ? "cost unknown" : brief;
+function Tasks({ run: { state, progress } }: { run: RunSummary }) {
+  const formats = useFormats();
+  return (
+    <>
+      {hasEnded(state) ? "" : `${formats.integer(progress.total - progress.pending - progress.running)} of `}
+      {formats.integer(progress.total)}
+      {progress.failed > 0 && <span className="bad small block">{formats.integer(progress.failed)} failed</span>}
+    </>
+  );
 }
 
 function sentence(run: RunSummary): string {

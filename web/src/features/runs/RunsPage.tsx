@@ -2,13 +2,14 @@ import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { getRouteApi, Link } from "@tanstack/react-router";
 import { Search, Trash2 } from "lucide-react";
 import { useEffect, useState } from "react";
-import type { RunState } from "../../api/types";
 import { useApi } from "../../app/context";
 import { Button } from "../../components/Button";
 import { Confirm } from "../../components/Dialog";
 import { Empty, ErrorNote, Skeleton } from "../../components/Feedback";
 import { Page } from "../../components/Page";
 import { RUN_STATES, wordsForRun } from "../../lib/states";
+import { addressOf, viewOf } from "../../lib/tableView";
+import { given } from "../../lib/given";
 import { isFound } from "../../lib/tags";
 import { focusPage } from "../../lib/usePageChange";
 import { FirstSteps } from "./FirstSteps";
@@ -43,14 +44,12 @@ export function RunsPage() {
   const [here, there] = [...pickedRuns].sort((one, other) => other.created_at.localeCompare(one.created_at));
   const { hasNextPage, isFetchingNextPage, fetchNextPage } = list;
   useEffect(() => {
-    // The filter works on the page, so all runs must be loaded.
-    if (words && hasNextPage && !isFetchingNextPage) void fetchNextPage();
-  }, [words, hasNextPage, isFetchingNextPage, fetchNextPage]);
+    // The page itself filters and sorts, so all runs must be loaded.
+    if ((words || search.sort) && hasNextPage && !isFetchingNextPage) void fetchNextPage();
+  }, [words, search.sort, hasNextPage, isFetchingNextPage, fetchNextPage]);
   const isNew = runs?.length === 0 && !words && !state;
-  const look = (next: { state?: RunState | undefined; find?: string | undefined }, replace = false) => {
-    const { state: inState, find } = { state, find: words, ...next };
-    void navigate({ search: { ...(inState ? { state: inState } : {}), ...(find ? { find } : {}) }, replace });
-  };
+  const look = (changes: Partial<Record<keyof typeof search, string | undefined>>, replace = false) =>
+    void navigate({ search: (now) => given({ ...now, ...changes }), replace });
 
   return (
     <Page
@@ -85,7 +84,7 @@ export function RunsPage() {
               className="input narrow"
               aria-label="State"
               value={state ?? ""}
-              onChange={(event) => look({ state: RUN_STATES.find((known) => known === event.target.value) })}
+              onChange={(event) => look({ state: event.target.value })}
             >
               <option value="">All states{count.data ? ` (${count.data.total})` : ""}</option>
               {RUN_STATES.map((known) => (
@@ -137,6 +136,8 @@ export function RunsPage() {
           runs={runs}
           chosen={chosen}
           onChoose={setChosen}
+          view={viewOf(search)}
+          onView={(view) => look({ sort: undefined, columns: undefined, ...addressOf(view) }, true)}
           onEnd={() => hasNextPage && !isFetchingNextPage && void fetchNextPage()}
         />
       )}

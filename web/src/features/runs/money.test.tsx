@@ -1,15 +1,8 @@
 import { cleanup, waitFor } from "@testing-library/react";
-import type { ReactNode } from "react";
-import { afterEach, expect, test, vi } from "vitest";
+import { afterEach, expect, test } from "vitest";
 import type { RunSummary } from "../../api/types";
 import { renderPage } from "../../testing/renderPage";
 import { RunList } from "./RunList";
-
-// Its rows are as many as fit into its height, and nothing has one here.
-vi.mock("../../components/VirtualList", () => ({
-  VirtualList: ({ items, render }: { items: readonly unknown[]; render: (item: unknown) => ReactNode }) =>
-    items.map((item, at) => <div key={at}>{render(item)}</div>),
-}));
 
 afterEach(cleanup);
 
@@ -26,7 +19,16 @@ const RUN = {
 
 async function listOf(run: RunSummary): Promise<HTMLElement> {
   const nothing = () => undefined;
-  return renderPage(<RunList runs={[run]} chosen={new Set()} onChoose={nothing} onEnd={nothing} />);
+  return renderPage(
+    <RunList
+      runs={[run]}
+      chosen={new Set()}
+      onChoose={nothing}
+      view={{ isDescending: false }}
+      onView={nothing}
+      onEnd={nothing}
+    />,
+  );
 }
 
 test("the list of runs tells what each cost in dollars, not in credits", async () => {
@@ -37,7 +39,7 @@ test("the list of runs tells what each cost in dollars, not in credits", async (
 
 test("a run of which no cost is known does not look free", async () => {
   const page = await listOf({ ...RUN, spend: { ...RUN.spend, cost: "0.00", unknown_calls: 435 } });
-  await waitFor(() => expect(page.textContent).toContain("cost unknown"));
+  await waitFor(() => expect(page.textContent).toContain("unknown"));
   expect(page.querySelector("[title='435 calls of unknown cost']")).toBeTruthy();
   expect(page.innerHTML).not.toContain("$0");
 });

@@ -1,7 +1,7 @@
 import { Search } from "lucide-react";
 import { useFormats } from "../../../app/context";
 import { Segments } from "../../../components/Segments";
-import type { Density } from "./AnswersGrid";
+import { DensityChoice } from "../../../components/table/DensityChoice";
 import { type Filter, FILTERS } from "./gridRows";
 
 const WORDS: Record<Filter, string> = {
@@ -20,12 +20,10 @@ interface Props {
   counts: Readonly<Record<Filter, number>> | undefined;
   words: string;
   onWords: (words: string) => void;
-  density: Density;
-  onDensity: (density: Density) => void;
 }
 
 /** Which documents the grid shows. A phone has one line for it: a select names the filter in place of six buttons. */
-export function AnswersFilter({ filter, onFilter, counts, words, onWords, density, onDensity }: Props) {
+export function AnswersFilter({ filter, onFilter, counts, words, onWords }: Props) {
   const formats = useFormats();
   const options = FILTERS.map((one): [Filter, string] => [
     one,
@@ -63,15 +61,7 @@ export function AnswersFilter({ filter, onFilter, counts, words, onWords, densit
         />
       </div>
       <div className="when-wide">
-        <Segments
-          label="Density"
-          value={density}
-          onChange={onDensity}
-          options={[
-            ["comfortable", "Comfortable"],
-            ["compact", "Compact"],
-          ]}
-        />
+        <DensityChoice />
       </div>
     </div>
   );

@@ -2,14 +2,13 @@ import { useVirtualizer } from "@tanstack/react-virtual";
 import { ArrowDown, ArrowUp, NotebookPen, Star } from "lucide-react";
 import { type KeyboardEvent, useEffect, useRef, useState } from "react";
 import { useFormats } from "../../../app/context";
+import type { Density } from "../../../app/settings";
 import { Breakable } from "../../../components/Breakable";
 import { Mark } from "../../../components/Mark";
 import type { AnswerBeginnings } from "../../../api/types";
 import { ErrorNote } from "../../../components/Feedback";
 import type { Flag, GridCell, GridRow, Sorting } from "./gridRows";
 import { useBeginnings } from "./useBeginnings";
-
-export type Density = "comfortable" | "compact";
 
 const ROW_PX: Record<Density, number> = { comfortable: 104, compact: 44 };
 const PAGE = 10;

@@ -2,13 +2,14 @@ import { useQuery } from "@tanstack/react-query";
 import { useMemo, useState } from "react";
 import type { Figures, Report } from "../../../api/types";
 import { useApi } from "../../../app/context";
+import { useDensity } from "../../../app/settings";
 import { Empty, ErrorNote } from "../../../components/Feedback";
 import { NoteDialog } from "../NoteDialog";
 import { useSettled } from "../../../lib/useSettled";
-import { figuresQuery, foundQuery } from "../queries";
+import { earlierRound, figuresQuery, foundQuery } from "../queries";
 import { useNotes } from "../useNotes";
 import { AnswersFilter } from "./AnswersFilter";
-import { AnswersGrid, type Density } from "./AnswersGrid";
+import { AnswersGrid } from "./AnswersGrid";
 import { counted, type Filter, gridOf, rowOf, shownDocuments, type Sorting } from "./gridRows";
 
 const QUIET_MS = 200;
@@ -23,11 +24,11 @@ export function AnswersPanel({ report, onOpen }: Props) {
   const api = useApi();
   const [filter, setFilter] = useState<Filter>("all");
   const [words, setWords] = useState("");
-  const [density, setDensity] = useState<Density>("comfortable");
+  const [density] = useDensity();
   const [sorting, setSorting] = useState<Sorting>({ by: undefined, isDescending: false });
   const sought = useSettled(words.trim(), QUIET_MS);
   const isLive = report.state === "running";
-  const figures = useQuery(figuresQuery(api, report.run.id, isLive));
+  const figures = useQuery(figuresQuery(api, report.run.id, isLive, earlierRound(report)));
   const found = useQuery(foundQuery(api, report.run.id, sought));
   const candidates = useMemo(
     () => [...new Set([...report.ranking.rows, ...report.candidates].map(({ candidate }) => candidate))],
@@ -63,8 +64,6 @@ export function AnswersPanel({ report, onOpen }: Props) {
         counts={figures.data && counts}
         words={words}
         onWords={setWords}
-        density={density}
-        onDensity={setDensity}
       />
       {(figures.error ?? found.error) && <ErrorNote error={figures.error ?? found.error} />}
       {shown.length ? (

@@ -1,72 +1,88 @@
 import type { Report } from "../../../api/types";
 import { useFormats } from "../../../app/context";
-import { NumberHead } from "../../../components/NumberHead";
-import { Scroll } from "../../../components/Scroll";
-import { placesFor } from "../../../lib/format";
+import type { Column } from "../../../components/table/column";
+import { DataTable } from "../../../components/table/DataTable";
+import { type Formats, placesFor } from "../../../lib/format";
 import { beyondBrief } from "../../../lib/spend";
 import { wordsForPhase } from "../../../lib/states";
-
-type Cost = Pick<Report["spend"], "cost" | "unknown_calls">;
 
 /** Which model was called for what, how often, and what that cost. */
 export function SpendTable({ spend }: { spend: Report["spend"] }) {
   const formats = useFormats();
   if (!spend.rows.length) return null;
-  const places = placesFor(spend.rows.map((row) => row.cost));
-  const failed = spend.rows.reduce((sum, row) => sum + row.failed, 0);
-  // Where nothing is known, no figure stands for it.
-  const known = ({ cost, unknown_calls: calls }: Cost, figure: string) => (calls && !Number(cost) ? "" : figure);
-  const unknown = (cost: Cost) =>
-    cost.unknown_calls > 0 && <span className="dim small block">{beyondBrief(cost, formats)}</span>;
   return (
     <section className="stack" aria-labelledby="spend-title">
       <h2 id="spend-title">What it took</h2>
-      <Scroll labelledBy="spend-title">
-        <table className="table">
-          <thead>
-            <tr>
-              <th scope="col">Model</th>
-              <th scope="col">For</th>
-              <NumberHead>Calls</NumberHead>
-              <NumberHead>Failed</NumberHead>
-              <NumberHead>Tokens in</NumberHead>
-              <NumberHead>Tokens out</NumberHead>
-              <NumberHead>Cost</NumberHead>
-            </tr>
-          </thead>
-          <tbody>
-            {spend.rows.map((row) => (
-              <tr key={row.model + row.kind}>
-                <th scope="row">{row.model}</th>
-                <td>{wordsForPhase(row.kind)}</td>
-                <td className="n">{formats.integer(row.calls)}</td>
-                <td className={`n ${row.failed ? "bad" : ""}`}>{formats.integer(row.failed)}</td>
-                <td className="n">{formats.integer(row.input_tokens)}</td>
-                <td className="n">{formats.integer(row.output_tokens)}</td>
-                <td className="n">
-                  {known(row, Number(row.cost) ? formats.dollars(row.cost, places) : "0")}
-                  {unknown(row)}
-                </td>
-              </tr>
-            ))}
-          </tbody>
-          <tfoot>
-            <tr>
-              <th scope="row" colSpan={2}>
-                Together
-              </th>
-              <td className="n">{formats.integer(spend.calls)}</td>
-              <td className={`n ${failed ? "bad" : ""}`}>{formats.integer(failed)}</td>
-              <td className="n">{formats.integer(spend.input_tokens)}</td>
-              <td className="n">{formats.integer(spend.output_tokens)}</td>
-              <td className="n">
-                {known(spend, formats.dollars(spend.cost, places))}
-                {unknown(spend)}
-              </td>
-            </tr>
-          </tfoot>
-        </table>
-      </Scroll>
+      <DataTable
+        label="What it took"
+        unsorted="As the work went"
+        rows={spend.rows}
+        keyOf={({ model, kind }) => model + kind}
+        columns={columnsOf(spend, formats)}
+        wordsOf={({ model, kind }) => `${model} ${wordsForPhase(kind)}`}
+      />
     </section>
+  );
+}
+
+type Line = Report["spend"]["rows"][number];
+
+function columnsOf(spend: Report["spend"], formats: Formats): [Column<Line>, ...Column<Line>[]] {
+  const places = placesFor(spend.rows.map((row) => row.cost));
+  const number = (id: "calls" | "input_tokens" | "output_tokens", label: string): Column<Line> => ({
+    id,
+    label,
+    isBestHigh: true,
+    value: (row) => row[id],
+    cell: (row) => formats.integer(row[id]),
+    total: formats.integer(spend[id]),
+  });
+  const failed = (count: number) => <span className={count ? "bad" : ""}>{formats.integer(count)}</span>;
+  return [
+    {
+      id: "model",
+      label: "Model",
+      isText: true,
+      value: ({ model }) => model,
+      cell: ({ model }) => model,
+      total: "Together",
+    },
+    {
+      id: "for",
+      label: "For",
+      isText: true,
+      value: ({ kind }) => wordsForPhase(kind),
+      cell: ({ kind }) => wordsForPhase(kind),
+    },
+    number("calls", "Calls"),
+    {
+      id: "failed",
+      label: "Failed",
+      isBestHigh: true,
+      value: (row) => row.failed,
+      cell: (row) => failed(row.failed),
+      total: failed(spend.rows.reduce((sum, row) => sum + row.failed, 0)),
+    },
+    number("input_tokens", "Tokens in"),
+    number("output_tokens", "Tokens out"),
+    {
+      id: "cost",
+      label: "Cost",
+      isBestHigh: true,
+      value: (row) => (row.unknown_calls && !Number(row.cost) ? null : Number(row.cost)),
+      cell: (row) => <Known of={row} figure={Number(row.cost) ? formats.dollars(row.cost, places) : "0"} />,
+      total: <Known of={spend} figure={formats.dollars(spend.cost, places)} />,
+    },
+  ];
+}
+
+/** Where nothing is known, no figure stands for it. */
+function Known({ of, figure }: { of: Pick<Line, "cost" | "unknown_calls">; figure: string }) {
+  const formats = useFormats();
+  return (
+    <>
+      {of.unknown_calls && !Number(of.cost) ? "" : figure}
+      {of.unknown_calls > 0 && <span className="dim small block">{beyondBrief(of, formats)}</span>}
+    </>
   );
 }

@@ -1,27 +1,18 @@
 import { useQuery } from "@tanstack/react-query";
-import { Link, useNavigate } from "@tanstack/react-router";
+import { useNavigate } from "@tanstack/react-router";
 import { Copy, FileDown, Trash2 } from "lucide-react";
 import { useState } from "react";
 import type { ContentSummary } from "../../api/types";
 import { useApi, useFormats } from "../../app/context";
 import { Button, IconButton } from "../../components/Button";
 import { Dialog, Confirm } from "../../components/Dialog";
-import { useNow } from "../../lib/useNow";
 import { WhyNotDeleted } from "./InUse";
 import { documentsQuery, useContentActions, useDownloadOriginal } from "./queries";
-import { wordsForType } from "../../lib/contentTypes";
 
-interface Props {
-  content: ContentSummary;
-  showType: boolean;
-  isChosen: boolean;
-  onToggle: () => void;
-}
-
-export function ContentRow({ content, showType, isChosen, onToggle }: Props) {
+/** The buttons of a text in a list. */
+export function ContentActions({ content }: { content: ContentSummary }) {
   const formats = useFormats();
   const navigate = useNavigate();
-  const now = useNow(60_000);
   const { duplicate, remove } = useContentActions();
   const api = useApi();
   const original = useQuery({
@@ -32,26 +23,8 @@ export function ContentRow({ content, showType, isChosen, onToggle }: Props) {
   const get = useDownloadOriginal();
   const [isAsking, setAsking] = useState(false);
   return (
-    <div className="list-row content-row">
-      <input type="checkbox" aria-label={`Choose ${content.name}`} checked={isChosen} onChange={onToggle} />
-      <div className="grow">
-        <div className="row tight">
-          <Link to="/library/$contentId" params={{ contentId: content.id }} className="title ellipsis">
-            {content.name}
-          </Link>
-          {showType && <span className="chip">{wordsForType(content.type)}</span>}
-          {content.tags.map((tag) => (
-            <Link key={tag} to="/library" search={{ tag }} className="chip accent">
-              {tag}
-            </Link>
-          ))}
-        </div>
-        <p className="small dim ellipsis">{content.body_preview}</p>
-      </div>
-      <div className="row tight nowrap">
-        <span className="small dim num">
-          {formats.bytes(content.body_bytes)} · {formats.ago(content.updated_at, now)}
-        </span>
+    <>
+      <div className="row tight nowrap end">
         {original && (
           <IconButton
             small
@@ -93,6 +66,6 @@ export function ContentRow({ content, showType, isChosen, onToggle }: Props) {
           <Button onPress={() => remove.reset()}>Close</Button>
         </div>
       </Dialog>
-    </div>
+    </>
   );
 }
