@@ -8,6 +8,7 @@ from playwright.async_api import Locator, Page, expect
 
 from tests.browser.browser import PASSWORD, USER, Deployment
 from tests.browser.contents import document
+from tests.browser.keyboard import walk
 from tests.browser.pages import at_rest, serious_faults, settled
 from tests.support.model_server import Running
 
@@ -130,6 +131,55 @@ async def test_the_sample_runs_after_three_actions_without_a_key_and_is_read_to_
     await page.keyboard.press("Enter")
     await expect(page.get_by_role("heading", name="What the judges said")).to_be_visible()
     await expect(page).to_have_url(re.compile("tab=documents.*document="))
+    await _vote_by_keyboard(page, hand)
+    await _every_place_by_keyboard(page, hand)
+
+
+async def _vote_by_keyboard(page: Page, hand: Hand) -> None:
+    await hand.reach(page.get_by_role("tab", name="Documents", exact=True))
+    await page.keyboard.press("ArrowRight")
+    begin = page.get_by_role("button", name="Begin to vote")
+    await hand.press(begin)
+    booth = page.get_by_role("dialog", name="Which answer is better?")
+    await expect(booth.get_by_role("group", name="Your vote")).to_be_visible()
+    await page.keyboard.press("1")
+    await expect(booth.get_by_role("status")).to_contain_text("1 of 10 given now")
+    await page.keyboard.press("Escape")
+    await expect(booth).to_be_hidden()
+    await expect(page.get_by_role("button", name="Vote on")).to_be_focused()
+
+
+async def _every_place_by_keyboard(page: Page, hand: Hand) -> None:
+    """From place to place and through everything in each; a table is sorted, a text opened, a setting changed."""
+    await hand.reach(page.get_by_role("tab", name="Judges", exact=True))
+    await page.keyboard.press("Home")
+    await expect(page.get_by_role("tab", name="Verdict", exact=True)).to_have_attribute("aria-selected", "true")
+    await _walked(page)
+    await hand.press(page.get_by_role("region", name="Ranking").get_by_role("button", name="Words"))
+    await expect(page.get_by_role("columnheader", name="Words")).to_have_attribute("aria-sort", "ascending")
+    await hand.press(page.get_by_role("link", name="Library"))
+    await _walked(page)
+    await hand.press(page.get_by_role("link", name="Documents", exact=True))
+    document = page.get_by_role("rowheader").get_by_role("link").first
+    await hand.press(document)
+    await expect(page.get_by_role("textbox", name="Text")).to_be_visible()
+    await _walked(page)
+    await hand.press(page.get_by_role("link", name="Models"))
+    await _walked(page)
+    await hand.press(page.get_by_role("link", name="Leaderboard"))
+    await _walked(page)
+    await hand.press(page.get_by_role("link", name="Settings"))
+    await _walked(page)
+    await hand.reach(page.get_by_role("radio", name="Comfortable"))
+    await page.keyboard.press("ArrowRight")
+    await page.keyboard.press("Enter")
+    await hand.press(page.get_by_role("button", name="Save settings"))
+    await expect(page.locator("#carrel")).to_have_attribute("data-density", "compact")
+
+
+async def _walked(page: Page) -> None:
+    await settled(page)
+    await walk(page)
 
 
 async def test_an_unfinished_comparison_is_still_there_after_a_reload_and_can_be_tried_on_one_input(
