@@ -61,10 +61,11 @@ test("sums stand below whatever the order is, and a column of buttons is neither
 });
 
 test("of many rows those in sight are drawn, and the table says how many there are", async () => {
-  vi.spyOn(HTMLElement.prototype, "offsetHeight", "get").mockReturnValue(640);
+  vi.spyOn(HTMLElement.prototype, "clientHeight", "get").mockReturnValue(640);
+  vi.spyOn(HTMLElement.prototype, "offsetHeight", "get").mockReturnValue(64);
   await show(modelsOf(500));
-  await waitFor(() => expect(names().slice(0, 2)).toEqual(["openai:m0", "openai:m1"]));
-  expect(names().length).toBeLessThan(40);
+  await waitFor(() => expect(names().length).toBeGreaterThan(5));
+  expect(names().length).toBeLessThan(100);
   expect(screen.getByRole("table").getAttribute("aria-rowcount")).toBe("501");
 });
 
