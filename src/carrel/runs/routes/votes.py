@@ -27,9 +27,11 @@ from carrel.runs.judging.votes import (
     VoteUndone,
 )
 from carrel.runs.model.setup import RunId
-from carrel.runs.routes.results import RoundNumber
 from carrel.vault.workspace import Workspace
 
+RoundNumber = Annotated[
+    int | None, QueryParameter(name="round", ge=1, description="Of this round; else of the present one.")
+]
 Voter = Annotated[
     str,
     QueryParameter(
