@@ -6,6 +6,7 @@
 import json
 import secrets
 import time
+import uuid
 from collections.abc import Callable
 from pathlib import Path
 from typing import Final
@@ -183,6 +184,19 @@ def _priced(user: User) -> str:
     return path
 
 
+def _draft_body(user: User) -> Json:
+    """As many ids and texts as a draft may have."""
+    return {"name": "n" * 200, "form": "preset", "body": {"ids": [secrets.token_hex(16) for _ in range(29_000)]}}
+
+
+def _draft(user: User) -> str:
+    draft_id = str(uuid.uuid4())
+    path = f"/api/preset-drafts/{draft_id}"
+    answer = user.client.put(path, json=_draft_body(user), headers=user.session)
+    assert answer.status_code == 200, answer.text
+    return draft_id
+
+
 def _share(user: User) -> str:
     return str(user.post(f"/runs/{_ended(user)}/share-logs", None)["share_id"])
 
@@ -193,6 +207,7 @@ _PARAMETERS: Final[dict[str, Callable[[User], str]]] = {
     "{document_id}": _document,
     "{data_set_id}": _data_set,
     "{preset_id}": _preset,
+    "{draft_id}": _draft,
     "{connection_id}": _connection,
     "{model}": lambda user: "local:lead",
     "{share_id}": _share,
@@ -312,6 +327,7 @@ _BODIES: Final[dict[str, Callable[[User], object]]] = {
     "POST /github-connections/{connection_id}/import": lambda user: {"paths": ["a.md"]},
     "POST /presets": lambda user: {"name": "n", **_configuration(user)},
     "PUT /presets/{preset_id}": lambda user: {"name": "n", **_configuration(user)},
+    "PUT /preset-drafts/{draft_id}": _draft_body,
     "POST /provider-keys": _key_body,
     "PUT /rate-limits/{provider}": lambda user: {"concurrency": 3},
     "PUT /model-prices/{model}": lambda user: {"input_per_million": "0.5", "output_per_million": "1.5"},

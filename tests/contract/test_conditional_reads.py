@@ -1,6 +1,7 @@
 """`If-None-Match` on every route that answers with an ETag, and what `openapi.json` says of it."""
 
 import json
+import uuid
 from pathlib import Path
 from typing import Any
 
@@ -45,6 +46,9 @@ async def names(client: httpx.AsyncClient, host: Host) -> dict[str, str]:
         name: run["configuration"][name] for name in ("inputs", "instructions", "generation", "scoring")
     }
     connection = {"name": "Texts", "repository": "octocat/texts", "token": "github_pat_not_real"}
+    draft_id = str(uuid.uuid4())
+    draft = {"name": "A draft", "form": "preset", "body": {}}
+    assert (await client.put(f"/api/preset-drafts/{draft_id}", json=draft, headers=session)).status_code == 200
     tasks = await client.get(f"/api/runs/{run_id}/tasks?kind=generate", headers=session)
     return {
         "run_id": run_id,
@@ -52,6 +56,7 @@ async def names(client: httpx.AsyncClient, host: Host) -> dict[str, str]:
         "document_id": uploaded["id"],
         "data_set_id": table["id"],
         "preset_id": (await made(client, "/api/presets", session, json=preset))["id"],
+        "draft_id": draft_id,
         "connection_id": (await made(client, "/api/github-connections", session, json=connection))["id"],
         "generated_id": tasks.json()["items"][0]["generated_id"],
         "share_id": (await made(client, f"/api/runs/{run_id}/share-logs", session))["share_id"],

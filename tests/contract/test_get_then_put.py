@@ -25,6 +25,13 @@ async def preset(client: httpx.AsyncClient, session: Headers) -> str:
     return f"/api/presets/{item['id']}"
 
 
+async def draft(client: httpx.AsyncClient, session: Headers) -> str:
+    path = "/api/preset-drafts/0197a000-0000-7000-8000-000000000001"
+    sent = {"name": "a", "form": "preset", "body": {"value": {}}}
+    assert (await client.put(path, json=sent, headers=session)).status_code == 200
+    return path
+
+
 async def run(client: httpx.AsyncClient, session: Headers) -> str:
     return f"/api/runs/{await ended(client, session)}"
 
@@ -39,6 +46,7 @@ Make = Callable[[httpx.AsyncClient, Headers], Awaitable[str]]
 KEPT: dict[Make, set[str]] = {
     content: {"id", "version", "created_at", "updated_at"},
     preset: {"id", "version", "created_at", "updated_at"},
+    draft: {"id", "version", "updated_at"},
     run: {
         *("id", "preset_id", "state", "pause_reason", "phase", "round", "progress", "spend", "verdict", "created_at"),
         *("started_at", "finished_at", "configuration", "quiesced", "version"),

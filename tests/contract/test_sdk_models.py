@@ -26,6 +26,7 @@ NAMED_OTHERWISE: Final = {
     "host._SessionOut": "SessionOut",
     "metering.Usage": "UsageReport",
     "presets.PresetDraft": "PresetIn",
+    "presets._Drafts": "Drafts",
     "program_keys.OwnProgramKeys": "ProgramKeys",
     "program_keys.ProgramSession": "ProgramSessionOut",
     "provider_keys.LastTest": "LastKeyTest",

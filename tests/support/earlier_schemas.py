@@ -133,6 +133,10 @@ ROWS: Final[dict[str, dict[int, str]]] = {
             INSERT INTO calls (id, attempt, provider, model, outcome, started_at, batch)
             VALUES ('k9', 1, 'openai', 'openai:gpt-one', 'running', {_AT}, 1);
         """,
+        35: f"""
+            INSERT INTO preset_drafts (id, name, form, preset_id, updated_at, body)
+            VALUES ('u1', 'Unfinished', 'preset', 'p1', {_AT}, '{{"value":{{}}}}')
+        """,
         34: f"""
             INSERT INTO model_prices (model, input_micros, output_micros, updated_at)
             VALUES ('ollama', 500000, 0, {_AT})

@@ -1,6 +1,7 @@
 """Presets: configurations with a name, to be executed again and again."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
 import msgspec
 
@@ -43,8 +44,30 @@ class PresetSummary(msgspec.Struct, frozen=True, kw_only=True):
     tags: list[str] = msgspec.field(default_factory=list)
 
 
+class DraftSummary(msgspec.Struct, frozen=True, kw_only=True):
+    """A set-up that is not finished, in a list."""
+
+    id: str
+    name: str
+    form: str
+    preset_id: str | None = None
+    version: int
+    updated_at: str
+
+
+class Draft(DraftSummary, frozen=True, kw_only=True):
+    """A set-up that is not finished: `body` is what the program that writes it made of it."""
+
+    body: dict[str, Any]
+    etag: str = ""
+
+
+class _Drafts(msgspec.Struct, frozen=True):
+    items: list[DraftSummary]
+
+
 class Presets:
-    """The routes under `/presets`."""
+    """The routes under `/presets` and `/preset-drafts`."""
 
     def __init__(self, calls: Calls) -> None:
         self._calls = calls
@@ -134,6 +157,43 @@ class Presets:
         """What executing it would take, and what its number of documents can decide. Nothing is spent."""
         path, body = f"{_path(preset_id)}/execute", _order(None, variables, inputs, rows, groups, economy)
         return self._calls.post(path, Estimate, body, {"dry_run": True})
+
+    def drafts(self) -> list[DraftSummary]:
+        """Every unfinished set-up, the last changed one first."""
+        return self._calls.get("/preset-drafts", _Drafts).items
+
+    def get_draft(self, draft_id: str) -> Draft:
+        """One unfinished set-up."""
+        return self._calls.get(_draft_path(draft_id), Draft)
+
+    def save_draft(
+        self,
+        draft_id: str,
+        name: str,
+        body: Mapping[str, object],
+        *,
+        form: str = "preset",
+        preset_id: str | None = None,
+        if_match: str | None = None,
+    ) -> Draft:
+        """Keep an unfinished set-up under a UUID that you make, new or in place of what is kept there.
+
+        The app goes on with it on the page `form`, "comparison" or "preset". `preset_id` is the preset that it changes.
+
+        Raises:
+            Conflict: `too-many-drafts`, there are 50 already.
+            VersionMismatch: it is not the one of the ETag `if_match` any more.
+        """
+        sent = {"name": name, "form": form, "preset_id": preset_id, "body": body}
+        return self._calls.put(_draft_path(draft_id), Draft, sent, if_match=if_match)
+
+    def delete_draft(self, draft_id: str, *, if_match: str | None = None) -> None:
+        """Remove an unfinished set-up."""
+        self._calls.delete(_draft_path(draft_id), if_match=if_match)
+
+
+def _draft_path(draft_id: str) -> str:
+    return f"/preset-drafts/{segment(draft_id)}"
 
 
 def _path(preset_id: str) -> str:

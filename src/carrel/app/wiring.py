@@ -38,6 +38,7 @@ from carrel.kit.http.watching.request_metrics import RequestMetrics
 from carrel.metering import routes as metering
 from carrel.models import price_routes as model_prices
 from carrel.models import routes as models
+from carrel.presets import draft_routes as preset_drafts
 from carrel.presets import routes as presets
 from carrel.provider_keys import routes as provider_keys
 from carrel.provider_keys.probe import KeyTests
@@ -68,6 +69,7 @@ ROUTERS = (
     documents.router,
     datasets.router,
     presets.router,
+    preset_drafts.router,
     runs.router,
     runs.execution,
     control.router,

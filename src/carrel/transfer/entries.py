@@ -9,9 +9,10 @@ from carrel.contents.schemas import ContentIn
 from carrel.datasets.schemas import MAX_COLUMNS, Column, Format
 from carrel.kit.http.schema import Description, Name
 from carrel.presets.configuration import MAX_CANDIDATES, Generation
+from carrel.presets.drafts import DraftIn
 from carrel.presets.schemas import PresetIn
 from carrel.providers.own_prices import ModelPriceIn
-from carrel.vault.ids import ContentId, DataSetId
+from carrel.vault.ids import ContentId, DataSetId, DraftId
 
 FORMAT: Final = "carrel-workspace"
 VERSION: Final = 1
@@ -22,6 +23,7 @@ DATA_SETS: Final = "data_sets.jsonl"
 PRESETS: Final = "presets.jsonl"
 SETTINGS: Final = "settings.json"
 MODEL_PRICES: Final = "model_prices.jsonl"
+DRAFTS: Final = "preset_drafts.jsonl"
 
 ShortText = Annotated[str, Meta(max_length=200)]
 
@@ -74,6 +76,14 @@ class PresetLine(PresetIn, frozen=True, kw_only=True):
     created_at: ShortText
     updated_at: ShortText
     generation: GenerationPieces
+
+
+class DraftLine(DraftIn, frozen=True, kw_only=True):
+    """An unfinished set-up with its body."""
+
+    id: Annotated[DraftId, Meta(max_length=64)]
+    version: int
+    updated_at: ShortText
 
 
 class PriceLine(ModelPriceIn, frozen=True, kw_only=True):

@@ -1,6 +1,6 @@
 """Imports an export in one transaction, under new ids. The same rules hold as for input of a user."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from graphlib import CycleError, TopologicalSorter
 from typing import Final, NoReturn
@@ -22,8 +22,10 @@ from carrel.kit.http.problem import Malformed
 from carrel.kit.http.validation import join
 from carrel.kit.sqlite.database import Connection
 from carrel.kit.structs import narrowed
+from carrel.presets import drafts
 from carrel.presets import store as presets
 from carrel.presets.configuration import Candidate, Generation
+from carrel.presets.drafts import DraftIn
 from carrel.presets.schemas import PresetIn
 from carrel.providers import own_prices
 from carrel.providers.own_prices import MAX_PRICES, ModelPriceIn
@@ -34,6 +36,7 @@ from carrel.transfer import pieces
 from carrel.transfer.entries import (
     CONTENTS,
     DATA_SETS,
+    DRAFTS,
     FORMAT,
     MANIFEST,
     MODEL_PRICES,
@@ -42,6 +45,7 @@ from carrel.transfer.entries import (
     VERSION,
     ContentLine,
     DataSetLine,
+    DraftLine,
     Imported,
     Manifest,
     PresetLine,
@@ -50,8 +54,8 @@ from carrel.transfer.entries import (
 from carrel.transfer.errors import ImportForeign, ImportTooLarge, ImportUnreadable
 from carrel.transfer.package import Package
 from carrel.transfer.pieces import PieceFile
-from carrel.transfer.renamed import renamed
-from carrel.vault.ids import ContentId, DataSetId
+from carrel.transfer.renamed import renamed, renamed_json
+from carrel.vault.ids import ContentId, DataSetId, DraftId, PresetId
 
 MAX_CONTENTS: Final = 10_000
 MAX_DATA_SETS: Final = 1_000
@@ -77,7 +81,7 @@ def bring_in(
     Raises:
         Unavailable: `is_abandoned` says that nobody waits for it any more.
         ImportUnreadable, ImportForeign, ImportTooLarge, ImportReplaced
-        TooManyPrices: the user would have set more prices than are allowed.
+        TooManyPrices, TooManyDrafts: the user would have more of them than are allowed.
         BadInput: something in it breaks a rule; the path begins with `contents[0]`, `presets[0]` or `settings`.
     """
     package = Package(PieceFile(conn, import_id, size), is_abandoned)
@@ -86,12 +90,13 @@ def bring_in(
     _link(conn, package, settings, ids)
     tables = _bring_data_sets(conn, package, settings)
     _bring_prices(conn, package, settings)
-    count = _bring_presets(conn, package, settings, registry, ids, tables)
+    made = _bring_presets(conn, package, settings, registry, ids, tables)
+    _bring_drafts(conn, package, settings, dict([*ids.items(), *tables.items(), *made.items()]))
     with _at("settings"):
         wanted = decode(package.text(SETTINGS, settings.max_json_bytes, ImportForeign), UserSettings, settings)
         settings_.put(conn, wanted, ANY_VERSION, registry)
     pieces.drop(conn, import_id)
-    return Imported(len(ids), count, len(tables))
+    return Imported(len(ids), len(made), len(tables))
 
 
 def _require_ours(package: Package) -> None:
@@ -227,15 +232,17 @@ def _bring_presets(
     registry: Registry,
     ids: dict[ContentId, ContentId],
     tables: dict[DataSetId, DataSetId],
-) -> int:
-    count, room = 0, MAX_PRESETS_BYTES
-    for line in package.lines(PRESETS, settings.max_json_bytes):
+) -> dict[str, PresetId]:
+    """Create every preset. Returns the new ids by the old ones."""
+    made: dict[str, PresetId] = {}
+    room = MAX_PRESETS_BYTES
+    for number, line in enumerate(package.lines(PRESETS, settings.max_json_bytes)):
         room -= len(line)
-        if count >= MAX_PRESETS or room < 0:
+        if number >= MAX_PRESETS or room < 0:
             raise ImportTooLarge
         conn.take_turn()
-        with _at(f"presets[{count}]"):
-            data = _preset(conn, line, settings)
+        with _at(f"presets[{number}]"):
+            old, data = _preset(conn, line, settings)
             if data.rows is not None and data.rows.data_set not in tables:
                 raise BadInput.at("rows.data_set", "names a data set that is not in the export")
             try:
@@ -243,13 +250,25 @@ def _bring_presets(
             except KeyError:
                 raise BadInput.at("", _UNKNOWN) from None
             conn.take_turn()
-            presets.add(conn, data, registry)
-        count += 1
-    return count
+            made[old] = presets.add(conn, data, registry)
+    return made
 
 
-def _preset(conn: Connection, line: bytes, settings: Settings) -> PresetIn:
-    """The preset, decoded candidate by candidate: while a text is decoded, nobody else gets the interpreter."""
+def _bring_drafts(conn: Connection, package: Package, settings: Settings, new_ids: Mapping[str, str]) -> None:
+    """Keep every unfinished set-up. What it names and the export does not hold stays as it is: it is unfinished."""
+    for number, line in enumerate(package.lines(DRAFTS, settings.max_json_bytes, or_nothing=True)):
+        conn.take_turn()
+        with _at(f"preset_drafts[{number}]"):
+            kept = decode(renamed_json(line, new_ids), DraftLine, settings)
+            data = DraftIn(name=kept.name, form=kept.form, preset_id=kept.preset_id, body=kept.body)
+            drafts.put(conn, DraftId(conn.new_id()), data, ANY_VERSION)
+
+
+def _preset(conn: Connection, line: bytes, settings: Settings) -> tuple[str, PresetIn]:
+    """The preset, and the id that it had.
+
+    It is decoded candidate by candidate: while a text is decoded, nobody else gets the interpreter.
+    """
     kept = decode(line, PresetLine, settings)
     candidates = []
     for number, piece in enumerate(kept.generation.candidates):
@@ -257,7 +276,8 @@ def _preset(conn: Connection, line: bytes, settings: Settings) -> PresetIn:
         with _at(f"generation.candidates[{number}]"):
             candidates.append(decode(bytes(piece), Candidate, settings))
     conn.take_turn()
-    return narrowed(PresetIn, kept, generation=narrowed(Generation, kept.generation, candidates=candidates))
+    generation = narrowed(Generation, kept.generation, candidates=candidates)
+    return kept.id, narrowed(PresetIn, kept, generation=generation)
 
 
 def _known(ids: dict[ContentId, ContentId], old: ContentId, path: str = "") -> ContentId:

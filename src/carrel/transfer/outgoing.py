@@ -20,6 +20,7 @@ from carrel.kit.sqlite.database import Connection
 from carrel.kit.sqlite.paging import MAX_LIMIT, Paging
 from carrel.kit.sqlite.rows import Select, fields_of
 from carrel.metering.store import CALLS
+from carrel.presets import drafts as preset_drafts
 from carrel.presets import store as presets
 from carrel.providers import keys, own_prices
 from carrel.rate_limits import store as rate_limits
@@ -32,6 +33,7 @@ from carrel.settings import store as settings
 from carrel.transfer.entries import (
     CONTENTS,
     DATA_SETS,
+    DRAFTS,
     MANIFEST,
     MODEL_PRICES,
     PRESETS,
@@ -57,6 +59,7 @@ data_sets/            the rows of tables, one JSON object a line
 data_sets.jsonl       what belongs to them, one JSON object a line: id, file, name, columns with their roles
 data_set_versions.jsonl  the versions before the present ones
 presets.jsonl         the presets, one JSON object a line
+preset_drafts.jsonl   set-ups that are not finished, one JSON object a line
 settings.json         your settings
 rate_limits.json      the limits that you set for providers
 model_prices.jsonl    what you said that models cost, one JSON object a line
@@ -70,8 +73,8 @@ runs/                 one folder for each run, oldest first:
                       as in the export of that run, which has the report for programs besides
 carrel.json           what kind of archive this is
 
-Contents, data sets, presets, prices and settings can be brought into a workspace again. In CSV files, an apostrophe
-stands before whatever a spreadsheet could take for a formula.
+Contents, data sets, presets, drafts, prices and settings can be brought into a workspace again. In CSV files, an
+apostrophe stands before whatever a spreadsheet could take for a formula.
 """
 
 _CALL_COLUMNS = (
@@ -165,6 +168,22 @@ def contents(conn: Connection, outgoing: Outgoing, after: Place) -> Place | None
     return None
 
 
+def drafts(conn: Connection, outgoing: Outgoing, after: Place) -> Place | None:
+    """Write the unfinished set-ups."""
+    archive = outgoing.archive
+    if after == START:
+        archive.begin(DRAFTS)
+    room = STEP_BYTES
+    for seq, draft_id in conn.execute("SELECT seq, id FROM preset_drafts WHERE seq > ? ORDER BY seq", (after[0],)):
+        line = msgspec.json.encode(preset_drafts.get(conn, draft_id)) + b"\n"
+        archive.write(line)
+        room -= len(line)
+        if room <= 0:
+            return (seq,)
+    archive.end()
+    return None
+
+
 def earlier_versions(conn: Connection, outgoing: Outgoing, after: Place) -> Place | None:
     """Write the earlier versions of contents."""
     archive = outgoing.archive
@@ -237,7 +256,7 @@ def calls(conn: Connection, outgoing: Outgoing, after: Place) -> Place | None:
     return None
 
 
-STEPS: tuple[Step, ...] = (data_set_rows, contents, earlier_versions, originals, index_of_originals, calls)
+STEPS: tuple[Step, ...] = (data_set_rows, contents, drafts, earlier_versions, originals, index_of_originals, calls)
 
 
 def next_run(conn: Connection, after: int) -> NextRun | None:

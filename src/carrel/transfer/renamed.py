@@ -1,6 +1,7 @@
-"""Configurations whose contents have got new ids."""
+"""Configurations and unfinished set-ups whose contents have got new ids."""
 
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Mapping
 from typing import TypeVar
 
 from msgspec.structs import replace
@@ -11,6 +12,8 @@ from carrel.vault.ids import ContentId, DataSetId
 NewIdOf = Callable[[ContentId], ContentId]
 
 C = TypeVar("C", bound=Configuration)
+
+_TEXT_OF_ID = re.compile(rb'(?<!\\)"([0-9a-f-]{36})"')
 
 
 def renamed(configuration: C, new: NewIdOf, new_data_set: Callable[[DataSetId], DataSetId] = lambda old: old) -> C:
@@ -42,6 +45,11 @@ def renamed(configuration: C, new: NewIdOf, new_data_set: Callable[[DataSetId], 
         groups=groups and replace(groups, of={new(one): group for one, group in groups.of.items()}),
         output=Output() if configuration.output.destination == "github" else configuration.output,
     )
+
+
+def renamed_json(line: bytes, new_ids: Mapping[str, str]) -> bytes:
+    """JSON in which every text that is nothing but an old id is the new one, wherever it stands."""
+    return _TEXT_OF_ID.sub(lambda found: f'"{new_ids.get(found[1].decode(), found[1].decode())}"'.encode(), line)
 
 
 def _candidates(candidates: list[Candidate], new: NewIdOf) -> list[Candidate]:

@@ -16,6 +16,7 @@ from carrel.kit.http.download import Streamed
 from carrel.kit.http.request_checks import TAKES
 from carrel.kit.processes.pool import WorkerPool
 from carrel.presets.check import BudgetUnpriced, CriterionNotSupported
+from carrel.presets.drafts import TooManyDrafts
 from carrel.providers.own_prices import TooManyPrices
 from carrel.providers.registry import Registry
 from carrel.transfer import upload
@@ -50,6 +51,7 @@ async def export_workspace(
         CriterionNotSupported,
         BudgetUnpriced,
         TooManyPrices,
+        TooManyDrafts,
         *TABLE_REFUSALS,
     ),
 )

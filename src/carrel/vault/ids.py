@@ -1,4 +1,4 @@
-"""The types of the ids of a workspace's rows; all ids are UUIDv7 strings."""
+"""The types of the ids of a workspace's rows: UUIDv7 strings, and any UUIDs for drafts, whose ids clients make."""
 
 from typing import NewType
 
@@ -6,4 +6,5 @@ from carrel.kit.ids import Id
 
 ContentId = NewType("ContentId", Id)
 PresetId = NewType("PresetId", Id)
+DraftId = NewType("DraftId", Id)
 DataSetId = NewType("DataSetId", Id)

@@ -6,13 +6,23 @@ import msgspec
 
 from carrel_sdk.aio.calls import AsyncCalls
 from carrel_sdk.configuration import DocumentGroups, Rows
-from carrel_sdk.presets import Preset, PresetDraft, PresetSummary, _order, _path
+from carrel_sdk.presets import (
+    Draft,
+    DraftSummary,
+    Preset,
+    PresetDraft,
+    PresetSummary,
+    _draft_path,
+    _Drafts,
+    _order,
+    _path,
+)
 from carrel_sdk.run_models import Estimate, Run
 from carrel_sdk.trends import Trends
 
 
 class AsyncPresets:
-    """The routes under `/presets`."""
+    """The routes under `/presets` and `/preset-drafts`."""
 
     def __init__(self, calls: AsyncCalls) -> None:
         self._calls = calls
@@ -102,3 +112,36 @@ class AsyncPresets:
         """What executing it would take, and what its number of documents can decide. Nothing is spent."""
         path, body = (f"{_path(preset_id)}/execute", _order(None, variables, inputs, rows, groups, economy))
         return await self._calls.post(path, Estimate, body, {"dry_run": True})
+
+    async def drafts(self) -> list[DraftSummary]:
+        """Every unfinished set-up, the last changed one first."""
+        return (await self._calls.get("/preset-drafts", _Drafts)).items
+
+    async def get_draft(self, draft_id: str) -> Draft:
+        """One unfinished set-up."""
+        return await self._calls.get(_draft_path(draft_id), Draft)
+
+    async def save_draft(
+        self,
+        draft_id: str,
+        name: str,
+        body: Mapping[str, object],
+        *,
+        form: str = "preset",
+        preset_id: str | None = None,
+        if_match: str | None = None,
+    ) -> Draft:
+        """Keep an unfinished set-up under a UUID that you make, new or in place of what is kept there.
+
+        The app goes on with it on the page `form`, "comparison" or "preset". `preset_id` is the preset that it changes.
+
+        Raises:
+            Conflict: `too-many-drafts`, there are 50 already.
+            VersionMismatch: it is not the one of the ETag `if_match` any more.
+        """
+        sent = {"name": name, "form": form, "preset_id": preset_id, "body": body}
+        return await self._calls.put(_draft_path(draft_id), Draft, sent, if_match=if_match)
+
+    async def delete_draft(self, draft_id: str, *, if_match: str | None = None) -> None:
+        """Remove an unfinished set-up."""
+        await self._calls.delete(_draft_path(draft_id), if_match=if_match)

@@ -1,0 +1,151 @@
+"""Set-ups that are not finished: kept as they are, because a preset cannot be saved before it is whole.
+
+A draft holds no content: one that a draft names can be deleted, and whoever opens the draft sees that it is gone.
+"""
+
+import uuid
+from contextlib import suppress
+from typing import Any, Final, Literal
+
+import msgspec
+from msgspec import UNSET, UnsetType
+
+from carrel.errors import BadInput, Conflict, NotFound
+from carrel.kit.clock import Time
+from carrel.kit.http.etag import IfMatch
+from carrel.kit.http.read_only import require_unchanged
+from carrel.kit.http.schema import In, Name
+from carrel.kit.sqlite.database import Connection
+from carrel.kit.sqlite.json_text import as_json
+from carrel.kit.sqlite.rows import Select
+from carrel.vault.ids import DraftId, PresetId
+
+MAX_DRAFTS: Final = 50
+MAX_BYTES: Final = 1024 * 1024
+_NO_VERSION = 0
+_VERSION = "(seq << 20) + version"
+"""The versions count on over removed rows, so a draft that is removed and kept again never gets an old version."""
+
+Form = Literal["comparison", "preset"]
+"""The page of the app that goes on with a draft: a new comparison, or the form of a preset."""
+
+
+class TooManyDrafts(Conflict):
+    """The user has as many drafts as allowed."""
+
+    code = "too-many-drafts"
+    detail = "There are 50 unfinished set-ups already; finish or remove one first."
+
+
+class DraftIn(In, frozen=True, kw_only=True):
+    """An unfinished set-up. Nothing in its `body` is checked; as JSON it may have up to 1 MiB.
+
+    `form` is the page of the app that can go on with it. `preset_id` is the preset that it changes; Carrel keeps null
+    if there is no such preset. The client may send back the fields that Carrel keeps, unchanged.
+    """
+
+    name: Name
+    form: Form
+    preset_id: PresetId | None = None
+    body: dict[str, Any]
+    id: DraftId | UnsetType = UNSET
+    version: int | UnsetType = UNSET
+    updated_at: Time | UnsetType = UNSET
+
+
+class DraftSummary(msgspec.Struct, frozen=True, kw_only=True):
+    """An unfinished set-up without its body."""
+
+    id: DraftId
+    name: str
+    form: Form
+    preset_id: PresetId | None
+    version: int
+    updated_at: Time
+
+
+class Draft(DraftSummary, frozen=True, kw_only=True):
+    """An unfinished set-up."""
+
+    body: dict[str, Any]
+
+
+class Drafts(msgspec.Struct, frozen=True):
+    """Every unfinished set-up, the last changed one first."""
+
+    items: list[DraftSummary]
+
+
+_summaries = Select(DraftSummary, version=_VERSION)
+_drafts = Select(Draft, version=_VERSION)
+
+
+def listed(conn: Connection) -> list[DraftSummary]:
+    """Every draft, the last changed one first."""
+    return _summaries.all(conn, "FROM preset_drafts ORDER BY updated_at DESC, seq DESC")
+
+
+def get(conn: Connection, draft_id: DraftId) -> Draft:
+    """One draft.
+
+    Raises:
+        NotFound: there is no draft with this id.
+    """
+    draft = _drafts.one(conn, "FROM preset_drafts WHERE id = ?", draft_id)
+    if draft is None:
+        raise NotFound
+    return draft
+
+
+def put(conn: Connection, draft_id: DraftId, data: DraftIn, if_match: IfMatch) -> Draft:
+    """Keep a draft under an id that the client has made, in place of what is kept there.
+
+    Raises:
+        BadInput: the id is no UUID, the body is too large, or a read-only field is not as it is stored.
+        TooManyDrafts: there are `MAX_DRAFTS` others.
+        NotFound: it has read-only fields, and there is no draft with this id.
+        PreconditionFailed: it was changed in the meantime.
+    """
+    _require_uuid(draft_id)
+    body = as_json(data.body)
+    if len(body.encode()) > MAX_BYTES:
+        raise BadInput.at("body", f"must have at most {MAX_BYTES:,} bytes as JSON")
+    version = _version(conn, draft_id)
+    if_match.require(version)
+    require_unchanged(data, lambda: get(conn, draft_id))
+    if version == _NO_VERSION and conn.value("SELECT count(*) FROM preset_drafts") >= MAX_DRAFTS:
+        raise TooManyDrafts
+    conn.run(
+        "INSERT INTO preset_drafts (id, name, form, preset_id, updated_at, body)"
+        " VALUES (?, ?, ?, (SELECT id FROM presets WHERE id = ?), ?, ?)"
+        " ON CONFLICT (id) DO UPDATE SET name = excluded.name, form = excluded.form, preset_id = excluded.preset_id,"
+        " updated_at = excluded.updated_at, body = excluded.body, version = version + 1",
+        *(draft_id, data.name, data.form, data.preset_id, conn.now(), body),
+    )
+    return get(conn, draft_id)
+
+
+def delete(conn: Connection, draft_id: DraftId, if_match: IfMatch) -> None:
+    """Remove a draft.
+
+    Raises:
+        NotFound: there is no draft with this id.
+        PreconditionFailed: it was changed in the meantime.
+    """
+    version = _version(conn, draft_id)
+    if version == _NO_VERSION:
+        raise NotFound
+    if_match.require(version)
+    conn.run("DELETE FROM preset_drafts WHERE id = ?", draft_id)
+
+
+def _version(conn: Connection, draft_id: DraftId) -> int:
+    version: int | None = conn.value(f"SELECT {_VERSION} FROM preset_drafts WHERE id = ?", draft_id)
+    return _NO_VERSION if version is None else version
+
+
+def _require_uuid(draft_id: DraftId) -> None:
+    with suppress(ValueError):
+        if str(uuid.UUID(draft_id)) == draft_id:
+            return
+    raise BadInput.at("draft_id", "must be a UUID, in lower case")
