@@ -2,6 +2,7 @@
 
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Final
+from uuid import UUID
 
 from carrel_sdk import Workspace
 from carrel_sdk.configuration import Candidate, Comparison, Generation, Judge, Rows, RunLimits
@@ -30,6 +31,8 @@ REASONS: Final = (
 """Of every second vote, by turns."""
 TABS: Final = ("verdict", "answers", "matrix", "documents", "judges", "what-if", "tasks", "log", "report")
 SETTINGS: Final = ("usage", "ledger", "github", "data", "sessions", "programs")
+UNFINISHED, TRIED = str(UUID(int=1)), str(UUID(int=2))
+"""Two comparisons that have not started."""
 EMPTY: Final = {
     "empty-runs": "/runs",
     "empty-presets": "/presets",
@@ -77,6 +80,7 @@ async def _trial(page: Page) -> None:
         await page.get_by_role("button", name="Take the sample", exact=True).click()
         await page.get_by_role("button", name="Try on one").click()
         await expect(page.get_by_role("region", name="Tried on").get_by_role("article")).to_have_count(3)
+        await expect(page.get_by_text("draft saved")).to_be_visible()
         await at_rest(page)
     await page.get_by_role("region", name="Tried on").evaluate("element => element.scrollIntoView()")
 
@@ -125,11 +129,13 @@ def furnish(workspace: Workspace, website: DemoWebsite) -> Mapping[str, str]:
     workspace.runs.pause(pausing.id)
     under_way = _with_models(workspace, "With language models", stations(120))
     live = workspace.presets.execute(under_way.id, name=under_way.name)
+    unfinished = {"name": "Letters of the keeper", "documents": a_preset.inputs[:3]}
+    workspace.presets.save_draft(UNFINISHED, "Letters of the keeper", unfinished, form="comparison")
     places = {"runs": "/runs", "run-live": f"/runs/{live.id}", "run-live-answers": f"/runs/{live.id}"}
     places |= {"run-failed": f"/runs/{failed}", "run-paused": f"/runs/{pausing.id}"}
     places |= {f"run-{tab}": f"/runs/{run}?tab={tab}" for tab in TABS}
     places |= {"run-failed-tasks": f"/runs/{failed}?tab=tasks", "beside": f"/runs/compare/{first}/{again}"}
-    places |= {"compare": "/compare", "compare-tried": "/compare", "trends": f"/presets/{of_rows.id}/trends"}
+    places |= {"compare": "/compare", "compare-tried": f"/compare?draft={TRIED}", "trends": f"/presets/{of_rows.id}/trends"}
     places |= {"presets": "/presets", "preset": f"/presets/{a_preset.id}", "preset-new": "/presets/new"}
     places |= {"library": "/library", "text": f"/library/{a_preset.inputs[0]}", "criteria": f"/library/{criteria}"}
     places |= {"data-sets": "/library/data-sets", "data-set": f"/library/data-sets/{table}"}

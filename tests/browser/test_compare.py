@@ -131,6 +131,7 @@ async def test_the_sample_runs_after_three_actions_without_a_key_and_is_read_to_
     await page.keyboard.press("Enter")
     await expect(page.get_by_role("heading", name="What the judges said")).to_be_visible()
     await expect(page).to_have_url(re.compile("tab=documents.*document="))
+    assert deployment.workspace.presets.drafts() == [], "what has started is not unfinished"
     await _vote_by_keyboard(page, hand)
     await _every_place_by_keyboard(page, hand)
 
@@ -181,7 +182,7 @@ async def _walked(page: Page) -> None:
     await walk(page)
 
 
-async def test_an_unfinished_comparison_is_still_there_after_a_reload_and_can_be_tried_on_one_input(
+async def test_an_unfinished_comparison_is_found_again_in_the_workspace_and_can_be_tried_on_one_input(
     page: Page, deployment: Deployment
 ) -> None:
     await page.goto(f"{deployment.site.url}/desk#/compare")
@@ -191,11 +192,19 @@ async def test_an_unfinished_comparison_is_still_there_after_a_reload_and_can_be
     await page.get_by_role("button", name="Another prompt").click()
     await page.get_by_role("textbox", name="Prompt B").fill("Name the main point.")
     await expect(page.get_by_role("checkbox", name="lead with prompt B")).to_be_checked()
-    # The prompts are kept in the workspace a moment after the last key.
+    more = page.get_by_role("button", name="Name, groups and references")
+    await more.click()
+    await page.get_by_label("Name", exact=True).fill("Three points or one")
+    # It is kept in the workspace a moment after the last key, and nowhere else.
+    await expect(page.get_by_text("draft saved")).to_be_visible()
+    assert "main point" not in str(await page.evaluate("JSON.stringify([sessionStorage, localStorage])"))
+    await page.get_by_role("link", name="Comparisons", exact=True).last.click()
+    await page.get_by_role("link", name=re.compile("Presets · . unfinished")).click()
     await at_rest(page)
-    assert "main point" not in str(await page.evaluate("JSON.stringify(sessionStorage)")), "texts stay in the workspace"
-    await page.reload()
+    assert await serious_faults(page, "'#carrel'") == []
+    await page.get_by_role("link", name="Three points or one", exact=True).click()
     await expect(page.get_by_role("textbox", name="Prompt A")).to_have_value("Name the three main points.")
+    await expect(more).to_contain_text("Three points or one")
     await expect(page.get_by_role("textbox", name="Prompt B")).to_have_value("Name the main point.")
     await expect(page.get_by_role("checkbox", name="local:lead")).to_be_checked()
     # What is missing leads to where it goes.
@@ -216,6 +225,7 @@ async def test_an_unfinished_comparison_is_still_there_after_a_reload_and_can_be
     await at_rest(page)
     assert await serious_faults(page, "'#carrel'") == []
     deployment.workspace.data_sets.upload("questions.csv", b"id,question\nq1,What is it?\nq2,Was it there?\n")
+    await expect(page.get_by_text("draft saved")).to_be_visible()
     await page.reload()
     await page.get_by_label("Data set").select_option(label="questions.csv")
     await page.get_by_label("Try on row").fill("2")

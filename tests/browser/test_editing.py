@@ -164,25 +164,25 @@ async def test_what_a_preset_takes_is_told_while_it_is_written(page: Page, deplo
     await page.get_by_label("Model", exact=True).first.fill("local:nobody")
     await expect(page.get_by_role("alert").filter(has_text="local:nobody")).to_have_count(0)
     await expect(aside.get_by_role("alert")).to_contain_text("Candidate 1, model")
-    await expect(page.get_by_text("not saved")).to_be_visible()
-
-    async def reload(dialog: Dialog) -> None:
-        await dialog.accept()
-
-    # It is still there after a reload, without being saved, and not when somebody has left it.
-    page.on("dialog", reload)
+    # It cannot be saved like this. It is still there after a reload and another page, until somebody discards it.
+    await page.get_by_label("Description").fill("A secret of ours.")
+    await expect(page.get_by_text("draft saved")).to_be_visible()
+    assert "secret" not in str(await page.evaluate("JSON.stringify([sessionStorage, localStorage])"))
     await page.reload()
     await settled(page)
-    await expect(page.get_by_text("not saved")).to_be_visible()
+    await page.get_by_role("link", name="Comparisons", exact=True).click()
+    await page.get_by_role("link", name=re.compile("Presets · . unfinished")).click()
+    await page.get_by_role("list", name="Unfinished").get_by_role("link", name="Counted", exact=True).click()
+    await expect(page.get_by_text("draft saved")).to_be_visible()
+    await expect(page.get_by_label("Description")).to_have_value("A secret of ours.")
     await expect(page.get_by_label("Model", exact=True).first).to_have_value("local:nobody")
     await expect(page.get_by_role("button", name="Remove lead", exact=True)).to_have_count(0)
-    await page.get_by_role("link", name="Comparisons", exact=True).click()
-    await page.get_by_role("button", name="Leave", exact=True).click()
-    # The way to the other page goes on after the click, and would overtake the next one.
-    await expect(page.get_by_role("heading", name="Comparisons", exact=True)).to_be_visible()
-    await _open(page, deployment, f"/presets/{made.id}")
-    await expect(page.get_by_role("button", name="Remove lead", exact=True)).to_be_visible()
     assert len(deployment.workspace.presets.get(made.id).generation.candidates) == 3
+    await page.get_by_role("button", name="Discard").click()
+    await page.get_by_role("alertdialog").get_by_role("button", name="Discard").click()
+    await expect(page.get_by_role("button", name="Remove lead", exact=True)).to_be_visible()
+    await page.get_by_role("link", name="Presets", exact=True).click()
+    await expect(page.get_by_role("link", name="Counted", exact=True)).to_have_count(1)
 
 
 async def test_a_first_preset_is_written_and_run_without_leaving_it(page: Page, deployment: Deployment) -> None:

@@ -3,10 +3,12 @@
 import io
 import json
 import random
+import uuid
 import zipfile
 from collections.abc import Callable, Iterable
 from typing import Final
 
+from carrel.presets.drafts import MAX_DRAFTS
 from tests.campaigns.user import Json, Request
 
 _AT: Final = {"version": 1, "created_at": "2026-11-01T10:00:00.000Z", "updated_at": "2026-11-01T10:00:00.000Z"}
@@ -35,8 +37,10 @@ def _zip(entries: dict[str, bytes]) -> bytes:
     return packed.getvalue()
 
 
-def _package(contents: Iterable[tuple[str, str, Json]], presets: Iterable[Json] = ()) -> bytes:
-    """A zip as an export is: contents with their type, their body and their variables; and presets."""
+def _package(
+    contents: Iterable[tuple[str, str, Json]], presets: Iterable[Json] = (), drafts: Iterable[Json] = ()
+) -> bytes:
+    """A zip as an export is: contents with their type, their body and their variables; presets; and drafts."""
     entries = {"carrel.json": b'{"format":"carrel-workspace","version":1}', "settings.json": b"{}"}
     lines = []
     for number, (kind, body, variables) in enumerate(contents):
@@ -46,7 +50,15 @@ def _package(contents: Iterable[tuple[str, str, Json]], presets: Iterable[Json] 
         lines.append(json.dumps({**line, "description": "", "tags": [], **_AT}))
     entries["contents.jsonl"] = "\n".join(lines).encode()
     entries["presets.jsonl"] = "\n".join(json.dumps({**preset, "tags": [], **_AT}) for preset in presets).encode()
+    entries["preset_drafts.jsonl"] = "\n".join(json.dumps(draft) for draft in drafts).encode()
     return _zip(entries)
+
+
+def fat_drafts() -> bytes:
+    """As many drafts as an import may bring, as large as they may be, of nothing but ids."""
+    ids = [str(uuid.UUID(int=number)) for number in range(26_000)]
+    draft = {"id": "d", "name": "n", "form": "preset", "body": {"ids": ids}, "version": 1, "updated_at": ""}
+    return _package([], drafts=[draft] * MAX_DRAFTS)
 
 
 def fat_presets() -> bytes:
@@ -125,6 +137,7 @@ def _pdf(size: int, pages: int = 1) -> bytes:
 IMPORTS: Final[dict[str, Callable[[], bytes]]] = {
     "25 presets, 8 MB": fat_presets,
     "1,000 presets": small_presets,
+    "50 drafts, 52 MB": fat_drafts,
     "100,000 links": links,
     "120 MB of texts": texts,
 }

@@ -25,6 +25,14 @@ export function offeredModelsQuery(api: Api) {
   });
 }
 
+/** The set-ups that are not finished. */
+export function draftsQuery(api: Api) {
+  return queryOptions({
+    queryKey: queryKeys.drafts,
+    queryFn: ({ signal }) => data(api.client.GET("/api/preset-drafts", { signal })),
+  });
+}
+
 export function keysQuery(api: Api) {
   return queryOptions({
     queryKey: queryKeys.providerKeys,

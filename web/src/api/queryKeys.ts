@@ -70,6 +70,9 @@ export const queryKeys = {
   },
 
   presets: ["presets"],
+  drafts: ["drafts"],
+  /** The one with which a page begins, which nothing renews while the page is open. */
+  openedDraft: (wanted: { draftId: string } | { presetId: string }) => ["opened-draft", wanted],
   preset: {
     /** Each preset with its estimates. */
     each: ["preset"],

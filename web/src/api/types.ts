@@ -31,6 +31,10 @@ export type Parameters = Schemas["Parameters"];
 export type Preset = Schemas["Preset"];
 export type PresetIn = Schemas["PresetIn"];
 export type PresetSummary = Schemas["PresetSummary"];
+/** Only the page that wrote a draft knows what is in it. */
+export type KeptDraft = Omit<Schemas["Draft"], "body"> & { body: Record<string, unknown> };
+export type DraftIn = Schemas["DraftIn"];
+export type DraftSummary = Schemas["DraftSummary"];
 export type Trends = Schemas["Trends"];
 export type TrendPoint = Schemas["TrendPoint"];
 export type Leaderboard = Schemas["Leaderboard"];

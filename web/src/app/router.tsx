@@ -72,6 +72,8 @@ const beside = createRoute({
 const compare = createRoute({
   getParentRoute: () => root,
   path: "/compare",
+  validateSearch: texts("draft"),
+  beforeLoad: beginDraft,
   component: lazyRouteComponent(
     part(() => import("../features/presets/compare/ComparePage")),
     "ComparePage",
@@ -91,7 +93,9 @@ const presets = createRoute({
 const preset = createRoute({
   getParentRoute: () => root,
   path: "/presets/$presetId",
-  validateSearch: texts("part"),
+  // `draft` is that of a new preset.
+  validateSearch: texts("part", "draft"),
+  beforeLoad: beginDraft,
   component: lazyRouteComponent(
     part(() => import("../features/presets/PresetPage")),
     "PresetPage",
@@ -215,6 +219,17 @@ declare module "@tanstack/react-router" {
   interface Register {
     router: ReturnType<typeof makeRouter>;
   }
+}
+
+interface Coming {
+  search: { draft?: string };
+  location: { pathname: string };
+}
+
+/** The address of something new names its draft, so that a reload goes on with it: who comes without one begins one. */
+function beginDraft({ search, location: { pathname } }: Coming): void {
+  if (search.draft || (pathname !== "/compare" && pathname !== "/presets/new")) return;
+  throw redirect({ to: pathname, search: { ...search, draft: crypto.randomUUID() }, replace: true });
 }
 
 /** Search parameters that are texts; what else an address says is dropped. */

@@ -7,13 +7,19 @@ import { Note } from "./Feedback";
 
 interface Props<T> {
   draft: Pick<Draft<T>, "isDirty">;
+  /** Changes are being saved by themselves: only closing the window would lose them. */
+  isUnderWay?: boolean;
   /** Ctrl+S or ⌘S saves, if it can be saved. */
   onSave: (() => void) | undefined;
 }
 
 /** Ask before unsaved changes are lost: by a link, by the back button, by closing the window. */
-export function EditGuard<T>({ draft: { isDirty }, onSave }: Props<T>) {
-  const blocker = useBlocker({ shouldBlockFn: () => isDirty, enableBeforeUnload: () => isDirty, withResolver: true });
+export function EditGuard<T>({ draft: { isDirty }, isUnderWay = false, onSave }: Props<T>) {
+  const blocker = useBlocker({
+    shouldBlockFn: () => isDirty,
+    enableBeforeUnload: () => isDirty || isUnderWay,
+    withResolver: true,
+  });
   useEffect(() => {
     const press = (event: KeyboardEvent) => {
       if (event.key.toLowerCase() !== "s" || !(event.ctrlKey || event.metaKey) || event.altKey) return;

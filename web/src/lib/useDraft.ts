@@ -38,10 +38,13 @@ interface State<T> {
 
 /**
  * `saved` may change at any time. An editor without changes follows it, one with changes keeps them and says so.
- * `kept` are edits from before a reload.
+ * `begun` are edits from an earlier visit, and `etag` is the version that was edited then.
  */
-export function useDraft<T>(saved: Saved<T>, kept?: T): Draft<T> {
-  const [state, setState] = useState<State<T>>({ base: saved, value: kept ?? saved.value });
+export function useDraft<T>(saved: Saved<T>, begun?: T, etag = saved.etag): Draft<T> {
+  const [state, setState] = useState<State<T>>({
+    base: { value: saved.value, etag },
+    value: begun ?? saved.value,
+  });
   const { base, value } = state;
   const isDirty = !same(value, base.value);
   const hasMoved = saved.etag !== base.etag;

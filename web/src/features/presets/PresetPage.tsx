@@ -1,4 +1,4 @@
-import { useQuery, useQueryClient } from "@tanstack/react-query";
+import { useQuery, useQueryClient, type UseQueryResult } from "@tanstack/react-query";
 import { getRouteApi, Link, useNavigate } from "@tanstack/react-router";
 import { Play } from "lucide-react";
 import { useEffect, useRef, useState } from "react";
@@ -11,18 +11,20 @@ import type { Preset, PresetIn } from "../../api/types";
 import { useApi } from "../../app/context";
 import { useSettings } from "../../app/settings";
 import { Button } from "../../components/Button";
-import { Behind, EditGuard, Gone } from "../../components/EditGuard";
+import { Behind, Gone } from "../../components/EditGuard";
+import { Confirm } from "../../components/Dialog";
 import { ErrorNote, Note, Skeleton } from "../../components/Feedback";
 import { Page } from "../../components/Page";
 import { QueryView } from "../../components/QueryView";
 import { changedFields, type Saved, useDraft } from "../../lib/useDraft";
-import { draftOf, emptyDraft, type Faults, faultsOf, wordsForField } from "./draft";
+import { begunOf, draftOf, emptyDraft, type Faults, faultsOf, wordsForField } from "./draft";
 import { ExecuteDialog } from "./ExecuteDialog";
 import { goTo, useGoToFault } from "../../lib/goTo";
-import { keepDraft, keptDraft } from "./keptDraft";
+import { KeptGuard, KeptSign } from "./KeptSign";
 import { PresetForm } from "./PresetForm";
 import { presetQuery, useSavePreset } from "./queries";
 import { Rehearsal } from "./Rehearsal";
+import { type Opened, openedDraftQuery, useKeeping } from "./useKeeping";
 import { useRehearsal } from "./useRehearsal";
 
 const route = getRouteApi("/presets/$presetId");
@@ -30,12 +32,13 @@ const BACK = { to: "/presets", label: "Presets" } as const;
 
 export function PresetPage() {
   const { presetId } = route.useParams();
+  const draftId = route.useSearch().draft ?? "";
   // Kept above the editor, because the first save mounts another editor.
   const [executing, setExecuting] = useState<Preset>();
   return (
     <>
       {presetId === "new" ? (
-        <NewPreset onRun={setExecuting} />
+        <NewPreset key={draftId} draftId={draftId} onRun={setExecuting} />
       ) : (
         <OldPreset key={presetId} presetId={presetId} onRun={setExecuting} />
       )}
@@ -46,33 +49,27 @@ export function PresetPage() {
 
 type OnRun = (preset: Preset) => void;
 
-function NewPreset({ onRun }: { onRun: OnRun }) {
+function NewPreset({ draftId, onRun }: { draftId: string; onRun: OnRun }) {
   const settings = useSettings();
-  if (settings.isPending)
-    return (
-      <Page title="New preset" back={BACK}>
-        <Skeleton />
-      </Page>
-    );
-  return (
-    <Editor
-      key="new"
-      stored={undefined}
-      saved={{ value: emptyDraft(settings.data?.value), etag: undefined }}
-      onRun={onRun}
-    />
-  );
+  const opened = useQuery(openedDraftQuery(useApi(), { draftId }));
+  if (settings.isPending || !opened.data) return <Opening title="New preset" query={opened} />;
+  const saved = { value: emptyDraft(settings.data?.value), etag: undefined };
+  return <Editor stored={undefined} saved={saved} opened={opened.data} onRun={onRun} />;
 }
 
 function OldPreset({ presetId, onRun }: { presetId: string; onRun: OnRun }) {
   const query = useQuery(presetQuery(useApi(), presetId));
-  if (!query.data)
-    return (
-      <Page title="Preset" back={BACK}>
-        <QueryView query={query}>{() => null}</QueryView>
-      </Page>
-    );
-  return <Editor stored={query.data} saved={savedOf(query.data)} onRun={onRun} />;
+  const opened = useQuery(openedDraftQuery(useApi(), { presetId }));
+  if (!query.data || !opened.data) return <Opening title="Preset" query={query.data ? opened : query} />;
+  return <Editor stored={query.data} saved={savedOf(query.data)} opened={opened.data} onRun={onRun} />;
+}
+
+function Opening({ title, query }: { title: string; query: UseQueryResult }) {
+  return (
+    <Page title={title} back={BACK}>
+      {query.isError ? <QueryView query={query}>{() => null}</QueryView> : <Skeleton />}
+    </Page>
+  );
 }
 
 function savedOf({ value, etag }: Tagged<Preset>): Saved<PresetIn> {
@@ -82,22 +79,32 @@ function savedOf({ value, etag }: Tagged<Preset>): Saved<PresetIn> {
 function Editor({
   stored,
   saved,
+  opened,
   onRun,
 }: {
   stored: Tagged<Preset> | undefined;
   saved: Saved<PresetIn>;
+  opened: Opened;
   onRun: OnRun;
 }) {
   const api = useApi();
   const navigate = useNavigate();
   const queries = useQueryClient();
-  const place = stored?.value.id ?? "new";
-  const [kept] = useState(() => keptDraft(place, saved.etag, saved.value));
-  const draft = useDraft(saved, kept);
+  const [begun] = useState(() => begunOf(opened.kept?.value.body, saved));
+  const draft = useDraft(saved, begun.value, begun.etag);
   const { value, isDirty } = draft;
-  useEffect(() => keepDraft(place, draft.etag, isDirty ? value : undefined), [place, draft.etag, isDirty, value]);
-  // Who leaves the page has saved it, or was asked. A reload leaves nothing.
-  useEffect(() => () => keepDraft(place, undefined, undefined), [place]);
+  const keeping = useKeeping(
+    opened,
+    isDirty
+      ? {
+          name: value.name.trim() || "New preset",
+          form: "preset",
+          preset_id: stored?.value.id ?? null,
+          body: { value, etag: draft.etag },
+        }
+      : undefined,
+  );
+  const [isDiscarding, setDiscarding] = useState(false);
   const { models, isPending: isAwaited } = useModels();
   const documents = useQuery(contentChoiceQuery(api, "input_document"));
   const connections = useQuery(connectionsQuery(api));
@@ -124,7 +131,10 @@ function Editor({
     save.mutate(value, {
       onSuccess: (now) => {
         draft.settle(value, savedOf(now));
-        if (!stored) open(now.value.id);
+        if (!stored) {
+          keeping.drop();
+          open(now.value.id);
+        }
         then?.(now.value);
       },
       // Somebody else saved a version: fetch it, so that the user can choose between the two.
@@ -141,7 +151,7 @@ function Editor({
     <Page
       title={stored ? stored.value.name : "New preset"}
       back={BACK}
-      badge={isDirty && <span className="chip warn">not saved</span>}
+      badge={<KeptSign keeping={keeping} />}
       actions={
         <>
           {faults.size > 0 && (
@@ -156,6 +166,11 @@ function Editor({
               Trends
             </Link>
           )}
+          {isDirty && (
+            <Button variant="quiet" onPress={() => setDiscarding(true)}>
+              Discard
+            </Button>
+          )}
           <Button onPress={() => submit()} isDisabled={!canSave}>
             {save.isPending ? "Saving…" : "Save"}
           </Button>
@@ -165,7 +180,18 @@ function Editor({
         </>
       }
     >
-      <EditGuard draft={draft} onSave={canSave ? () => submit() : undefined} />
+      <KeptGuard keeping={keeping} onSave={canSave ? () => submit() : undefined} />
+      <Confirm
+        title={stored ? "Discard the changes?" : "Discard this draft?"}
+        text={stored ? "The preset stays as it was saved." : "What you entered here goes for good."}
+        action="Discard"
+        isOpen={isDiscarding}
+        onClose={() => setDiscarding(false)}
+        onConfirm={() => {
+          draft.takeOther();
+          setDiscarding(false);
+        }}
+      />
       {isBehind && (
         <Behind
           draft={draft}
@@ -176,7 +202,14 @@ function Editor({
       {isGone && (
         <Gone
           isPending={saveAsNew.isPending}
-          onSaveAsNew={() => saveAsNew.mutate(value, { onSuccess: (now) => open(now.value.id) })}
+          onSaveAsNew={() =>
+            saveAsNew.mutate(value, {
+              onSuccess: (now) => {
+                keeping.drop();
+                open(now.value.id);
+              },
+            })
+          }
         />
       )}
       {saveAsNew.isError && <ErrorNote error={saveAsNew.error} />}

@@ -12,6 +12,7 @@ import { Page } from "../../components/Page";
 import { isFound } from "../../lib/tags";
 import { useNow } from "../../lib/useNow";
 import { ExecuteDialog } from "./ExecuteDialog";
+import { UnfinishedList } from "./UnfinishedList";
 import { presetsQuery, useDeletePreset, useDuplicatePreset } from "./queries";
 
 const route = getRouteApi("/presets");
@@ -59,6 +60,7 @@ export function PresetsPage() {
           />
         </div>
       )}
+      <UnfinishedList words={words} />
       {list.isPending && <Skeleton />}
       {list.isError && !presets && <ErrorNote error={list.error} onRetry={() => void list.refetch()} />}
       {all?.length === 0 && (

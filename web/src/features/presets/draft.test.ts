@@ -1,6 +1,15 @@
 import { expect, test } from "vitest";
 import type { Connection, ContentSummary, Model, PresetIn } from "../../api/types";
-import { emptyDraft, faultsOf, freeLabel, suggestedReferences, withBuiltIn, withInputs, withModel } from "./draft";
+import {
+  begunOf,
+  emptyDraft,
+  faultsOf,
+  freeLabel,
+  suggestedReferences,
+  withBuiltIn,
+  withInputs,
+  withModel,
+} from "./draft";
 
 const MODELS = [
   { model: "local:lead", roles: ["generate"], available: true, reason: null },
@@ -146,4 +155,20 @@ test("a label follows the model until its user writes another", () => {
   expect(cleared).toEqual({ label: "candidate", model: null });
   expect(withModel(cleared, "openai:gpt-5", []).label).toBe("gpt-5");
   expect(withModel({ ...lead, label: "today" }, "", []).label).toBe("today");
+});
+
+test("a draft goes on with what was edited and from the version that was edited", () => {
+  const saved = { value: { ...emptyDraft(undefined), name: "Saved" }, etag: '"2"' };
+  const value = { ...saved.value, name: "", checks: [{ kind: "contains" as const, texts: ["typed"] }] };
+  expect(begunOf({ value, etag: '"1"' }, saved)).toEqual({ value, etag: '"1"' });
+  expect(begunOf(undefined, saved)).toEqual({ etag: '"2"' });
+});
+
+test("what another program left out of a draft is as it is saved", () => {
+  const saved = { value: { ...emptyDraft(undefined), name: "Saved" }, etag: undefined };
+  expect(begunOf({ value: { description: "Begun by a program." } }, saved).value).toEqual({
+    ...saved.value,
+    description: "Begun by a program.",
+  });
+  expect(begunOf({ text: "nothing of ours" }, saved).value).toEqual(saved.value);
 });

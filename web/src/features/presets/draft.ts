@@ -13,6 +13,7 @@ import type {
 } from "../../api/types";
 
 import { checkFaults } from "./checks";
+import type { Saved } from "../../lib/useDraft";
 import { branchFault, folderFault } from "../../lib/gitNames";
 
 export type Faults = ReadonlyMap<string, string>;
@@ -54,6 +55,23 @@ export function withBuiltIn(draft: PresetIn, models: readonly Model[]): PresetIn
 export function draftOf(preset: Preset): PresetIn {
   const own = new Set(["id", "version", "created_at", "updated_at"]);
   return Object.fromEntries(Object.entries(preset).filter(([name]) => !own.has(name))) as PresetIn;
+}
+
+/**
+ * The edits that a draft holds, and the version that was edited. Another program may have left parts out; those are as
+ * they are saved.
+ */
+export function begunOf(
+  body: Record<string, unknown> | undefined,
+  saved: Saved<PresetIn>,
+): { value?: PresetIn; etag?: string | undefined } {
+  if (!body) return { etag: saved.etag };
+  const { value, etag } = body as { value?: Partial<PresetIn>; etag?: string };
+  const isWhole = Array.isArray(value?.generation?.candidates);
+  return {
+    value: isWhole ? (value as PresetIn) : { ...saved.value, ...value, generation: saved.value.generation },
+    etag: saved.etag && etag,
+  };
 }
 
 export function shortName(model: string): string {

@@ -2,6 +2,7 @@ import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { getRouteApi, Link } from "@tanstack/react-router";
 import { Search, Trash2 } from "lucide-react";
 import { useEffect, useState } from "react";
+import { draftsQuery } from "../../api/queries";
 import { useApi } from "../../app/context";
 import { Button } from "../../components/Button";
 import { Confirm } from "../../components/Dialog";
@@ -35,6 +36,7 @@ export function RunsPage() {
     setTimeout(focusPage);
   });
 
+  const unfinished = useQuery(draftsQuery(api)).data?.items.length ?? 0;
   const all = list.data?.pages.flatMap((page) => page.items);
   const runs = all?.filter((run) => isFound(words, run));
   // Do not delete chosen runs that the filter hides.
@@ -58,7 +60,7 @@ export function RunsPage() {
       actions={
         <>
           <Link to="/presets" className="btn">
-            Presets
+            Presets{unfinished > 0 && ` · ${unfinished} unfinished`}
           </Link>
           <Link to="/compare" className="btn primary">
             New comparison

@@ -1,6 +1,6 @@
 import { useQuery } from "@tanstack/react-query";
-import { useNavigate } from "@tanstack/react-router";
-import { useEffect, useMemo, useRef, useState } from "react";
+import { getRouteApi, useNavigate } from "@tanstack/react-router";
+import { useMemo, useRef, useState } from "react";
 import { faultsAt } from "carrel-sdk";
 import { connectionsQuery } from "../../../api/github";
 import { contentChoiceQuery } from "../../../api/queries";
@@ -8,13 +8,17 @@ import { useModels } from "../../../api/useModels";
 import { useApi } from "../../../app/context";
 import { ErrorNote } from "../../../components/Feedback";
 import { Page } from "../../../components/Page";
+import { QueryView } from "../../../components/QueryView";
 import { goTo, useGoToFault } from "../../../lib/goTo";
+import { same } from "../../../lib/useDraft";
+import { KeptGuard, KeptSign } from "../KeptSign";
+import { type Opened, openedDraftQuery, useKeeping } from "../useKeeping";
 import { useRehearsal } from "../useRehearsal";
 import { DocumentsStep } from "./DocumentsStep";
 import { ModelsStep } from "./ModelsStep";
 import { MoreStep } from "./MoreStep";
 import { SAMPLE_MODELS, SAMPLE_TASK } from "./sample";
-import { EMPTY, keepSetup, keptSetup, missingIn, presetOf, type Prompt, type Setup, type TriedInput } from "./setup";
+import { EMPTY, keptOf, missingIn, nameOf, presetOf, type Prompt, type Setup, type TriedInput } from "./setup";
 import { StartCard } from "./StartCard";
 import { TaskStep } from "./TaskStep";
 import { TrialPart } from "./TrialPart";
@@ -22,21 +26,45 @@ import { useCompare, useSample } from "./useCompare";
 import { usePrompts } from "./usePrompts";
 import { useTry } from "./useTrial";
 
+const route = getRouteApi("/compare");
+const HEAD = {
+  title: "New comparison",
+  intro: "Bring documents, say what is to be done with them, and pick the models: you learn which one does it best.",
+  back: { to: "/runs", label: "Comparisons" },
+} as const;
+
 /** One page from files to a running comparison; everything with a good default is folded away on it. */
 export function ComparePage() {
+  const { draft: draftId = "" } = route.useSearch();
+  const opened = useQuery(openedDraftQuery(useApi(), { draftId }));
+  if (opened.data) return <Comparison key={draftId} opened={opened.data} />;
+  return (
+    <Page {...HEAD}>
+      <QueryView query={opened}>{() => null}</QueryView>
+    </Page>
+  );
+}
+
+function Comparison({ opened }: { opened: Opened }) {
   const api = useApi();
   const navigate = useNavigate();
   const known = useModels();
   const documents = useQuery(contentChoiceQuery(api, "input_document"));
   const connections = useQuery(connectionsQuery(api));
-  const [setup, setSetup] = useState<Setup>(() => keptSetup() ?? EMPTY);
+  const [setup, setSetup] = useState<Setup>({ ...EMPTY, ...opened.kept?.value.body });
   const change = (part: Partial<Setup>) => setSetup((before) => ({ ...before, ...part }));
   const setPrompt = (number: number, part: Partial<Prompt>) =>
     setSetup((before) => ({
       ...before,
       prompts: before.prompts.map((prompt, at) => (at === number ? { ...prompt, ...part } : prompt)),
     }));
-  useEffect(() => keepSetup(setup), [setup]);
+  const [task] = setup.prompts;
+  // A prompt that is still to be fetched has no words yet.
+  const name = setup.name.trim() || (task?.text ? nameOf(task.text) : (opened.kept?.value.name ?? nameOf("")));
+  const keeping = useKeeping(
+    opened,
+    same(setup, EMPTY) ? undefined : { name, form: "comparison", body: { ...keptOf(setup) } },
+  );
   usePrompts(setup.prompts, setPrompt);
   const preset = useMemo(() => presetOf(setup, known.models), [setup, known.models]);
   const missing = missingIn(setup);
@@ -50,7 +78,7 @@ export function ComparePage() {
       { setup, models: known.models },
       {
         onSuccess: (run) => {
-          keepSetup(undefined);
+          keeping.drop();
           void navigate({ to: "/runs/$runId", params: { runId: run.id } });
         },
       },
@@ -80,11 +108,8 @@ export function ComparePage() {
   const grid = useRef<HTMLDivElement>(null);
   useGoToFault(grid, compare.error ?? tries.error);
   return (
-    <Page
-      title="New comparison"
-      intro="Bring documents, say what is to be done with them, and pick the models: you learn which one does it best."
-      back={{ to: "/runs", label: "Comparisons" }}
-    >
+    <Page {...HEAD} badge={<KeptSign keeping={keeping} />}>
+      <KeptGuard keeping={keeping} />
       <div className="editor-grid" ref={grid}>
         <div className="stack">
           <DocumentsStep

@@ -1,5 +1,6 @@
 import { Link } from "@tanstack/react-router";
 import { useEffect, useRef } from "react";
+import { isMissing } from "carrel-sdk";
 import type { GeneratedDocument, Task } from "../../../api/types";
 import { useFormats } from "../../../app/context";
 import { AnswerCard } from "../../../components/AnswerCard";
@@ -19,6 +20,8 @@ export function TrialPart({ runId, isNew }: { runId: string; isNew: boolean }) {
   useEffect(() => {
     if (isNew) place.current?.scrollIntoView({ block: "nearest" });
   }, [isNew, runId, tasks.length]);
+  // It was deleted, or left behind when the draft was exported.
+  if (isMissing(error)) return null;
   const labels = run?.configuration.generation.candidates.map(({ label }) => label) ?? [];
   const over = tasks.filter(({ state }) => state !== "pending" && state !== "running").length;
   const document = tasks[0]?.document_name;

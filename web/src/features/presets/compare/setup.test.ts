@@ -1,17 +1,6 @@
 import { expect, test } from "vitest";
 import type { Model } from "../../../api/types";
-import {
-  candidatesOf,
-  cellOf,
-  EMPTY,
-  keepSetup,
-  keptSetup,
-  missingIn,
-  nameOf,
-  presetOf,
-  triedPart,
-  type Setup,
-} from "./setup";
+import { candidatesOf, cellOf, EMPTY, keptOf, missingIn, nameOf, presetOf, triedPart, type Setup } from "./setup";
 
 const SETUP: Setup = {
   ...EMPTY,
@@ -88,19 +77,24 @@ test("rows of a data set take the place of documents, and of what goes with docu
   expect(missingIn({ ...SETUP, documents: [], rows })).toEqual([]);
 });
 
-test("rows are kept over a reload, but not with a filter, which may say something", () => {
-  keepSetup({ ...SETUP, rows: { data_set: "s1" } });
-  expect(keptSetup()?.rows).toEqual({ data_set: "s1" });
-  keepSetup({ ...SETUP, rows: { data_set: "s1", where: { name: "Secret" } } });
-  expect(keptSetup()?.rows).toBeUndefined();
-  expect(sessionStorage.getItem("carrel.comparison")).not.toContain("Secret");
-  keepSetup(undefined);
-});
-
-test("what is kept over a reload holds no text", () => {
-  keepSetup({ ...SETUP, name: "Secret name", more: { checks: [{ kind: "contains", texts: ["Secret text"] }] } });
-  expect(keptSetup()?.documents).toEqual(["d1"]);
-  expect(sessionStorage.getItem("carrel.comparison")).not.toMatch(/Summarise|Secret/);
-  keepSetup(undefined);
-  expect(keptSetup()).toBeUndefined();
+test("a draft holds every text that is nowhere else, and leaves to the library what is there", () => {
+  const rows = { data_set: "s1", where: { name: "Mara" } };
+  const more = { checks: [{ kind: "contains" as const, texts: ["Dear Mara"] }] };
+  const prompts = [
+    { text: "In the library.", contentId: "p1", kept: "In the library." },
+    { text: "Changed.", contentId: "p2", kept: "Before.", isShared: true },
+    { text: "Typed a moment ago." },
+    { text: "", contentId: "p4" },
+    { text: "", contentId: "p5", kept: "Deleted on the page." },
+  ];
+  const kept = keptOf({ ...SETUP, name: "Mine", rows, more, prompts });
+  expect(kept).toMatchObject({ name: "Mine", rows, more });
+  expect(kept.prompts.map(({ text, contentId }) => [text, contentId])).toEqual([
+    ["", "p1"],
+    ["Changed.", "p2"],
+    ["Typed a moment ago.", undefined],
+    ["", "p4"],
+    ["", undefined],
+  ]);
+  expect(kept.prompts[1]?.isShared).toBe(true);
 });

@@ -127,31 +127,12 @@ export function missingIn(setup: Setup, isTrial = false): Missing[] {
   return missing;
 }
 
-const KEPT_AT = "carrel.comparison";
-
-/**
- * The set-up of this tab, kept over a reload. It holds ids, names of models and numbers; a prompt is kept in the
- * encrypted workspace, and its text never comes here.
- */
-export function keptSetup(): Setup | undefined {
-  try {
-    return (JSON.parse(sessionStorage.getItem(KEPT_AT) ?? "null") as Setup | undefined) ?? undefined;
-  } catch {
-    return undefined;
-  }
-}
-
-export function keepSetup(setup: Setup | undefined): void {
-  try {
-    if (!setup) sessionStorage.removeItem(KEPT_AT);
-    else {
-      const prompts = setup.prompts.map(({ contentId }) => ({ text: "", contentId }));
-      // Checks and filters of rows look for texts. Rows without their filter would be more than were chosen.
-      const more = { ...setup.more, checks: [] };
-      const rows = Object.keys(setup.rows?.where ?? {}).length ? undefined : setup.rows;
-      sessionStorage.setItem(KEPT_AT, JSON.stringify({ ...setup, name: "", prompts, more, rows }));
-    }
-  } catch {
-    // A browser may refuse to keep anything; then a reload begins anew.
-  }
+/** What a draft keeps of it. A prompt that is in the library stays there, as what it is now. */
+export function keptOf(setup: Setup): Setup {
+  const prompts = setup.prompts.map(({ text, contentId, kept, isShared = false }): Prompt =>
+    text === (kept ?? "")
+      ? { text: "", contentId, isShared }
+      : { text, contentId: text ? contentId : undefined, isShared },
+  );
+  return { ...setup, prompts };
 }

@@ -47,7 +47,7 @@ export function usePrompts(
     if (settled !== prompts) return;
     settled.forEach((prompt, number) => {
       if (!prompt.text && prompt.contentId && prompt.kept === undefined)
-        void fetchPrompt(api, prompt.contentId, false)
+        void fetchPrompt(api, prompt.contentId, prompt.isShared ?? false)
           .then((found) => onPrompt(number, found))
           // It was deleted meanwhile; the page begins with an empty one.
           .catch(() => onPrompt(number, { contentId: undefined, kept: "" }));
