@@ -135,7 +135,11 @@ def furnish(workspace: Workspace, website: DemoWebsite) -> Mapping[str, str]:
     places |= {"run-failed": f"/runs/{failed}", "run-paused": f"/runs/{pausing.id}"}
     places |= {f"run-{tab}": f"/runs/{run}?tab={tab}" for tab in TABS}
     places |= {"run-failed-tasks": f"/runs/{failed}?tab=tasks", "beside": f"/runs/compare/{first}/{again}"}
-    places |= {"compare": "/compare", "compare-tried": f"/compare?draft={TRIED}", "trends": f"/presets/{of_rows.id}/trends"}
+    places |= {
+        "compare": "/compare",
+        "compare-tried": f"/compare?draft={TRIED}",
+        "trends": f"/presets/{of_rows.id}/trends",
+    }
     places |= {"presets": "/presets", "preset": f"/presets/{a_preset.id}", "preset-new": "/presets/new"}
     places |= {"library": "/library", "text": f"/library/{a_preset.inputs[0]}", "criteria": f"/library/{criteria}"}
     places |= {"data-sets": "/library/data-sets", "data-set": f"/library/data-sets/{table}"}

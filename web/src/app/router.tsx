@@ -221,6 +221,8 @@ declare module "@tanstack/react-router" {
   }
 }
 
+const WITH_DRAFT = ["/compare", "/presets/new"];
+
 interface Coming {
   search: { draft?: string };
   location: { pathname: string };
@@ -228,7 +230,7 @@ interface Coming {
 
 /** The address of something new names its draft, so that a reload goes on with it: who comes without one begins one. */
 function beginDraft({ search, location: { pathname } }: Coming): void {
-  if (search.draft || (pathname !== "/compare" && pathname !== "/presets/new")) return;
+  if (search.draft || !WITH_DRAFT.includes(pathname)) return;
   throw redirect({ to: pathname, search: { ...search, draft: crypto.randomUUID() }, replace: true });
 }
 

@@ -47,7 +47,7 @@ function DraftRow({ draft, onDelete }: { draft: DraftSummary; onDelete: () => vo
   const now = useNow(60_000);
   const { id, name, form, preset_id } = draft;
   return (
-    <li className="list-row preset-row">
+    <li className="list-row draft-row">
       <div className="grow">
         <div className="row tight">
           {form === "comparison" ? (
