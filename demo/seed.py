@@ -30,7 +30,7 @@ NOTES: Final = b"<!doctype html><h1>Minutes</h1><p>The board met in May and chos
 
 _FORM_TOKEN: Final = re.compile(r'name="form_token" value="(\w+)"')
 _SESSION_TOKEN: Final = re.compile(r'<textarea id="token"[^>]*>([^<]+)</textarea>')
-_SERVICE_URL: Final = re.compile(r"carrel login --url (\S+)")
+_SERVICE_URL: Final = re.compile(r"carrel login --token-stdin --url ([^\s<]+)")
 _ANSWER_SECONDS: Final = 60.0
 
 

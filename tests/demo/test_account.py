@@ -94,7 +94,7 @@ async def test_a_terminal_gets_a_token_that_works_and_only_when_asked(reader: Br
     assert page.headers["cache-control"] == "no-store"
     (shown,) = re.findall(r">([\w-]+\.[\w-]+)</textarea>", page.text)
     assert shown == await reader.token()
-    assert f"carrel login --url {reader.service_url} --token-stdin" in page.text
+    assert f"carrel login --token-stdin --url {reader.service_url}" in page.text
 
 
 async def test_a_terminal_of_a_locked_workspace_leads_to_the_password(reader: Browser, website: Website) -> None:
