@@ -1,4 +1,4 @@
-"""A screenshot with a palette of its most frequent colours: a third of the size, and looks the same."""
+"""A screenshot with a palette of the colours that it cannot do without: a third of the size, and looks the same."""
 
 import struct
 import zlib
@@ -17,14 +17,24 @@ async ([png, most]) => {
   const pixels = new Uint32Array(context.getImageData(0, 0, bitmap.width, bitmap.height).data.buffer);
   const often = new Map();
   for (const pixel of pixels) often.set(pixel, (often.get(pixel) ?? 0) + 1);
-  const palette = [...often].sort((one, other) => other[1] - one[1]).slice(0, most).map(([pixel]) => pixel);
-  const places = new Map(palette.map((pixel, place) => [pixel, place]));
   const part = (pixel, shift) => (pixel >>> shift) & 255;
+  const between = (one, other) => [0, 8, 16].reduce((sum, at) => sum + (part(one, at) - part(other, at)) ** 2, 0);
+  const ranked = [...often].sort((one, other) => other[1] - one[1]);
+  const common = Math.ceil((2 * most) / 3);
+  const palette = ranked.slice(0, common).map(([pixel]) => pixel);
+  // The small mark of a candidate is rare, and its colour is like no other: what would be furthest off comes in, too.
+  const rest = ranked.slice(common).map(([pixel, count]) =>
+    ({ pixel, count, far: Math.min(...palette.map((other) => between(pixel, other))) }));
+  while (palette.length < most && rest.length) {
+    const { pixel } = rest.reduce((one, other) => (other.count * other.far > one.count * one.far ? other : one));
+    palette.push(pixel);
+    for (const one of rest) one.far = Math.min(one.far, between(one.pixel, pixel));
+  }
+  const places = new Map(palette.map((pixel, place) => [pixel, place]));
   const nearest = (pixel) => {
     let best = 0, least = Infinity;
     palette.forEach((other, place) => {
-      let far = 0;
-      for (const shift of [0, 8, 16]) far += (part(pixel, shift) - part(other, shift)) ** 2;
+      const far = between(pixel, other);
       if (far < least) [best, least] = [place, far];
     });
     return best;
