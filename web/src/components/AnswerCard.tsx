@@ -27,10 +27,12 @@ export function AnswerCard({ number, candidate, document, facts, text, children 
     <article className="answer-card" aria-label={document ? `${candidate}, ${document}` : candidate}>
       <header>
         <Mark number={number} />
-        <h3 className="ellipsis" title={candidate}>
-          {candidate}
-        </h3>
-        {document && <span className="small dim ellipsis">{document}</span>}
+        <div className="grow">
+          <h3 className="ellipsis" title={candidate}>
+            {candidate}
+          </h3>
+          {document && <p className="small dim ellipsis">{document}</p>}
+        </div>
       </header>
       {text !== undefined && (
         <div className={isCut ? "beginning" : ""}>

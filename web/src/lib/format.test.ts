@@ -11,8 +11,9 @@ describe("formats", () => {
 
   test("an amount at a glance has three digits that say something, and a column one number of places", () => {
     const { briefDollars, dollars } = formatsFor("en", "UTC");
-    expect(["2.30376", "0.044658", "0.000056", "0", "1234.5"].map(briefDollars)).toEqual([
+    expect(["2.30376", "0.17", "0.044658", "0.000056", "0", "1234.5"].map(briefDollars)).toEqual([
       "$2.30",
+      "$0.17",
       "$0.0447",
       "$0.000056",
       "$0.00",

@@ -58,7 +58,12 @@ export function formatsFor(wantedLocale: string | undefined, wantedZone: string 
     // As the service writes it in sentences and reports.
     percent: (share, digits = 0) => `${decimal(100 * share, digits)}\u00a0%`,
     dollars: (amount, places) => written(amount, locale, US_DOLLARS, places),
-    briefDollars: (amount) => written(amount, locale, US_DOLLARS, placesFor([amount])),
+    briefDollars: (amount) =>
+      new Intl.NumberFormat(locale, {
+        ...US_DOLLARS,
+        minimumFractionDigits: 2,
+        maximumFractionDigits: placesFor([amount]),
+      }).format(amount as Intl.StringNumericLiteral),
     credits: (amount) => written(amount, locale, {}),
     short: (value) => shorts.format(value),
     dateTime: (iso) => {

@@ -20,7 +20,12 @@ export function writtenDifference(
   { difference, low, high }: Estimate & { difference: number | null },
   formats: Formats,
 ): Written {
-  return written(difference, low, high, (value) => `${value > 0 ? "+" : ""}${formats.decimal(value)}`);
+  return written(
+    difference,
+    low,
+    high,
+    (value) => `${value > 0 ? "+" : ""}${formats.decimal(value).replace("-", "−")}`,
+  );
 }
 
 function written(

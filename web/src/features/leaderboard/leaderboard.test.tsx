@@ -83,7 +83,7 @@ test("candidates stand in the order of the ranking, with all that is known of th
   expect(rows()).toEqual([
     ["dear openai:dear", "86 %76 % – 96 %", "$3.96", "4.1 s", "12 s", "20", "2", "Nov 20"],
     ["today finished texts", "50 %40 % – 60 %", "unknown", "–", "–", "20", "1", "Nov 20"],
-    ["cheap openai:cheap", "14 %4 % – 24 %", "$0.600", "40 ms", "–", "20", "1", "Nov 11"],
+    ["cheap openai:cheap", "14 %4 % – 24 %", "$0.60", "40 ms", "–", "20", "1", "Nov 11"],
   ]);
   const marks = [...document.querySelectorAll("tbody .candidate-mark")].map((mark) => mark.className);
   // The number of a mark is that of the candidate in the newest run, wherever the ranking puts it.

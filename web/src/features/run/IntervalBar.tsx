@@ -2,16 +2,17 @@ import { barOf, type Measure } from "../../lib/interval";
 
 interface Props {
   measure: Measure;
-  grey: boolean;
+  /** The class of its colour. */
+  look: string;
   write: (value: number) => string;
 }
 
-/** A value and its interval, drawn from 0 to 1. */
-export function IntervalBar({ measure, grey, write }: Props) {
+/** A value and its interval, drawn from 0 to 1: in the colour of its candidate, or grey where it supports no conclusion. */
+export function IntervalBar({ measure, look, write }: Props) {
   const bar = barOf(measure);
   return (
     <svg
-      className={`interval ${grey ? "grey" : ""}`}
+      className={`interval ${look}`}
       viewBox="0 0 100 20"
       preserveAspectRatio="none"
       role="img"

@@ -1,6 +1,6 @@
 import type { Ranking, Report, Row } from "../../api/types";
 import { useFormats } from "../../app/context";
-import { Mark } from "../../components/Mark";
+import { colourOf, Mark } from "../../components/Mark";
 import type { Column } from "../../components/table/column";
 import { type Formats, placesFor } from "../../lib/format";
 import { type Measure, measureOf } from "../../lib/interval";
@@ -69,7 +69,9 @@ export function columnsOf(
       ),
       cell: (row) => {
         const measure = measureOf(ranking, row);
-        return measure && <IntervalBar measure={measure} grey={grey} write={share} />;
+        return (
+          measure && <IntervalBar measure={measure} look={grey ? "grey" : colourOf(numberOf(row, report))} write={share} />
+        );
       },
     },
   ];
@@ -95,6 +97,10 @@ export function columnsOf(
   return [name, ...quality, ...(hasScores ? [scores] : []), ...(hasGaps ? [delivered] : []), ...rest];
 }
 
+function numberOf(row: Row, { candidates }: Report): number {
+  return candidates.findIndex(({ candidate }) => candidate === row.candidate);
+}
+
 interface NameProps {
   report: Report;
   row: Row;
@@ -102,7 +108,7 @@ interface NameProps {
 }
 
 function Name({ report, row, before }: NameProps) {
-  const number = report.candidates.findIndex(({ candidate }) => candidate === row.candidate);
+  const number = numberOf(row, report);
   const model = report.candidates[number]?.model;
   return (
     <div className="placed">

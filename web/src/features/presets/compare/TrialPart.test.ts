@@ -13,7 +13,7 @@ const ANSWER = { tokens: { input: 1200, output: 80 } } as GeneratedDocument;
 const formats = formatsFor("en", "UTC");
 
 test("an answer comes with its time, its tokens, its cost and how often it was asked for", () => {
-  expect(factsOf(TASK, ANSWER, formats)).toEqual(["2.1 s", "1,200 + 80 tokens", "$0.00210", "2 attempts"]);
+  expect(factsOf(TASK, ANSWER, formats)).toEqual(["2.1 s", "1,200 + 80 tokens", "$0.0021", "2 attempts"]);
 });
 
 test("an unknown cost is not passed off as nothing", () => {

@@ -7,7 +7,7 @@ import { AnswerCard } from "../../../components/AnswerCard";
 import { ErrorNote, Note } from "../../../components/Feedback";
 import { GrowingText } from "../../../components/GrowingText";
 import type { LiveAnswer } from "../../../lib/liveAnswers";
-import { spentInBrief } from "../../../lib/spend";
+import { inTime, spentInBrief } from "../../../lib/spend";
 import { wordsForPause, wordsForTask } from "../../../lib/states";
 import type { Formats } from "../../../lib/format";
 import { useTrial } from "./useTrial";
@@ -117,10 +117,10 @@ export function sameOnes(
 export function factsOf(task: Task, answer: GeneratedDocument, formats: Formats): string[] {
   if (task.reused) return ["from an earlier try or run, not paid again"];
   const { started_at, finished_at, cost } = task;
-  const seconds = started_at && finished_at ? (Date.parse(finished_at) - Date.parse(started_at)) / 1000 : undefined;
+  const took = started_at && finished_at ? Date.parse(finished_at) - Date.parse(started_at) : undefined;
   const { input, output } = answer.tokens;
   return [
-    seconds === undefined ? "" : `${formats.decimal(seconds, 1)} s`,
+    took === undefined ? "" : inTime(took, formats),
     `${formats.integer(input)} + ${formats.integer(output)} tokens`,
     cost === null ? "cost unknown" : Number(cost) === 0 ? "free" : formats.briefDollars(cost),
     task.attempts > 1 ? `${task.attempts} attempts` : "",

@@ -11,8 +11,8 @@ interface Props {
 }
 
 const HEIGHT = 260;
-const [TOP, BOTTOM] = [14, 30];
-/** Where the runs begin, in percent of the width; the ticks are left of it. */
+const [TOP, BOTTOM] = [18, 30];
+/** Where the runs begin, in percent of the width; the words of the ticks are left of it, each on its line. */
 const BEGIN = 12;
 
 /** A value and its interval for each run, from the oldest to the newest; the table below says the same in figures. */
@@ -32,8 +32,8 @@ export function TrendChart({ points, measure, lastGood, write, words }: Props) {
       <svg width="100%" height={HEIGHT} role="img" aria-label={words}>
         {ticks.map((tick) => (
           <g key={tick}>
-            <line x1={`${BEGIN}%`} x2="100%" y1={y(tick)} y2={y(tick)} className="axis" />
-            <text x={`${BEGIN - 1}%`} y={y(tick)} textAnchor="end" dominantBaseline="central">
+            <line x1="0" x2="100%" y1={y(tick)} y2={y(tick)} className="axis" />
+            <text x="0" y={y(tick) - 4}>
               {write(tick)}
             </text>
           </g>

@@ -4,7 +4,7 @@ import { useFormats } from "../../../app/context";
 import { SelectField } from "../../../components/Field";
 import { NumberHead } from "../../../components/NumberHead";
 import { Scroll } from "../../../components/Scroll";
-import { beyondBrief, spentInBrief } from "../../../lib/spend";
+import { beyondBrief, inTime, spentInBrief } from "../../../lib/spend";
 import { type Measure, measuresOf, valueOf } from "./measures";
 import { TrendChart } from "./TrendChart";
 
@@ -119,7 +119,7 @@ function TrendsTable({ trends, measure, write }: TableProps) {
   const formats = useFormats();
   return (
     <Scroll label="Runs of the preset">
-      <table className="table">
+      <table className="table data">
         <thead>
           <tr>
             <th scope="col">Run</th>
@@ -141,24 +141,24 @@ function TrendsTable({ trends, measure, write }: TableProps) {
                 <span className="dim small block">{formats.dateTime(point.created_at)}</span>
               </th>
               {measure && <Figures point={point} measure={measure} write={write} />}
-              <td>
+              <td data-label="Good">
                 <Good point={point} />
               </td>
-              <td>
+              <td data-label="Changed">
                 {point.changed.join(", ") || <span className="dim">–</span>}
                 {point.data_set_version !== null && (
                   <span className="dim small block">rows of version {formats.integer(point.data_set_version)}</span>
                 )}
               </td>
-              <td className="n">{formats.integer(point.documents)}</td>
-              <td className="n">
+              <td className="n" data-label="Documents">
+                {formats.integer(point.documents)}
+              </td>
+              <td className="n" data-label="Cost">
                 {spentInBrief(point, formats)}
                 {point.unknown_calls > 0 && <span className="dim small block">{beyondBrief(point, formats)}</span>}
               </td>
-              <td className="n">
-                {typeof point.median_latency_ms === "number"
-                  ? `${formats.decimal(point.median_latency_ms / 1000, 1)} s`
-                  : "–"}
+              <td className="n" data-label="Median time">
+                {inTime(point.median_latency_ms ?? null, formats)}
               </td>
             </tr>
           ))}
@@ -171,7 +171,7 @@ function TrendsTable({ trends, measure, write }: TableProps) {
 function Figures({ point, measure, write }: { point: TrendPoint; measure: Measure; write: (value: number) => string }) {
   const found = valueOf(point, measure);
   return (
-    <td className="n">
+    <td className="n" data-label={measure.label}>
       <strong>{found ? write(found.value) : "–"}</strong>
       {found && found.low !== null && found.high !== null && (
         <span className="dim small block">

@@ -60,7 +60,7 @@ test("the last good run is named, the runs are listed newest first, and the char
     "worseis JSON",
     "prompts",
     "40",
-    "$0.250",
+    "$0.25",
     "1.3 s",
   ]);
   const chart = page.querySelector("svg[role='img']");

@@ -62,7 +62,7 @@ function HealthTable({ report }: { report: Report }) {
   const formats = useFormats();
   return (
     <Scroll labelledBy="health-title">
-      <table className="table roomy">
+      <table className="table roomy data">
         <thead>
           <tr>
             <th scope="col">Judge</th>
@@ -89,20 +89,30 @@ function HealthTable({ report }: { report: Report }) {
                   {judge.judge} {health?.flagged && <span className="chip bad">often invalid</span>}
                   {judge.family && <span className="dim small block">family {judge.family}</span>}
                 </th>
-                <td className="n">{formats.decimal(judge.comparison_weight ?? judge.scoring_weight ?? 1, 1)}</td>
+                <td className="n" data-label="Weight">
+                  {formats.decimal(judge.comparison_weight ?? judge.scoring_weight ?? 1, 1)}
+                </td>
                 {health ? (
                   <>
-                    <td className="n">{formats.integer(health.agreed)}</td>
-                    <td className={`n ${health.flips ? "warn" : ""}`}>
+                    <td className="n" data-label="Same both ways">
+                      {formats.integer(health.agreed)}
+                    </td>
+                    <td className={`n ${health.flips ? "warn" : ""}`} data-label="Flips">
                       {share(health.flips, health.flips + health.agreed, formats)}
                     </td>
-                    <td className="n">{health.flips ? `${health.flips_to_first} of ${health.flips}` : "–"}</td>
-                    <td className="n">{formats.integer(health.inconsistent)}</td>
-                    <td className={`n ${health.invalid + health.scores_invalid ? "bad" : ""}`}>
+                    <td className="n" data-label="To the first">
+                      {health.flips ? `${health.flips_to_first} of ${health.flips}` : "–"}
+                    </td>
+                    <td className="n" data-label="Inconsistent">
+                      {formats.integer(health.inconsistent)}
+                    </td>
+                    <td className={`n ${health.invalid + health.scores_invalid ? "bad" : ""}`} data-label="Invalid">
                       {formats.integer(health.invalid + health.scores_invalid)}
                     </td>
-                    <td className="n">{formats.integer(health.missing + health.scores_missing)}</td>
-                    <td>{lift(health.own_family_lift, formats)}</td>
+                    <td className="n" data-label="Missing">
+                      {formats.integer(health.missing + health.scores_missing)}
+                    </td>
+                    <td data-label="Lift of its own family">{lift(health.own_family_lift, formats)}</td>
                   </>
                 ) : (
                   <td colSpan={7} className="dim">

@@ -1,17 +1,18 @@
 import type { Run } from "../../../api/types";
 import { AnswerCard } from "../../../components/AnswerCard";
 import { GrowingText } from "../../../components/GrowingText";
+import { labelsOf } from "../../../lib/candidates";
 import type { LiveAnswer, Places } from "../../../lib/liveAnswers";
 
 const WORDS: Record<LiveAnswer["state"], string> = { writing: "writing", done: "done", failed: "no answer" };
 
 /** The answers that models write at this moment: a few of them, in places that are there from the beginning. */
 export function LiveAnswers({ run, answers }: { run: Run; answers: Places }) {
-  const { generation, combination, economy } = run.configuration;
+  const { economy } = run.configuration;
   // Batches bring answers hours later, and whole.
   const isExpected = !economy && (run.phase === "generate" || run.phase === "combine");
   if (!isExpected && answers.every((one) => one === undefined)) return null;
-  const labels = [...generation.candidates, ...(combination?.candidates ?? [])].map(({ label }) => label);
+  const labels = labelsOf(run.configuration);
   return (
     // Nobody wants to hear every word of it: what is done, the progress says.
     <section className="card stack" aria-label="Answers as they come" aria-live="off">

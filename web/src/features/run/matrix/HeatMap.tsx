@@ -4,6 +4,7 @@ import type { Figures } from "../../../api/types";
 import { useFormats } from "../../../app/context";
 import { ErrorNote } from "../../../components/Feedback";
 import { Breakable } from "../../../components/Breakable";
+import { Mark } from "../../../components/Mark";
 import { NumberHead } from "../../../components/NumberHead";
 import { Term } from "../../../components/Term";
 import { useNames } from "../useNames";
@@ -16,6 +17,8 @@ interface Props {
   runId: string;
   figures: Figures;
   columns: readonly Column[];
+  /** The number of a candidate, which its mark shows. */
+  numberOf: (candidate: string) => number;
   measure: Measure;
   low: number;
   high: number;
@@ -23,7 +26,7 @@ interface Props {
 }
 
 /** Documents down, candidates across. Only rows in sight are drawn, so that ten thousand cost as little as ten. */
-export function HeatMap({ runId, figures, columns, measure, low, high, onOpen }: Props) {
+export function HeatMap({ runId, figures, columns, numberOf, measure, low, high, onOpen }: Props) {
   const frame = useRef<HTMLDivElement>(null);
   const virtual = useVirtualizer({
     count: figures.documents,
@@ -47,7 +50,7 @@ export function HeatMap({ runId, figures, columns, measure, low, high, onOpen }:
             <th scope="col">Document</th>
             {columns.map(({ candidate }) => (
               <NumberHead key={candidate}>
-                <Breakable name={candidate} />
+                <Mark number={numberOf(candidate)} /> <Breakable name={candidate} />
               </NumberHead>
             ))}
             {hasFlips && (
@@ -84,7 +87,7 @@ function Gap({ height }: { height: number }) {
   return height > 0 && <tr aria-hidden style={{ height }} />;
 }
 
-interface RowProps extends Omit<Props, "runId" | "figures"> {
+interface RowProps extends Omit<Props, "runId" | "figures" | "numberOf"> {
   number: number;
   name: string | undefined;
   flips: number | undefined;

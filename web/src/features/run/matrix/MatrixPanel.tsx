@@ -63,7 +63,14 @@ function Documents({ report, figures, onOpen }: Props & { figures: Figures }) {
       )}
       {measure === "score" && <HeatLegend kind="upwards" low="the lowest score" high="the highest" />}
       {measure === "checks" && <HeatLegend kind="upwards" low="passed no check" high="passed all" />}
-      <HeatMap runId={report.run.id} figures={figures} {...columns} measure={measure} onOpen={onOpen} />
+      <HeatMap
+        runId={report.run.id}
+        figures={figures}
+        {...columns}
+        numberOf={(candidate) => report.candidates.findIndex((one) => one.candidate === candidate)}
+        measure={measure}
+        onOpen={onOpen}
+      />
     </section>
   );
 }

@@ -1,6 +1,7 @@
 import type { Report } from "../../../api/types";
 import { useFormats } from "../../../app/context";
 import { Breakable } from "../../../components/Breakable";
+import { Mark } from "../../../components/Mark";
 import { NumberHead } from "../../../components/NumberHead";
 import { Scroll } from "../../../components/Scroll";
 import { around } from "./heat";
@@ -11,6 +12,7 @@ export function Pairs({ report }: { report: Report }) {
   const order = report.ranking.rows
     .map((row) => row.candidate)
     .filter((name) => report.pairs.some((pair) => pair.a === name || pair.b === name));
+  const numberOf = (name: string) => report.candidates.findIndex(({ candidate }) => candidate === name);
   const shares = new Map<string, number>();
   for (const pair of report.pairs) {
     shares.set(`${pair.a}\n${pair.b}`, pair.share);
@@ -25,7 +27,7 @@ export function Pairs({ report }: { report: Report }) {
               <th scope="col">… won against →</th>
               {order.map((name) => (
                 <NumberHead key={name}>
-                  <Breakable name={name} />
+                  <Mark number={numberOf(name)} /> <Breakable name={name} />
                 </NumberHead>
               ))}
             </tr>
@@ -34,7 +36,7 @@ export function Pairs({ report }: { report: Report }) {
             {order.map((row) => (
               <tr key={row}>
                 <th scope="row">
-                  <Breakable name={row} />
+                  <Mark number={numberOf(row)} /> <Breakable name={row} />
                 </th>
                 {order.map((column) => {
                   const share = shares.get(`${row}\n${column}`);

@@ -5,7 +5,9 @@ import type { Run, Task } from "../../../api/types";
 import { useApi, useFormats } from "../../../app/context";
 import { IconButton } from "../../../components/Button";
 import { Empty, ErrorNote, Skeleton } from "../../../components/Feedback";
+import { Mark } from "../../../components/Mark";
 import { VirtualList } from "../../../components/VirtualList";
+import { labelsOf } from "../../../lib/candidates";
 import {
   hasEnded,
   PHASES,
@@ -35,6 +37,7 @@ export function TasksPanel({ run, controls, kind: wantedKind, state: wantedState
   const state = TASK_STATES.find((known) => known === wantedState);
   const query = useInfiniteQuery(tasksQuery(useApi(), run.id, { kind, state }, run.state === "running"));
   const tasks = query.data?.pages.flatMap((page) => page.items);
+  const labels = labelsOf(run.configuration);
   const skip = (task: Task) =>
     // The button disappears with that, and the focus with it.
     controls.skip.mutate(task.key, { onSuccess: () => list.current?.querySelector<HTMLElement>(".virtual")?.focus() });
@@ -87,6 +90,7 @@ export function TasksPanel({ run, controls, kind: wantedKind, state: wantedState
             render={(task) => (
               <TaskLine
                 task={task}
+                numberOf={(label) => labels.indexOf(label)}
                 canSkip={!hasEnded(run.state) && SKIPPABLE.has(task.state)}
                 onSkip={() => skip(task)}
               />
@@ -109,7 +113,15 @@ function Count({ shown, isAll }: { shown: number; isAll: boolean }) {
   );
 }
 
-function TaskLine({ task, canSkip, onSkip }: { task: Task; canSkip: boolean; onSkip: () => void }) {
+interface LineProps {
+  task: Task;
+  /** The number of a candidate, which its mark shows. */
+  numberOf: (label: string) => number;
+  canSkip: boolean;
+  onSkip: () => void;
+}
+
+function TaskLine({ task, numberOf, canSkip, onSkip }: LineProps) {
   const formats = useFormats();
   const who = [task.candidate, task.opponent].filter(Boolean).join(" and ");
   const what = `${wordsForKind(task.kind).toLowerCase()}: ${[task.document_name, who].filter(Boolean).join(", ")}`;
@@ -121,8 +133,13 @@ function TaskLine({ task, canSkip, onSkip }: { task: Task; canSkip: boolean; onS
           {wordsForKind(task.kind)} · {task.document_name}
         </div>
         <div className="small dim ellipsis">
-          {task.candidate}
-          {task.opponent && ` against ${task.opponent}`}
+          {task.candidate && <Mark number={numberOf(task.candidate)} />} {task.candidate}
+          {task.opponent && (
+            <>
+              {" against "}
+              <Mark number={numberOf(task.opponent)} /> {task.opponent}
+            </>
+          )}
           {task.judge && ` · by ${task.judge}`}
           {task.order === "ba" && " · other way round"}
           {task.repeat > 1 && ` · repeat ${formats.integer(task.repeat)}`}

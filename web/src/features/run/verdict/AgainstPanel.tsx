@@ -2,6 +2,7 @@ import { Scroll } from "../../../components/Scroll";
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import type { Report, Run } from "../../../api/types";
+import { Mark } from "../../../components/Mark";
 import { useApi, useFormats } from "../../../app/context";
 import { otherRunsQuery } from "../queries";
 
@@ -75,7 +76,10 @@ export function AgainstPanel({ run, report, against, onAgainst }: Props) {
               <tbody>
                 {found.rows.map((row) => (
                   <tr key={row.candidate}>
-                    <th scope="row">{row.candidate}</th>
+                    <th scope="row">
+                      <Mark number={report.candidates.findIndex((one) => one.candidate === row.candidate)} />{" "}
+                      {row.candidate}
+                    </th>
                     <td>{share(row.here)}</td>
                     <td>{share(row.there)}</td>
                   </tr>

@@ -1,17 +1,18 @@
 import type { Report } from "../../../api/types";
-import { useFormats } from "../../../app/context";
-import { decisionOf } from "./decision";
+import { Mark } from "../../../components/Mark";
+import type { Decision } from "./decision";
 
 /** Which one to take, in plain words, with the evidence that decides below. */
-export function DecisionCard({ report }: { report: Report }) {
-  const decision = decisionOf(report, useFormats());
-  if (!decision) return null;
+export function DecisionCard({ decision, report }: { decision: Decision; report: Report }) {
   const { headline, lines, leadsIn, leads } = decision;
+  const numberOf = (candidate: string) => report.candidates.findIndex((one) => one.candidate === candidate);
   return (
     <div className="stack tight">
       <p className="sentence">{headline}</p>
-      {lines.map((line) => (
-        <p key={line}>{line}</p>
+      {lines.map(({ candidate, facts }) => (
+        <p key={candidate}>
+          <Mark number={numberOf(candidate)} /> <strong>{candidate}</strong>: {facts}
+        </p>
       ))}
       {leads.length > 0 && (
         <p className="small dim">
@@ -19,7 +20,7 @@ export function DecisionCard({ report }: { report: Report }) {
           {leads.map(({ rival, lead, isClear }, at) => (
             <span key={rival} className={isClear ? "" : "warn"}>
               {at > 0 && "; "}
-              over {rival} <span className="num">{lead}</span>
+              over <Mark number={numberOf(rival)} /> {rival} <span className="num">{lead}</span>
               {!isClear && " (not clear)"}
             </span>
           ))}

@@ -18,14 +18,14 @@ const report = (looks: readonly (typeof LOOKS)[number][]) =>
 test("each look says whom it dropped and what that saved", async () => {
   const page = await renderPage(<LooksTable report={report(LOOKS)} />);
   const rows = [...page.querySelectorAll("tbody tr")].map((row) => row.textContent);
-  expect(rows).toEqual(["110C, D48", "215nobody0", "320A is best: the run ended12"]);
+  expect(rows).toEqual(["110C, D48", "215nobody0", "320A is best: nothing more was asked12"]);
   expect(page.textContent).toContain("The looks saved 60 of 100 calls, about $0.50.");
 });
 
 test("calls that cost nothing saved no money", async () => {
   const free = { ...report(LOOKS), progress: { total: 40, saved: 60, saved_cost: "0" } } as Report;
   const page = await renderPage(<LooksTable report={free} />);
-  expect(page.textContent).toContain("The looks saved 60 of 100 calls. Nobody");
+  expect(page.textContent).toContain("The looks saved 60 of 100 calls. A look");
 });
 
 test("looks that saved nothing are not shown", async () => {

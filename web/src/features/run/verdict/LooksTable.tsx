@@ -18,7 +18,7 @@ export function LooksTable({ report: { looks, progress } }: { report: Report }) 
               <th scope="col">Look</th>
               <NumberHead>Documents</NumberHead>
               <th scope="col">Dropped</th>
-              <NumberHead>Saved</NumberHead>
+              <NumberHead>Calls saved</NumberHead>
             </tr>
           </thead>
           <tbody>
@@ -28,7 +28,7 @@ export function LooksTable({ report: { looks, progress } }: { report: Report }) 
                 <td className="n">{formats.integer(look.documents)}</td>
                 <td>
                   {look.decided
-                    ? `${look.leader} is best: the run ended`
+                    ? `${look.leader} is best: nothing more was asked`
                     : look.dropped.join(", ") || <span className="dim">nobody</span>}
                 </td>
                 <td className="n">{formats.integer(look.saved)}</td>
@@ -39,8 +39,8 @@ export function LooksTable({ report: { looks, progress } }: { report: Report }) 
       </Scroll>
       <p className="small dim">
         The looks saved {formats.integer(saved)} of {formats.integer(progress.total + saved)} calls
-        {Number(progress.saved_cost) ? `, about ${formats.dollars(progress.saved_cost ?? "0")}` : ""}. Nobody was called
-        any more for candidates that a look dropped.
+        {Number(progress.saved_cost) ? `, about ${formats.dollars(progress.saved_cost ?? "0")}` : ""}. A look is a count
+        on the way: candidates that it dropped were not asked again.
       </p>
     </section>
   );

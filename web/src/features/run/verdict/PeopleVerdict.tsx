@@ -1,5 +1,6 @@
 import type { Report } from "../../../api/types";
 import { useFormats } from "../../../app/context";
+import { Mark } from "../../../components/Mark";
 import { NumberHead } from "../../../components/NumberHead";
 import { Scroll } from "../../../components/Scroll";
 
@@ -7,7 +8,7 @@ type People = NonNullable<Report["people"]>;
 type Maybe = number | null | undefined;
 
 /** What people would say, from the judges on all documents and blind votes on a few. It stands beside the ranking. */
-export function PeopleVerdict({ people }: { people: People }) {
+export function PeopleVerdict({ people, candidates }: { people: People; candidates: Report["candidates"] }) {
   const formats = useFormats();
   const percent = (value: Maybe) => (value == null ? "–" : formats.percent(value));
   const between = (low: Maybe, high: Maybe) =>
@@ -26,7 +27,7 @@ export function PeopleVerdict({ people }: { people: People }) {
       </p>
       {isKnown && (
         <Scroll isPlain labelledBy="people-title">
-          <table className="table">
+          <table className="table data">
             <thead>
               <tr>
                 <th scope="col">Candidate</th>
@@ -39,17 +40,20 @@ export function PeopleVerdict({ people }: { people: People }) {
               {people.rows.map((row) => (
                 <tr key={row.candidate}>
                   <th scope="row">
-                    {row.candidate} {row.is_best && <span className="chip good">best</span>}
+                    <Mark number={candidates.findIndex((one) => one.candidate === row.candidate)} /> {row.candidate}{" "}
+                    {row.is_best && <span className="chip good">best</span>}
                   </th>
-                  <td className="n">
+                  <td className="n" data-label="People">
                     <strong>{percent(row.share)}</strong>
                     {between(row.low, row.high)}
                   </td>
-                  <td className="n">
+                  <td className="n" data-label="Votes alone">
                     {percent(row.alone)}
                     {between(row.alone_low, row.alone_high)}
                   </td>
-                  <td className="n">{percent(row.judges)}</td>
+                  <td className="n" data-label="Judges">
+                    {percent(row.judges)}
+                  </td>
                 </tr>
               ))}
             </tbody>
@@ -62,7 +66,7 @@ export function PeopleVerdict({ people }: { people: People }) {
         {formats.integer(people.voted)} of {formats.integer(people.documents)} documents. The ranking of the judges
         leaves them out.
         {people.agreement?.value != null &&
-          ` The voters agree with each other at α = ${formats.decimal(people.agreement.value)}.`}
+          ` The voters agree with each other at α\u00a0=\u00a0${formats.decimal(people.agreement.value)}.`}
       </p>
       {people.stand_ins.some((one) => one.replaces != null) && (
         <ul className="small">

@@ -4,7 +4,10 @@ import type { Run, Split } from "../../../api/types";
 import { renderPage } from "../../../testing/renderPage";
 import { SplitPanel } from "./SplitPanel";
 
-const RUN = { id: "r" } as Run;
+const RUN = {
+  id: "r",
+  configuration: { generation: { candidates: [{ label: "new" }, { label: "today" }] } },
+} as Run;
 const rate = (share: number) => ({ share, low: share - 0.1, high: share + 0.1, documents: 24, missing: 0 });
 const part = (changes: Partial<Split["parts"][number]>): Split["parts"][number] => ({
   kind: "value",
@@ -74,12 +77,12 @@ test("each part stands with its rows, shares, checks and missing verdicts, and t
   await waitFor(() => expect(page.querySelectorAll("tbody")).toHaveLength(3));
   const rows = [...page.querySelectorAll("tbody tr")].map((row) => row.textContent.replaceAll(/[\u00a0\u202f]/g, ""));
   expect(rows).toEqual([
-    "de24new70%60% to 80%50%40% to 60%0 of 24",
-    "today30%20% to 40%–",
-    "3 rarer values4fewnew70%60% to 80%50%40% to 60%1 of 24",
-    "today30%20% to 40%–",
-    "no value24new70%60% to 80%50%40% to 60%0 of 24",
-    "today30%20% to 40%–",
+    "de24 new70%60% to 80%50%40% to 60%0 of 24",
+    " today30%20% to 40%–",
+    "3 rarer values4few new70%60% to 80%50%40% to 60%1 of 24",
+    " today30%20% to 40%–",
+    "no value24 new70%60% to 80%50%40% to 60%0 of 24",
+    " today30%20% to 40%–",
   ]);
   expect(page.querySelector(".doubts")?.textContent).toBe("Exploratory: so it is.");
 });

@@ -1,9 +1,11 @@
 import { useQuery } from "@tanstack/react-query";
 import type { Run, Split, SplitPart } from "../../../api/types";
 import { useApi, useFormats } from "../../../app/context";
+import { Mark } from "../../../components/Mark";
 import { NumberHead } from "../../../components/NumberHead";
 import { QueryView } from "../../../components/QueryView";
 import { Scroll } from "../../../components/Scroll";
+import { labelsOf } from "../../../lib/candidates";
 import type { Formats } from "../../../lib/format";
 import { writtenShare } from "../../../lib/intervals";
 import { splitQuery } from "../queries";
@@ -55,14 +57,14 @@ function Shown({ run, round, column }: Pick<Props, "run" | "round"> & { column: 
               <li key={note}>{note}</li>
             ))}
           </ul>
-          <SplitTable split={split} />
+          <SplitTable split={split} labels={labelsOf(run.configuration)} />
         </>
       )}
     </QueryView>
   );
 }
 
-function SplitTable({ split }: { split: Split }) {
+function SplitTable({ split, labels }: { split: Split; labels: readonly (string | undefined)[] }) {
   const formats = useFormats();
   const isJudged = split.basis !== "none";
   return (
@@ -93,7 +95,9 @@ function SplitTable({ split }: { split: Split }) {
                     </td>
                   </>
                 )}
-                <td>{row.candidate}</td>
+                <td>
+                  <Mark number={labels.indexOf(row.candidate)} /> {row.candidate}
+                </td>
                 {isJudged && <Rate rate={row.preferred} formats={formats} />}
                 {split.checks.length > 0 && <Rate rate={row.passes} formats={formats} />}
                 {isJudged && place === 0 && (

@@ -1,5 +1,6 @@
 import { lazy, Suspense } from "react";
 import type { Report, Run } from "../../../api/types";
+import { useFormats } from "../../../app/context";
 import { Note, Skeleton } from "../../../components/Feedback";
 import { Glossary } from "../../../components/Glossary";
 import { part } from "../../../lib/part";
@@ -8,6 +9,7 @@ import { AgainstPanel } from "./AgainstPanel";
 import { measureOf } from "../../../lib/interval";
 import { earlierRound } from "../queries";
 import { RankingTable } from "../RankingTable";
+import { decisionOf } from "./decision";
 import { DecisionCard } from "./DecisionCard";
 import { GatePanel } from "./GatePanel";
 import { LooksTable } from "./LooksTable";
@@ -35,7 +37,8 @@ interface Props {
 export function VerdictPanel({ run, report, against, onAgainst, split, onSplit }: Props) {
   const { verdict, ranking } = report;
   const outcome = outcomeOf(report);
-  const doubts = doubtsOf(report);
+  const decision = decisionOf(report, useFormats());
+  const doubts = doubtsOf(report, decision?.headline);
   const round = earlierRound(report);
   const isRanked = ranking.rows.some((row) => measureOf(ranking, row));
   if (!isRanked && !hasEnded(run.state))
@@ -57,7 +60,7 @@ export function VerdictPanel({ run, report, against, onAgainst, split, onSplit }
             </span>
           )}
         </div>
-        <DecisionCard report={report} />
+        {decision && <DecisionCard decision={decision} report={report} />}
         <p className={isRanked ? "" : "sentence"}>{sentenceOf(report, Boolean(run.configuration.comparison))}</p>
         {verdict.scope && <p className="dim">This is {verdict.scope}.</p>}
         {doubts.length > 0 && (
@@ -81,7 +84,7 @@ export function VerdictPanel({ run, report, against, onAgainst, split, onSplit }
       </section>
       <Overturning run={run} report={report} />
       <LooksTable report={report} />
-      {report.people && <PeopleVerdict people={report.people} />}
+      {report.people && <PeopleVerdict people={report.people} candidates={report.candidates} />}
       {isRanked && (
         <section className="stack" aria-labelledby="quality-title">
           <h2 id="quality-title">Quality against cost and length</h2>

@@ -38,8 +38,15 @@ test("a decided comparison says which one to take, its price, what the next one 
   expect(decisionOf(REPORT, formats)).toEqual({
     headline: "Take gpt-5.",
     lines: [
-      "Preferred in 86\u00a0% of comparisons (80\u00a0% to 91\u00a0%) · $3.96 per 1,000 answers.",
-      "mini: preferred in 50\u00a0% of comparisons (44\u00a0% to 57\u00a0%), at a price 6.6 times lower.",
+      {
+        candidate: "gpt-5",
+        facts: "preferred in 86\u00a0% of comparisons (80\u00a0% to 91\u00a0%) · $3.96 per 1,000 answers.",
+      },
+      {
+        candidate: "mini",
+        facts:
+          "preferred in 50\u00a0% of comparisons (44\u00a0% to 57\u00a0%) · $0.60 per 1,000 answers, 6.6 times less.",
+      },
     ],
     leads: [{ rival: "mini", lead: "+19, +1 to +37", isClear: true }],
     leadsIn: "points of preference",
@@ -66,9 +73,14 @@ test("the headline is never stronger than the verdict", () => {
   expect(decisionOf(having({ outcome: "nothing" }), formats)).toBeUndefined();
 });
 
-test("where the headline names several or none, the figures say whose they are", () => {
-  const [first] = decisionOf(having({ outcome: "level" }), formats)?.lines ?? [];
-  expect(first).toMatch(/^gpt-5: preferred in 86/);
+test("candidates that cost nothing are called free, and the price of one that is not known is left out", () => {
+  const candidates = [
+    { candidate: "gpt-5", cost_per_answer: "0" },
+    { candidate: "mini", cost_per_answer: null },
+  ];
+  const lines = decisionOf({ ...REPORT, candidates } as unknown as Report, formats)?.lines ?? [];
+  expect(lines[0]?.facts).toMatch(/ · free\.$/);
+  expect(lines[1]?.facts).toMatch(/\)\.$/);
 });
 
 test("a lead is rounded as the report rounds it: one that is not 0 does not look like 0", () => {

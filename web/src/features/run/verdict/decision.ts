@@ -6,7 +6,7 @@ import { measureOf } from "../../../lib/interval";
 export interface Decision {
   headline: string;
   /** What speaks for the first one, and what the next one offers. */
-  lines: string[];
+  lines: { candidate: string; facts: string }[];
   /** The lead over each rival with its interval: the evidence that decides. */
   leads: { rival: string; lead: string; isClear: boolean }[];
   /** What the leads count. */
@@ -20,10 +20,11 @@ export function decisionOf(report: Report, formats: Formats): Decision | undefin
   const { verdict, ranking } = report;
   const [first] = ranking.rows;
   if (!first || verdict.outcome === "nothing" || verdict.outcome === "disconnected") return undefined;
-  const facts = factsOf(report, first.candidate, formats);
-  // Only the headline of a decision is about one candidate.
-  const own = facts && verdict.outcome !== "decided" ? `${first.candidate}: ${lowered(facts)}` : facts;
-  const lines = [own, nextOf(report, formats)].filter((line) => line !== "");
+  const lines = ranking.rows.slice(0, 2).flatMap(({ candidate }) => {
+    const preferred = preferredOf(report, candidate, formats);
+    const price = priceInWords(report, candidate, formats);
+    return preferred ? [{ candidate, facts: `${[preferred, price].filter(Boolean).join(" · ")}.` }] : [];
+  });
   const leadsIn = ranking.basis === "scores" ? "mean scores, from 0 to 1" : "points of preference";
   return { headline: headlineOf(report, formats), lines, leads: leadsOf(report, formats), leadsIn };
 }
@@ -60,31 +61,16 @@ function moreDocuments({ ranking }: Report, formats: Formats): string {
   return `; ${more(low) === more(high) ? more(low) : `${more(low)} to ${more(high)}`} more documents would tell`;
 }
 
-function factsOf(report: Report, candidate: string, formats: Formats): string {
-  const preferred = preferredOf(report, candidate, formats);
+/** What 1,000 answers cost, and how far that is from what those of the first one cost. */
+function priceInWords(report: Report, candidate: string, formats: Formats): string {
   const price = priceOf(report, candidate);
-  const cost = price === undefined ? "" : price === 0 ? "free" : `${perThousand(price, formats)} per 1,000 answers`;
-  return preferred ? `${[preferred, cost].filter(Boolean).join(" · ")}.` : "";
-}
-
-/** The runner-up, and what it costs beside the first. */
-function nextOf(report: Report, formats: Formats): string {
-  const [first, second] = report.ranking.rows;
-  if (!first || !second) return "";
-  const preferred = preferredOf(report, second.candidate, formats);
-  if (!preferred) return "";
-  const [one, other] = [priceOf(report, first.candidate), priceOf(report, second.candidate)];
-  return `${second.candidate}: ${lowered(preferred)}${beside(one, other, formats)}.`;
-}
-
-function lowered(words: string): string {
-  return `${words.charAt(0).toLowerCase()}${words.slice(1)}`;
-}
-
-function beside(first: number | undefined, second: number | undefined, formats: Formats): string {
-  if (!first || !second) return "";
-  if (first / second >= CHEAPER) return `, at a price ${formats.decimal(first / second, 1)} times lower`;
-  return second / first >= CHEAPER ? `, at a price ${formats.decimal(second / first, 1)} times higher` : "";
+  if (price === undefined) return "";
+  if (price === 0) return "free";
+  const first = priceOf(report, report.ranking.rows[0]?.candidate ?? "") ?? 0;
+  const [low, high] = [Math.min(first, price), Math.max(first, price)];
+  const times = low > 0 && high / low >= CHEAPER ? `, ${formats.decimal(high / low, 1)} times ` : "";
+  const beside = times && `${times}${price < first ? "less" : "more"}`;
+  return `${formats.briefDollars((1000 * price).toFixed(6))} per 1,000 answers${beside}`;
 }
 
 function preferredOf({ ranking }: Report, candidate: string, formats: Formats): string {
@@ -93,7 +79,7 @@ function preferredOf({ ranking }: Report, candidate: string, formats: Formats): 
   if (!measure) return "";
   const isShare = ranking.basis !== "scores";
   const write = (value: number) => (isShare ? formats.percent(value) : formats.decimal(value));
-  const said = isShare ? `Preferred in ${write(measure.value)} of comparisons` : `Mean score ${write(measure.value)}`;
+  const said = isShare ? `preferred in ${write(measure.value)} of comparisons` : `mean score ${write(measure.value)}`;
   return measure.low === null || measure.high === null
     ? said
     : `${said} (${write(measure.low)} to ${write(measure.high)})`;
@@ -118,10 +104,6 @@ function leadsOf({ ranking }: Report, formats: Formats): Decision["leads"] {
 function priceOf({ candidates }: Report, candidate: string): number | undefined {
   const cost = candidates.find((one) => one.candidate === candidate)?.cost_per_answer;
   return cost === null || cost === undefined ? undefined : Number(cost);
-}
-
-function perThousand(price: number, formats: Formats): string {
-  return formats.dollars((1000 * price).toFixed(6), 1000 * price < 1 ? 3 : 2);
 }
 
 function listed(names: readonly string[]): string {

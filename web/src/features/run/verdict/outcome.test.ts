@@ -42,3 +42,12 @@ test("while a run is paused, what is still to come is not called missing or left
   expect(sentenceOf(paused, false)).toContain("Nothing was compared");
   expect(doubtsOf(paused)).toEqual(["By scores, B leads."]);
 });
+
+test("how many documents would decide is not said again below a headline that says it", () => {
+  const notes = ["About 25 to 692 documents would decide.", "Without reader, B leads."];
+  const open = having({ verdict: { ...REPORT.verdict, notes } });
+  expect(doubtsOf(open, "Nothing to choose between A and B yet; 5 to 672 more documents would tell.")).toEqual([
+    "Without reader, B leads.",
+  ]);
+  expect(doubtsOf(open, "Nothing to choose between A and B yet.")).toEqual(notes);
+});

@@ -18,6 +18,8 @@ const OUTCOMES: Record<Outcome, Shown> = {
   nothing: { label: "Nothing compared", tone: "bad" },
 };
 const MISSING = /^[\d,]+ missing (verdict|score)s? could overturn this\.$/;
+/** The headline tells it as the number of more documents. */
+const ENOUGH = /^About [\d,]+(?: to [\d,]+)? documents would decide\.$/;
 const SCORES_ALONE = "Nothing was compared; by scores alone:";
 
 export function outcomeOf(report: Report): Shown {
@@ -28,9 +30,13 @@ export function outcomeOf(report: Report): Shown {
   return OUTCOMES[verdict.outcome];
 }
 
-/** The doubts, the most serious first. What a run at work has not judged yet is not missing from it. */
-export function doubtsOf({ verdict, finished }: Report): string[] {
-  return finished ? verdict.notes : verdict.notes.filter((note) => !MISSING.test(note));
+/**
+ * The doubts, the most serious first, without those that the page tells elsewhere. What a run at work has not judged
+ * yet is not missing from it.
+ */
+export function doubtsOf({ verdict, finished }: Report, headline = ""): string[] {
+  const isTold = (note: string) => headline.includes("more documents would tell") && ENOUGH.test(note);
+  return verdict.notes.filter((note) => !isTold(note) && (finished || !MISSING.test(note)));
 }
 
 /** The verdict's sentence; while comparisons are still to come it does not speak as if there were none. */
