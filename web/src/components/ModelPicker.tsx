@@ -107,7 +107,7 @@ interface LineProps {
 function Line({ name, model, isChosen, onToggle }: LineProps) {
   return (
     <li>
-      <label className="check picker-line">
+      <label className="check picker-line priced">
         <input type="checkbox" checked={isChosen} disabled={model?.available === false} onChange={onToggle} />
         <span className="grow">{name}</span>
         {model && <ModelFacts model={model} />}

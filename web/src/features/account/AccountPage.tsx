@@ -88,7 +88,7 @@ function Membership({ me }: { me: Me }) {
           </a>
         )}
       </div>
-      <dl className="figures">
+      <dl className="figures four">
         {(
           [
             ["Credits", formats.credits(me.credits)],

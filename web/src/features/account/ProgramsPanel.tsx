@@ -147,12 +147,12 @@ function KeyForm({ onMade, most }: { onMade: (made: NewProgramKey) => void; most
         />
       </div>
       <fieldset className="stack tight">
-        <legend>What the program may do</legend>
+        <legend className="label">What the program may do</legend>
         {SCOPES.map(([scope, words]) => (
           <Check key={scope} label={words} checked={scopes.includes(scope)} onChange={() => toggle(scope)} />
         ))}
-        <span className="hint">
-          None includes another. A program can never make keys, change keys of providers, or sign you out.
+        <span className="small dim">
+          Each is given on its own. A program can never make keys, change keys of providers, or sign you out.
         </span>
       </fieldset>
       {create.isError && <ErrorNote error={create.error} />}

@@ -9,7 +9,7 @@ export function UsageChart({ chart, measure }: { chart: Chart; measure: Measure 
   const formats = useFormats();
   const number = (value: number) => (measure === "cost" ? formats.dollars(value.toFixed(6)) : formats.integer(value));
   return (
-    <figure className="chart">
+    <figure className="chart days">
       <figcaption className="visually-hidden">
         {measure === "cost" ? "Cost" : "Calls"} by day:{" "}
         {chart.bars

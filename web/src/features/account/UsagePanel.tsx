@@ -4,6 +4,7 @@ import { data } from "carrel-sdk";
 import { queryKeys } from "../../api/queryKeys";
 import { useApi, useFormats } from "../../app/context";
 import { useSettings } from "../../app/settings";
+import { Breakable } from "../../components/Breakable";
 import { Empty, Note, Skeleton } from "../../components/Feedback";
 import { QueryView } from "../../components/QueryView";
 import { Segments } from "../../components/Segments";
@@ -143,7 +144,7 @@ function columnsOf(total: Totals, charted: readonly string[], formats: Formats):
         return (
           <>
             {colour && <i className="swatch" style={{ background: colour }} />}
-            {model ?? "unknown"}
+            <Breakable name={model ?? "unknown"} />
           </>
         );
       },
@@ -154,7 +155,7 @@ function columnsOf(total: Totals, charted: readonly string[], formats: Formats):
     number("out", "Tokens out", ({ output_tokens }) => output_tokens),
     {
       id: "cost",
-      label: "Cost, US dollars",
+      label: "Cost",
       isBestHigh: true,
       value: ({ totals }) => (totals.unknown_calls && !Number(totals.cost) ? null : Number(totals.cost)),
       cell: ({ totals }) => <Cost of={totals} />,

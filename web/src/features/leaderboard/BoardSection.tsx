@@ -27,10 +27,10 @@ export function BoardSection({ board, view, onView }: Props) {
   const isRanked = entries.some(({ measure }) => measure);
   const doubts = [...(note ? [note] : []), ...(verdict?.notes ?? [])];
   return (
-    <section className="stack" aria-labelledby="board-title">
+    <section className="stack wide" aria-labelledby="board-title">
       <h2 id="board-title">{sharedBy(board, formats)}</h2>
       {verdict && (
-        <div className="verdict card">
+        <div className={`verdict card ${verdict.outcome === "decided" && !verdict.doubted ? "" : "open"}`}>
           <p className={isRanked ? "sentence" : ""}>{verdict.sentence}</p>
           <p className="dim">This is {verdict.scope}.</p>
           {doubts.length > 0 && (
@@ -48,8 +48,8 @@ export function BoardSection({ board, view, onView }: Props) {
         </div>
       )}
       {isRanked && ranking && (
-        <section className="stack tight" aria-labelledby="board-chart-title">
-          <h3 id="board-chart-title">Quality against cost and length</h3>
+        <section className="stack" aria-labelledby="board-chart-title">
+          <h2 id="board-chart-title">Quality against cost and length</h2>
           <div className="card">
             <Suspense fallback={<Skeleton lines={6} />}>
               <QualityChart ranking={ranking} candidates={candidates} />
@@ -60,8 +60,8 @@ export function BoardSection({ board, view, onView }: Props) {
       {!isRanked && (
         <Note>No judge compared or scored these candidates, so nothing says which answers are better.</Note>
       )}
-      <section className="stack tight" aria-labelledby="board-candidates-title">
-        <h3 id="board-candidates-title">Candidates</h3>
+      <section className="stack" aria-labelledby="board-candidates-title">
+        <h2 id="board-candidates-title">Candidates</h2>
         <DataTable
           label="Candidates"
           unsorted={isRanked ? "Place in the ranking" : "Order in the newest run"}
@@ -81,8 +81,8 @@ export function BoardSection({ board, view, onView }: Props) {
 function RunsOf({ board: { runs } }: { board: Leaderboard }) {
   const formats = useFormats();
   return (
-    <section className="stack tight" aria-labelledby="board-runs-title">
-      <h3 id="board-runs-title">Runs in this ranking</h3>
+    <section className="stack" aria-labelledby="board-runs-title">
+      <h2 id="board-runs-title">Runs in this ranking</h2>
       <ul className="card flush">
         {runs.map(({ id, name, finished_at, preset_id }, place) => {
           const isFirstOfPreset = runs.findIndex((run) => run.preset_id === preset_id) === place;

@@ -1,5 +1,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
+import { useEffect, useRef } from "react";
+import { dataSetsQuery } from "../../api/queries";
 import type { ContentType } from "../../api/types";
 import { useApi, useFormats } from "../../app/context";
 import { TYPES } from "../../lib/contentTypes";
@@ -11,9 +13,17 @@ const EXACT = { exact: true, includeSearch: true };
 export function Kinds({ now }: { now: ContentType | "all" | "data-sets" }) {
   const formats = useFormats();
   const counts = useQuery(countsQuery(useApi())).data;
+  const dataSets = useQuery(dataSetsQuery(useApi())).data;
+  const nav = useRef<HTMLElement>(null);
+  // On a phone the types are one row, which scrolls.
+  useEffect(() => {
+    const row = nav.current;
+    const chosen = row?.querySelector<HTMLElement>(".now");
+    if (row && chosen) row.scrollLeft = chosen.offsetLeft - row.offsetLeft - (row.clientWidth - chosen.offsetWidth) / 2;
+  }, [now, counts]);
   const count = (number: number | undefined) => counts && <span className="num">{formats.integer(number ?? 0)}</span>;
   return (
-    <nav className="kinds" aria-label="Types of contents">
+    <nav className="kinds" aria-label="Types of contents" ref={nav}>
       <Link to="/library" search={{}} activeOptions={EXACT} className={now === "all" ? "now" : ""}>
         All {count(counts?.total)}
       </Link>
@@ -29,7 +39,7 @@ export function Kinds({ now }: { now: ContentType | "all" | "data-sets" }) {
         </Link>
       ))}
       <Link to="/library/data-sets" className={now === "data-sets" ? "now" : ""}>
-        Data sets
+        Data sets {dataSets && <span className="num">{formats.integer(dataSets.length)}</span>}
       </Link>
     </nav>
   );

@@ -21,14 +21,14 @@ export function RateLimitsPanel() {
       {({ items }) =>
         items.length ? (
           <Scroll label="Rate limits">
-            <table className="table middle">
+            <table className="table middle data">
               <thead>
                 <tr>
                   <th scope="col">Provider</th>
                   <NumberHead>Requests a minute</NumberHead>
                   <NumberHead>Tokens a minute</NumberHead>
                   <NumberHead>At once</NumberHead>
-                  <NumberHead>In flight</NumberHead>
+                  <NumberHead>Under way</NumberHead>
                   <th scope="col">
                     <span className="visually-hidden">Change</span>
                   </th>
@@ -40,14 +40,20 @@ export function RateLimitsPanel() {
                     <th scope="row">
                       {limit.provider} {!limit.is_default && <span className="chip accent">yours</span>}
                     </th>
-                    <td className="n">{number(limit.requests_per_minute)}</td>
-                    <td className="n">{number(limit.tokens_per_minute)}</td>
-                    <td className="n">
+                    <td className="n" data-label="Requests a minute">
+                      {number(limit.requests_per_minute)}
+                    </td>
+                    <td className="n" data-label="Tokens a minute">
+                      {number(limit.tokens_per_minute)}
+                    </td>
+                    <td className="n" data-label="At once">
                       {limit.concurrency_now < limit.concurrency
                         ? `${limit.concurrency_now} of ${limit.concurrency}`
                         : formats.integer(limit.concurrency)}
                     </td>
-                    <td className="n">{formats.integer(limit.in_flight)}</td>
+                    <td className="n" data-label="Under way">
+                      {formats.integer(limit.in_flight)}
+                    </td>
                     <td className="n">
                       <Button
                         small

@@ -70,7 +70,9 @@ export function columnsOf(
       cell: (row) => {
         const measure = measureOf(ranking, row);
         return (
-          measure && <IntervalBar measure={measure} look={grey ? "grey" : colourOf(numberOf(row, report))} write={share} />
+          measure && (
+            <IntervalBar measure={measure} look={grey ? "grey" : colourOf(numberOf(row, report))} write={share} />
+          )
         );
       },
     },

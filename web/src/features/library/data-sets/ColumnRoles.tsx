@@ -27,7 +27,7 @@ export function ColumnRoles({ columns, onChange, error }: Props) {
     onChange(columns.map((column, index) => (index === place ? { ...column, role } : column)));
   return (
     <Scroll label="Columns and their roles">
-      <table className="table middle">
+      <table className="table middle data roles">
         <thead>
           <tr>
             <th scope="col">Column</th>

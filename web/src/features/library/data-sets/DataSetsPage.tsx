@@ -17,7 +17,10 @@ export function DataSetsPage() {
   const upload = useUploadTable();
   const open = (dataSetId: string) => void navigate({ to: "/library/data-sets/$dataSetId", params: { dataSetId } });
   return (
-    <Page title="Library" intro="A data set is a table with a question in each row. Its rows are inputs of runs.">
+    <Page
+      title="Library"
+      intro="A data set is a table with a question in each row. A comparison can use its rows as documents."
+    >
       <div className="library-grid">
         <Kinds now="data-sets" />
         <div className="stack">
