@@ -2,7 +2,7 @@
 
 from carrel.receipts import rules
 
-DIGEST = "e9367c56565680b785fedd947128e2c2b080d2ddd789f12b6bcab6e9b829d3b8"
+DIGEST = "57b7c015a3dfc7a038acba7c08f0af47485a171dd86a35cf3cd101c3662d8343"
 
 
 def test_the_rules_of_rankings_and_words_are_those_that_this_version_says_it_has() -> None:

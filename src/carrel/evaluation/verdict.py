@@ -159,8 +159,8 @@ def _best(ranking: Ranking) -> str:
     won = f"it won {percent(row.win_share)} of its comparisons"
     if row.tied:
         won = (
-            f"it won {row.won:,} of its {row.comparisons:,} comparisons and {row.tied:,} had no clear winner, a"
-            f" win share of {percent(row.win_share)}"
+            f"it won {row.won:,} of its {row.comparisons:,} comparisons and {row.tied:,} had no clear winner, so"
+            f" it is preferred in {percent(row.win_share)}"
         )
     return f"{row.candidate} {best}: {won} on {_documents(ranking)} ({kind} {interval})."
 
@@ -338,9 +338,7 @@ def _of_votes(ranking: Ranking, human: HumanCheck | None) -> list[Remark]:
         return []
     between = ""
     if human.share is not None and human.low is not None and human.high is not None:
-        between = (
-            f" with a win share of {percent(human.share)} (95 % interval {percent(human.low)} to {percent(human.high)})"
-        )
+        between = f", preferred in {percent(human.share)} (95 % interval {percent(human.low)} to {percent(human.high)})"
     whose = "the person's" if human.voters == 1 else "people's"
     return [Remark("by_votes", f"By {whose} {human.votes} blind votes, {_lead_of(human.leaders)}{between}.")]
 

@@ -83,7 +83,7 @@ def test_the_scope_says_what_the_votes_say() -> None:
         " on 1 of 6"
     )
     assert (
-        "By the person's 11 blind votes, B leads with a win share of 77 % (95 % interval 55 % to 100 %)." in found.notes
+        "By the person's 11 blind votes, B leads, preferred in 77 % (95 % interval 55 % to 100 %)." in found.notes
     )
     one = state(ranking, human=checked(told, votes("AB", "a")))
     assert one.scope.endswith("a person voted blind on 1 pair and came to the judges' outcome on 1 of 1")
@@ -115,4 +115,4 @@ def test_the_words_know_one_person_from_several() -> None:
     found = check("AB", told, [*votes("AB", "bbbbb"), *votes("AB", "bbbbb")], {}, 2)
     said = state(rank("AB", told), human=found)
     assert said.scope.endswith("; 2 people gave 10 blind votes and came to the judges' outcome on 0 of 10")
-    assert "By people's 10 blind votes, B leads with a win share of 100 %" in " ".join(said.notes)
+    assert "By people's 10 blind votes, B leads, preferred in 100 %" in " ".join(said.notes)
