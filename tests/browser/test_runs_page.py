@@ -47,7 +47,7 @@ async def test_only_what_is_in_sight_is_deleted_and_the_focus_stays_in_the_page(
     await expect(page).to_have_url(re.compile("find=gone"))
     await page.get_by_role("button", name="Delete").press("Enter")
     await page.get_by_role("alertdialog").get_by_role("button", name="Delete").press("Enter")
-    await expect(page.get_by_role("heading", name="No run fits")).to_be_visible()
+    await expect(page.get_by_role("heading", name="No comparison fits")).to_be_visible()
     await expect(page.get_by_role("main")).to_be_focused()
     await at_rest(page)
     assert [run.id for run in deployment.workspace.runs.find()] == [kept]

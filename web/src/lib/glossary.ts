@@ -1,7 +1,15 @@
 /** What the words of statistics mean that a page cannot do without: each in a sentence or two. */
 export const GLOSSARY = {
+  run: {
+    name: "Run",
+    meaning: "One comparison from its start to its verdict. Who starts it again makes another run.",
+  },
+  preset: {
+    name: "Preset",
+    meaning: "The set-up of a comparison: documents, candidates and judges, kept to run again.",
+  },
   preferred: {
-    name: "Preferred in, win share",
+    name: "Preferred in; also win share",
     meaning:
       "The part of its comparisons that a candidate won. One without a clear winner counts half, and every document has one voice.",
   },

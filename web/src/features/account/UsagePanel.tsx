@@ -112,6 +112,7 @@ function Figures({
       )}
       <DataTable
         label="Usage by model"
+        className="usage"
         unsorted="As in the chart"
         rows={items}
         keyOf={({ model }) => model ?? ""}

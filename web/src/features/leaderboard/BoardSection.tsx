@@ -5,6 +5,7 @@ import { useFormats } from "../../app/context";
 import { DataTable } from "../../components/table/DataTable";
 import { Note, Skeleton } from "../../components/Feedback";
 import { part } from "../../lib/part";
+import { unbroken } from "../../lib/unbroken";
 import type { TableView } from "../../lib/tableView";
 import { columnsOf, entriesOf } from "./columns";
 import { sharedBy } from "./groups";
@@ -31,12 +32,12 @@ export function BoardSection({ board, view, onView }: Props) {
       <h2 id="board-title">{sharedBy(board, formats)}</h2>
       {verdict && (
         <div className={`verdict card ${verdict.outcome === "decided" && !verdict.doubted ? "" : "open"}`}>
-          <p className={isRanked ? "sentence" : ""}>{verdict.sentence}</p>
+          <p className={isRanked ? "sentence" : ""}>{unbroken(verdict.sentence)}</p>
           <p className="dim">This is {verdict.scope}.</p>
           {doubts.length > 0 && (
             <ul className="doubts">
               {doubts.map((doubt) => (
-                <li key={doubt}>{doubt}</li>
+                <li key={doubt}>{unbroken(doubt)}</li>
               ))}
             </ul>
           )}

@@ -3,6 +3,8 @@ import type { DryRun } from "../../api/types";
 import { useFormats } from "../../app/context";
 import { Note } from "../../components/Feedback";
 import { expected } from "../../lib/spend";
+import { unbroken } from "../../lib/unbroken";
+import { enoughInWords } from "./enough";
 
 const PARTS = [
   ["generate", "answers"],
@@ -17,6 +19,7 @@ export function Estimate({ estimate }: { estimate: DryRun }) {
   const { calls, power, likely_cost, worst_cost, documents, candidates, stopping, saving, economy } = estimate;
   const part = estimate.known_part;
   const isFree = worst_cost !== null && Number(worst_cost) === 0;
+  const plainly = enoughInWords(power, formats);
   const enough = power.documents_enough === null || power.documents >= power.documents_enough;
   return (
     <div className="stack">
@@ -32,13 +35,13 @@ export function Estimate({ estimate }: { estimate: DryRun }) {
           name="Likely cost"
           {...(part
             ? expected(part.likely_cost, part.likely_unknown_calls, formats)
-            : { value: isFree ? "nothing" : likely_cost === null ? "unknown" : formats.dollars(likely_cost) })}
+            : { value: isFree ? "free" : likely_cost === null ? "unknown" : formats.dollars(likely_cost) })}
         />
         <Figure
           name="At worst"
           {...(part
             ? expected(part.worst_cost, part.worst_unknown_calls, formats)
-            : { value: isFree ? "nothing" : worst_cost === null ? "unknown" : formats.dollars(worst_cost) })}
+            : { value: isFree ? "free" : worst_cost === null ? "unknown" : formats.dollars(worst_cost) })}
         />
         {economy && !isFree && economy.likely_cost !== null && economy.likely_cost_at_once !== null && (
           <Figure
@@ -66,7 +69,10 @@ export function Estimate({ estimate }: { estimate: DryRun }) {
         )}
       </dl>
       {part && part.unpriced_models.length > 0 && <Unpriced models={part.unpriced_models} />}
-      <Note tone={enough ? "good" : "warn"}>{power.sentence}</Note>
+      <Note tone={enough ? "good" : "warn"}>
+        {plainly && <p>{plainly}</p>}
+        <p className={plainly ? "small dim" : ""}>{unbroken(power.sentence)}</p>
+      </Note>
       {stopping && <Note>{stopping}</Note>}
     </div>
   );

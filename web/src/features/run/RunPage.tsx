@@ -58,13 +58,13 @@ export function RunPage() {
   const query = useQuery(runQuery(useApi(), runId));
   if (!query.data)
     return (
-      <Page title="Run" back={{ to: "/runs", label: "Comparisons" }}>
+      <Page title="Comparison" back={{ to: "/runs", label: "Comparisons" }}>
         {query.error instanceof ApiError && query.error.status === 404 ? (
           <Empty
-            title="There is no such run"
+            title="There is no such comparison"
             action={
               <Link to="/runs" className="btn">
-                Show all runs
+                Show all comparisons
               </Link>
             }
           >
@@ -105,7 +105,7 @@ function Shown({ run }: { run: Run }) {
       {!hasEnded(run.state) && <LivePanel run={run} live={live} />}
       {run.state === "running" && <LiveAnswers run={run} answers={live.answers} />}
       <TabStrip
-        label="What to see of the run"
+        label="What to see of the comparison"
         tabs={TABS}
         chosen={tab}
         onChoose={(next) => void navigate({ search: { ...search, tab: next }, replace: true })}

@@ -70,7 +70,7 @@ export function RunsPage() {
     >
       {!isNew && (
         <div className="row between">
-          <div className="row grow">
+          <div className="row grow toolbar">
             <div className="search">
               <Search size={16} aria-hidden />
               <input
@@ -127,8 +127,8 @@ export function RunsPage() {
       {isNew && <FirstSteps />}
       {runs?.length === 0 && !isNew && (
         <Empty
-          title="No run fits"
-          action={<Button onPress={() => look({ state: undefined, find: undefined })}>Show all runs</Button>}
+          title="No comparison fits"
+          action={<Button onPress={() => look({ state: undefined, find: undefined })}>Show all comparisons</Button>}
         >
           {hasNextPage ? "Looking through the older ones…" : "Choose another state or other words."}
         </Empty>
@@ -144,8 +144,8 @@ export function RunsPage() {
         />
       )}
       <Confirm
-        title={picked.length === 1 ? "Delete this run?" : `Delete ${picked.length} runs?`}
-        text="Their answers, verdicts and exports are deleted with them, for good. Runs that are still working stay."
+        title={picked.length === 1 ? "Delete this comparison?" : `Delete ${picked.length} comparisons?`}
+        text="Their answers, verdicts and exports are deleted with them, for good. Those that are still at work stay."
         action="Delete"
         isOpen={isAsking}
         isPending={remove.isPending}

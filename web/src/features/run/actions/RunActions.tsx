@@ -68,7 +68,7 @@ export function RunActions({ run, controls }: { run: Run; controls: Controls }) 
             )}
             {!isOver && (
               <MenuItem className="menu-item danger" onAction={() => setAsking("cancel")}>
-                <Square size={16} aria-hidden /> Cancel the run
+                <Square size={16} aria-hidden /> Cancel the comparison
               </MenuItem>
             )}
             <MenuItem
@@ -76,7 +76,7 @@ export function RunActions({ run, controls }: { run: Run; controls: Controls }) 
               isDisabled={run.state === "running"}
               onAction={() => setAsking("delete")}
             >
-              Delete the run
+              Delete the comparison
             </MenuItem>
           </Menu>
         </Popover>
@@ -85,9 +85,9 @@ export function RunActions({ run, controls }: { run: Run; controls: Controls }) 
       {asking === "send" && <SendToGithub run={run} onClose={close} />}
       <ReevaluateDialog run={run} controls={controls} isOpen={asking === "reevaluate"} onClose={close} />
       <Confirm
-        title="Cancel this run?"
-        text="What is finished stays readable. Calls in flight are dropped, and the run cannot be resumed."
-        action="Cancel the run"
+        title="Cancel this comparison?"
+        text="What is finished stays readable. Calls in flight are dropped, and it cannot be resumed."
+        action="Cancel the comparison"
         isOpen={asking === "cancel"}
         onClose={close}
         onConfirm={() => {
@@ -96,7 +96,7 @@ export function RunActions({ run, controls }: { run: Run; controls: Controls }) 
         }}
       />
       <Confirm
-        title="Delete this run?"
+        title="Delete this comparison?"
         text="Its answers, verdicts and exports are deleted with it, for good."
         action="Delete"
         isOpen={asking === "delete"}

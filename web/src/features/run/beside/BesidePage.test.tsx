@@ -68,7 +68,7 @@ test("the changed prompt comes first, then the figures, then the documents with 
   expect(places[0]).toBeGreaterThan(0);
   expect(page).toContain("tab=documents&amp;document=d1");
   expect(page).toContain("tab=documents&amp;document=d4");
-  expect(page).toContain("3 more documents are in both runs and not listed");
+  expect(page).toContain("3 more documents are in both and not listed");
 });
 
 test("a run that is not finished is said to be so", async () => {

@@ -16,12 +16,12 @@ import { doubtOf, toldOf } from "./words";
 
 const route = getRouteApi("/runs/compare/$here/$there");
 
-/** Two runs side by side: what changed, how much each candidate differs, and on which documents. */
+/** Two comparisons side by side: what changed, how much each candidate differs, and on which documents. */
 export function BesidePage() {
   const { here, there } = route.useParams();
   return (
     <Page
-      title="Two runs side by side"
+      title="Two comparisons side by side"
       back={{ to: "/runs", label: "Comparisons" }}
       actions={
         here !== there && (
@@ -32,7 +32,7 @@ export function BesidePage() {
       }
     >
       {here === there ? (
-        <Nothing title="This is one run, twice">Tick two different runs in the list, and compare these.</Nothing>
+        <Nothing title="This is one comparison, twice">Tick two different ones in the list, and compare these.</Nothing>
       ) : (
         <TwoRuns key={`${here} ${there}`} here={here} there={there} />
       )}
@@ -47,7 +47,7 @@ export function TwoRuns({ here, there }: { here: string; there: string }) {
   const report = useQuery({ ...reportQuery(api, here, there), enabled: Boolean(one.data && other.data) });
   if ([one, other].some(({ error }) => error instanceof ApiError && error.status === 404))
     return (
-      <Nothing title="One of the two runs does not exist">
+      <Nothing title="One of the two does not exist">
         It was deleted, or the address is incomplete. Choose two others.
       </Nothing>
     );
@@ -148,10 +148,10 @@ function DifferencesPart({ against }: { against: Against }) {
 
 function whyNothing(against: Against, candidates: number): string | undefined {
   if (!against.shared_documents)
-    return "The two runs have no document in common, so there is nothing to pair. Documents are the same if their texts are.";
-  if (!candidates) return "No candidate has the same label in both runs, so there is nothing to pair.";
+    return "The two have no document in common, so there is nothing to pair. Documents are the same if their texts are.";
+  if (!candidates) return "No candidate has the same label in both, so there is nothing to pair.";
   if (against.scale) return undefined;
-  return ["No answer to a shared document has a score in both runs.", against.no_win_share].filter(Boolean).join(" ");
+  return ["No answer to a shared document has a score in both.", against.no_win_share].filter(Boolean).join(" ");
 }
 
 function Nothing({ title, children }: { title: string; children: string }) {

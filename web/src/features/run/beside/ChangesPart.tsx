@@ -19,7 +19,7 @@ export function ChangesPart({ report, against }: { report: Report; against: Agai
   return (
     <section className="stack" aria-labelledby="changes-title">
       <h2 id="changes-title">What changed</h2>
-      {nothing && <p>Nothing: both runs asked the same of the same candidates, judges and documents.</p>}
+      {nothing && <p>Nothing: both asked the same of the same candidates, judges and documents.</p>}
       {(changes.instructions.length > 0 || changes.questions.length > 0) && (
         <p className="small dim">Struck out is what stands only there, and marked is what stands only here.</p>
       )}

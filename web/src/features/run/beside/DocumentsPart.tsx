@@ -75,7 +75,7 @@ export function DocumentsPart({ against, here, there }: Props) {
       )}
       {more > 0 && (
         <p className="small dim">
-          {formats.integer(more)} more {more === 1 ? "document is" : "documents are"} in both runs and not listed: no
+          {formats.integer(more)} more {more === 1 ? "document is" : "documents are"} in both and not listed: no
           candidate lost more on them than on those above.
         </p>
       )}

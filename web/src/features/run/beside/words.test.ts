@@ -47,7 +47,7 @@ test("a candidate of one run has no sentence, and one without a figure on shared
   const row: AgainstRow = { candidate: "mini", here: STANDING, there: null, score: null, win_share: null };
   expect(toldOf(row, against({}), FORMATS)).toBeUndefined();
   expect(toldOf({ ...row, there: STANDING }, against({}), FORMATS)?.sentence).toBe(
-    "No document in both runs has a figure of mini.",
+    "No document in both has a figure of mini.",
   );
 });
 
@@ -79,7 +79,7 @@ test("what changed is told line by line, and other judging is a doubt", () => {
     "1,200 documents are only there.",
   ]);
   expect(doubtOf(against({ changes }))).toBe(
-    "Other things differ too: the judges and the criteria. A difference between the runs may come from them.",
+    "Other things differ too: the judges and the criteria. A difference between the two may come from them.",
   );
   expect(doubtOf(against({}))).toBe("");
   expect(doubtOf(against({ scale: "win_share" }))).toContain("when another candidate becomes worse");

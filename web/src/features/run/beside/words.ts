@@ -28,7 +28,7 @@ export function toldOf(row: AgainstRow, against: Against, formats: Formats): Tol
   const { scale } = against;
   if (!row.here || !row.there) return undefined;
   const found = scale === "score" ? row.score : row.win_share;
-  if (!scale || !found) return { sentence: `No document in both runs has a figure of ${row.candidate}.`, figures: "" };
+  if (!scale || !found) return { sentence: `No document in both has a figure of ${row.candidate}.`, figures: "" };
   return { sentence: sentenceOf(row.candidate, found, scale), figures: figuresOf(found, scale, formats) };
 }
 
@@ -57,7 +57,7 @@ export function doubtOf({ changes, scale }: Against): string {
       "the criteria",
   ].filter((one) => one !== false);
   const judged = differ.length
-    ? `Other things differ too: ${listed(differ)}. A difference between the runs may come from them.`
+    ? `Other things differ too: ${listed(differ)}. A difference between the two may come from them.`
     : "";
   const relative =
     scale === "win_share"

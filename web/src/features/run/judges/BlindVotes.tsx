@@ -33,8 +33,8 @@ export function BlindVotes({ run, isAsked, onClose }: { run: Run; isAsked: boole
   const bothBad = count.data?.both_bad ?? 0;
   return (
     <section className="card stack" aria-labelledby="votes-title">
-      <div className="row between">
-        <div className="grow">
+      <div className="row between two-ways">
+        <div className="stack tight">
           <h2 id="votes-title">Check the judges yourself</h2>
           <p className="dim">
             Look at {PROPOSED} pairs of answers, without their names, and say which is better. Then you know how far to

@@ -50,7 +50,9 @@ export function HeatMap({ runId, figures, columns, numberOf, measure, low, high,
             <th scope="col">Document</th>
             {columns.map(({ candidate }) => (
               <NumberHead key={candidate}>
-                <Mark number={numberOf(candidate)} /> <Breakable name={candidate} />
+                <Mark number={numberOf(candidate)} />
+                {"\u00a0"}
+                <Breakable name={candidate} />
               </NumberHead>
             ))}
             {hasFlips && (

@@ -27,7 +27,9 @@ export function Pairs({ report }: { report: Report }) {
               <th scope="col">… won against →</th>
               {order.map((name) => (
                 <NumberHead key={name}>
-                  <Mark number={numberOf(name)} /> <Breakable name={name} />
+                  <Mark number={numberOf(name)} />
+                  {"\u00a0"}
+                  <Breakable name={name} />
                 </NumberHead>
               ))}
             </tr>
@@ -36,7 +38,9 @@ export function Pairs({ report }: { report: Report }) {
             {order.map((row) => (
               <tr key={row}>
                 <th scope="row">
-                  <Mark number={numberOf(row)} /> <Breakable name={row} />
+                  <Mark number={numberOf(row)} />
+                  {"\u00a0"}
+                  <Breakable name={row} />
                 </th>
                 {order.map((column) => {
                   const share = shares.get(`${row}\n${column}`);

@@ -34,14 +34,14 @@ export function AgainstPanel({ run, report, against, onAgainst }: Props) {
   return (
     <section className="stack" aria-labelledby="against-title">
       <div className="row between">
-        <h2 id="against-title">Against another run</h2>
+        <h2 id="against-title">Beside another comparison</h2>
         <select
           className="input narrow"
-          aria-label="The other run"
+          aria-label="The other comparison"
           value={against ?? ""}
           onChange={(event) => onAgainst(event.target.value || undefined)}
         >
-          <option value="">Choose a run</option>
+          <option value="">Choose a comparison</option>
           {choices.map((other) => (
             <option key={other.id} value={other.id}>
               {other.name} · {formats.dateTime(other.created_at)}
@@ -52,7 +52,7 @@ export function AgainstPanel({ run, report, against, onAgainst }: Props) {
       {run.preset_id && (
         <p className="small">
           <Link to="/presets/$presetId/trends" params={{ presetId: run.preset_id }}>
-            Follow a candidate over all runs of this preset
+            Follow a candidate over all comparisons of this preset
           </Link>
         </p>
       )}
@@ -62,7 +62,7 @@ export function AgainstPanel({ run, report, against, onAgainst }: Props) {
             <strong>{found.run.name}</strong> says: {found.verdict}
           </p>
           <p className="dim small">
-            {found.shared_documents} of its {found.documents} documents are in this run too. {found.notes.join(" ")}
+            {found.shared_documents} of its {found.documents} documents are in this one too. {found.notes.join(" ")}
           </p>
           <Scroll isPlain labelledBy="against-title">
             <table className="table">

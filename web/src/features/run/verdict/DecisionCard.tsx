@@ -20,7 +20,9 @@ export function DecisionCard({ decision, report }: { decision: Decision; report:
           {leads.map(({ rival, lead, isClear }, at) => (
             <span key={rival} className={isClear ? "" : "warn"}>
               {at > 0 && "; "}
-              over <Mark number={numberOf(rival)} /> {rival} <span className="num">{lead}</span>
+              over <Mark number={numberOf(rival)} />
+              {`\u00a0${rival} `}
+              <span className="num">{lead}</span>
               {!isClear && " (not clear)"}
             </span>
           ))}

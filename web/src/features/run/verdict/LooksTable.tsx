@@ -12,7 +12,7 @@ export function LooksTable({ report: { looks, progress } }: { report: Report }) 
     <section className="stack" aria-labelledby="looks-title">
       <h2 id="looks-title">Looks on the way</h2>
       <Scroll labelledBy="looks-title">
-        <table className="table">
+        <table className="table roomy">
           <thead>
             <tr>
               <th scope="col">Look</th>

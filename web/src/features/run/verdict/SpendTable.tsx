@@ -70,7 +70,7 @@ function columnsOf(spend: Report["spend"], formats: Formats): [Column<Line>, ...
       label: "Cost",
       isBestHigh: true,
       value: (row) => (row.unknown_calls && !Number(row.cost) ? null : Number(row.cost)),
-      cell: (row) => <Known of={row} figure={Number(row.cost) ? formats.dollars(row.cost, places) : "0"} />,
+      cell: (row) => <Known of={row} figure={Number(row.cost) ? formats.dollars(row.cost, places) : "free"} />,
       total: <Known of={spend} figure={formats.dollars(spend.cost, places)} />,
     },
   ];

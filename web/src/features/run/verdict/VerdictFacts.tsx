@@ -109,7 +109,7 @@ export function NoVerdictYet({ run, report }: { run: Run; report: Report }) {
         {run.state === "pending"
           ? "Ready to be started."
           : run.state === "paused"
-            ? "No verdict yet: the run is paused."
+            ? "No verdict yet: the comparison is paused."
             : "No verdict yet: there are no judgements."}
       </p>
       <p className="dim">

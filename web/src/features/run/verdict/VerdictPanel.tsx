@@ -5,6 +5,7 @@ import { Note, Skeleton } from "../../../components/Feedback";
 import { Glossary } from "../../../components/Glossary";
 import { part } from "../../../lib/part";
 import { hasEnded } from "../../../lib/states";
+import { unbroken } from "../../../lib/unbroken";
 import { AgainstPanel } from "./AgainstPanel";
 import { measureOf } from "../../../lib/interval";
 import { earlierRound } from "../queries";
@@ -61,12 +62,14 @@ export function VerdictPanel({ run, report, against, onAgainst, split, onSplit }
           )}
         </div>
         {decision && <DecisionCard decision={decision} report={report} />}
-        <p className={isRanked ? "" : "sentence"}>{sentenceOf(report, Boolean(run.configuration.comparison))}</p>
+        <p className={isRanked ? "" : "sentence"}>
+          {unbroken(sentenceOf(report, Boolean(run.configuration.comparison)))}
+        </p>
         {verdict.scope && <p className="dim">This is {verdict.scope}.</p>}
         {doubts.length > 0 && (
           <ul className="doubts">
             {doubts.map((note) => (
-              <li key={note}>{note}</li>
+              <li key={note}>{unbroken(note)}</li>
             ))}
           </ul>
         )}
