@@ -100,7 +100,7 @@ export function Boards({ board, view, onView, onGroup }: Props) {
 function OtherRankings({ groups }: { groups: readonly Board[] }) {
   const formats = useFormats();
   return (
-    <section className="stack tight" aria-labelledby="other-rankings-title">
+    <section className="stack" aria-labelledby="other-rankings-title">
       <h2 id="other-rankings-title">Other rankings</h2>
       <ul className="card flush">
         {groups.map((group) => (

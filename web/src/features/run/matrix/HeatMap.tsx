@@ -50,9 +50,9 @@ export function HeatMap({ runId, figures, columns, numberOf, measure, low, high,
             <th scope="col">Document</th>
             {columns.map(({ candidate }) => (
               <NumberHead key={candidate}>
-                <Mark number={numberOf(candidate)} />
-                {"\u00a0"}
-                <Breakable name={candidate} />
+                <span className="marked">
+                  <Mark number={numberOf(candidate)} /> <Breakable name={candidate} />
+                </span>
               </NumberHead>
             ))}
             {hasFlips && (

@@ -27,9 +27,9 @@ export function Pairs({ report }: { report: Report }) {
               <th scope="col">… won against →</th>
               {order.map((name) => (
                 <NumberHead key={name}>
-                  <Mark number={numberOf(name)} />
-                  {"\u00a0"}
-                  <Breakable name={name} />
+                  <span className="marked">
+                    <Mark number={numberOf(name)} /> <Breakable name={name} />
+                  </span>
                 </NumberHead>
               ))}
             </tr>
@@ -38,9 +38,9 @@ export function Pairs({ report }: { report: Report }) {
             {order.map((row) => (
               <tr key={row}>
                 <th scope="row">
-                  <Mark number={numberOf(row)} />
-                  {"\u00a0"}
-                  <Breakable name={row} />
+                  <span className="marked">
+                    <Mark number={numberOf(row)} /> <Breakable name={row} />
+                  </span>
                 </th>
                 {order.map((column) => {
                   const share = shares.get(`${row}\n${column}`);

@@ -20,8 +20,10 @@ export function DecisionCard({ decision, report }: { decision: Decision; report:
           {leads.map(({ rival, lead, isClear }, at) => (
             <span key={rival} className={isClear ? "" : "warn"}>
               {at > 0 && "; "}
-              over <Mark number={numberOf(rival)} />
-              {`\u00a0${rival} `}
+              over{" "}
+              <span className="marked">
+                <Mark number={numberOf(rival)} /> {rival}
+              </span>{" "}
               <span className="num">{lead}</span>
               {!isClear && " (not clear)"}
             </span>
