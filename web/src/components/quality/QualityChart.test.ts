@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { beginOf, niceEnd, withFront } from "./QualityChart";
+import { beginOf, withFront } from "./QualityChart";
 
 test("the front are those whom nobody beats for less", () => {
   const point = (name: string, x: number, y: number) => ({ name, number: 0, x, y, reach: [0, 0] as [number, number] });
@@ -10,18 +10,6 @@ test("the front are those whom nobody beats for less", () => {
     point("poor", 2, 0.4),
   ]);
   expect(front.filter((one) => one.isFront).map((one) => one.name)).toEqual(["cheap", "best"]);
-});
-
-test("an axis ends where its quarters are round numbers, at or above what it shows", () => {
-  for (const [value, end] of [
-    [0.0017, 0.002],
-    [56, 60],
-    [0.9, 1],
-    [0, 1],
-  ] as const) {
-    expect(niceEnd(value)).toBeCloseTo(end, 9);
-    expect(niceEnd(value)).toBeGreaterThanOrEqual(value);
-  }
 });
 
 test("an axis of lengths begins at its middle where nothing is below that", () => {

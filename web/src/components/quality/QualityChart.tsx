@@ -2,6 +2,7 @@ import { useState } from "react";
 import { CartesianGrid, ErrorBar, ResponsiveContainer, Scatter, ScatterChart, Tooltip, XAxis, YAxis } from "recharts";
 import type { Ranking, Report } from "../../api/types";
 import { useFormats } from "../../app/context";
+import { niceEnd } from "../../lib/axis";
 import { placesFor } from "../../lib/format";
 import { measureOf } from "../../lib/interval";
 import { perThousand } from "../../lib/spend";
@@ -229,14 +230,6 @@ const SHAPES = ["M-6 0a6 6 0 1 0 12 0a6 6 0 1 0-12 0", "M-5.500-5.500h11v11h-11z
 /** The number of decimal places that a quarter of the axis needs. */
 function stepPlaces(step: number): number {
   return Math.max(2, step.toFixed(6).replace(/0+$/, "").split(".")[1]?.length ?? 0);
-}
-
-/** The end of an axis of which a quarter is a round number. */
-export function niceEnd(value: number): number {
-  if (!(value > 0)) return 1;
-  const size = 10 ** Math.floor(Math.log10(value / 4));
-  const step = [1, 1.5, 2, 2.5, 3, 4, 5, 7.5, 10].find((factor) => 4 * factor * size >= value) ?? 10;
-  return 4 * step * size;
 }
 
 /**

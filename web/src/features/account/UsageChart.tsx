@@ -1,5 +1,6 @@
 import { Bar, BarChart, CartesianGrid, ResponsiveContainer, Tooltip, XAxis, YAxis } from "recharts";
 import { useFormats } from "../../app/context";
+import { niceEnd } from "../../lib/axis";
 import { type Bar as Day, type Chart, colourOf, type Measure } from "./usage";
 
 const TICK = { fill: "var(--ink-2)", fontSize: 12 };
@@ -8,6 +9,7 @@ const TICK = { fill: "var(--ink-2)", fontSize: 12 };
 export function UsageChart({ chart, measure }: { chart: Chart; measure: Measure }) {
   const formats = useFormats();
   const number = (value: number) => (measure === "cost" ? formats.dollars(value.toFixed(6)) : formats.integer(value));
+  const end = niceEnd(Math.max(...chart.bars.map(sumOf)));
   return (
     <figure className="chart days">
       <figcaption className="visually-hidden">
@@ -27,6 +29,9 @@ export function UsageChart({ chart, measure }: { chart: Chart; measure: Measure 
             minTickGap={24}
           />
           <YAxis
+            {...(measure === "cost"
+              ? { domain: [0, end], ticks: [0, 0.25, 0.5, 0.75, 1].map((part) => part * end) }
+              : {})}
             tickFormatter={number}
             stroke="var(--ink-2)"
             tick={TICK}
