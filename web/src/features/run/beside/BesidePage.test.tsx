@@ -88,5 +88,5 @@ test("runs without a candidate in common have nothing to pair", async () => {
 
 test("of a run that was deleted the page says that, and leads back to the list", async () => {
   serving({});
-  expect(await shown("One of the two runs does not exist")).toContain('href="/runs"');
+  expect(await shown("One of the two does not exist")).toContain('href="/runs"');
 });
