@@ -60,7 +60,8 @@ def test_a_decided_ranking_says_how_much_was_won() -> None:
 def test_ties_and_flips_are_not_called_wins() -> None:
     found = state(rank("AB", verdicts("AB", "a" * 8 + "=" * 24)))
     assert found.sentence.startswith(
-        "A is best: it won 8 of its 32 comparisons and 24 had no clear winner, so it is preferred in 62 % on 32 documents"
+        "A is best: it won 8 of its 32 comparisons and 24 had no clear winner, so it is preferred in 62 %"
+        " on 32 documents"
     )
 
 
