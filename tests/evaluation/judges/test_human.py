@@ -82,9 +82,7 @@ def test_the_scope_says_what_the_votes_say() -> None:
         "about documents like these, for these judges; a person voted blind on 11 pairs and came to the judges' outcome"
         " on 1 of 6"
     )
-    assert (
-        "By the person's 11 blind votes, B leads, preferred in 77 % (95 % interval 55 % to 100 %)." in found.notes
-    )
+    assert "By the person's 11 blind votes, B leads, preferred in 77 % (95 % interval 55 % to 100 %)." in found.notes
     one = state(ranking, human=checked(told, votes("AB", "a")))
     assert one.scope.endswith("a person voted blind on 1 pair and came to the judges' outcome on 1 of 1")
     assert one.notes == state(ranking).notes
