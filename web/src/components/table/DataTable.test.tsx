@@ -60,6 +60,16 @@ test("sums stand below whatever the order is, and a column of buttons is neither
   expect(document.querySelector("tbody tr")?.textContent).toBe("openai:m2Drop openai:m2");
 });
 
+test("each figure says what it is and one control sorts, since a phone shows no heads", async () => {
+  await show(modelsOf(3));
+  expect(
+    [...document.querySelectorAll<HTMLElement>("tbody tr:first-child td")].map((one) => one.dataset.label),
+  ).toEqual(["Calls", undefined]);
+  expect(document.querySelector<HTMLElement>("tfoot td")?.dataset.label).toBe("Calls");
+  fireEvent.change(screen.getByRole("combobox", { name: "Sort by" }), { target: { value: "calls" } });
+  expect(names()).toEqual(["openai:m2", "openai:m1", "openai:m0"]);
+});
+
 test("of many rows those in sight are drawn, and the table says how many there are", async () => {
   vi.spyOn(HTMLElement.prototype, "clientHeight", "get").mockReturnValue(640);
   vi.spyOn(HTMLElement.prototype, "offsetHeight", "get").mockReturnValue(64);
