@@ -61,7 +61,12 @@ export function columnsOf({
       value: ({ updated_at }) => updated_at,
       cell: ({ updated_at }) => <span title={formats.dateTime(updated_at)}>{formats.ago(updated_at, now)}</span>,
     },
-    { id: "actions", label: "What to do with it", cell: (content) => <ContentActions content={content} /> },
+    {
+      id: "actions",
+      label: "What to do with it",
+      className: "whole",
+      cell: (content) => <ContentActions content={content} />,
+    },
   ];
   return [name, ...(isMixed ? [kind] : []), ...facts];
 }
