@@ -162,6 +162,6 @@ async def test_a_model_that_is_in_no_list_is_found_by_its_full_name(page: Page, 
     await page.goto(f"{deployment.site.url}/desk#/models")
     await page.get_by_label("Find a model").fill("openai:gpt-5-mini")
     row = page.get_by_role("status").filter(has_text="openai:gpt-5-mini")
-    await expect(row).to_contain_text("for a million tokens")
+    await expect(row).to_contain_text("$0.25 in, $2.00 out")
     await expect(row).to_contain_text("needs a key")
     await expect(page).to_have_url(re.compile("find=openai"))

@@ -212,13 +212,7 @@ class Runs:
         query: Query = {"baseline": baseline, "candidate": candidate, "margin": str(margin), "round": round}
         return self._calls.get(f"{_path(run_id)}/gate", GateResult, query)
 
-    def split(
-        self,
-        run_id: str,
-        column: str | None = None,
-        *,
-        round: int | None = None,  # noqa: A002  # the parameter's name
-    ) -> Split:
+    def split(self, run_id: str, column: str | None = None, *, round: int | None = None) -> Split:  # noqa: A002
         """The results by the values of a metadata column, or by `group`. Costs no calls; exploratory.
 
         Without a column, only which columns there are.

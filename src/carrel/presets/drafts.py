@@ -5,10 +5,10 @@ A draft holds no content: one that a draft names can be deleted, and whoever ope
 
 import uuid
 from contextlib import suppress
-from typing import Any, Final, Literal
+from typing import Annotated, Any, Final, Literal
 
 import msgspec
-from msgspec import UNSET, UnsetType
+from msgspec import UNSET, Meta, UnsetType
 
 from carrel.errors import BadInput, Conflict, NotFound
 from carrel.kit.clock import Time
@@ -46,7 +46,7 @@ class DraftIn(In, frozen=True, kw_only=True):
 
     name: Name
     form: Form
-    preset_id: PresetId | None = None
+    preset_id: Annotated[PresetId, Meta(pattern=r"^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$(?!\n)")] | None = None
     body: dict[str, Any]
     id: DraftId | UnsetType = UNSET
     version: int | UnsetType = UNSET
