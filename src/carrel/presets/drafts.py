@@ -17,13 +17,11 @@ from carrel.kit.http.read_only import require_unchanged
 from carrel.kit.http.schema import In, Name
 from carrel.kit.sqlite.database import Connection
 from carrel.kit.sqlite.rows import Select
+from carrel.kit.sqlite.versions import NO_ROW, VERSION, version_of
 from carrel.vault.ids import DraftId, PresetId
 
 MAX_DRAFTS: Final = 50
 MAX_BYTES: Final = 1024 * 1024
-_NO_VERSION = 0
-_VERSION = "(seq << 20) + version"
-"""The versions count on over removed rows, so a draft that is removed and kept again never gets an old version."""
 
 _UUID = r"^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$(?!\n)"
 
@@ -77,8 +75,8 @@ class Drafts(msgspec.Struct, frozen=True):
     items: list[DraftSummary]
 
 
-_summaries = Select(DraftSummary, version=_VERSION)
-_drafts = Select(Draft, version=_VERSION)
+_summaries = Select(DraftSummary, version=VERSION)
+_drafts = Select(Draft, version=VERSION)
 _OF_ID = "FROM preset_drafts WHERE id = ?"
 
 
@@ -113,10 +111,10 @@ def put(conn: Connection, draft_id: DraftId, data: DraftIn, if_match: IfMatch) -
     body = msgspec.json.encode(data.body)
     if len(body) > MAX_BYTES:
         raise BadInput.at("body", f"must have at most {MAX_BYTES:,} bytes as JSON")
-    version = _version(conn, draft_id)
+    version = version_of(conn, "preset_drafts", "id", draft_id)
     if_match.require(version)
     require_unchanged(data, lambda: get(conn, draft_id))
-    if version == _NO_VERSION and conn.value("SELECT count(*) FROM preset_drafts") >= MAX_DRAFTS:
+    if version == NO_ROW and conn.value("SELECT count(*) FROM preset_drafts") >= MAX_DRAFTS:
         raise TooManyDrafts
     conn.run(
         "INSERT INTO preset_drafts (id, name, form, preset_id, updated_at, body)"
@@ -139,13 +137,8 @@ def delete(conn: Connection, draft_id: DraftId, if_match: IfMatch) -> None:
         NotFound: there is no draft with this id.
         PreconditionFailed: it was changed in the meantime.
     """
-    version = _version(conn, draft_id)
-    if version == _NO_VERSION:
+    version = version_of(conn, "preset_drafts", "id", draft_id)
+    if version == NO_ROW:
         raise NotFound
     if_match.require(version)
     conn.run("DELETE FROM preset_drafts WHERE id = ?", draft_id)
-
-
-def _version(conn: Connection, draft_id: DraftId) -> int:
-    version: int | None = conn.value(f"SELECT {_VERSION} FROM preset_drafts WHERE id = ?", draft_id)
-    return _NO_VERSION if version is None else version

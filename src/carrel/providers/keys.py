@@ -16,6 +16,7 @@ from carrel.kit.http.schema import Hidden, In
 from carrel.kit.sqlite.database import Connection
 from carrel.kit.sqlite.paging import Page, Paging, fetch
 from carrel.kit.sqlite.rows import Select, columns_of, insert
+from carrel.kit.sqlite.versions import VERSION
 from carrel.providers import base_url
 from carrel.providers.base import Access
 from carrel.providers.catalogue import KNOWN
@@ -64,10 +65,6 @@ class ProviderKey(msgspec.Struct, frozen=True):
     last_test: LastKeyTest | None
 
 
-_VERSION = "(seq << 20) + version"
-"""Counts over all keys that were ever stored: a key that is removed and stored again gets a version of its own."""
-
-
 class _Row(NamedTuple):
     version: int
     provider: str
@@ -79,7 +76,7 @@ class _Row(NamedTuple):
     last_test_at: str | None
 
 
-_rows = Select(_Row, version=_VERSION)
+_rows = Select(_Row, version=VERSION)
 
 
 def put(conn: Connection, data: ProviderKeyIn, provider_hosts: tuple[str, ...]) -> tuple[ProviderKey, int]:
@@ -132,7 +129,7 @@ def stored(conn: Connection) -> set[str]:
 def tested(conn: Connection, provider: str, version: int, *, ok: bool) -> None:
     """Record the outcome of a test call, unless the key was replaced or removed meanwhile."""
     conn.run(
-        f"UPDATE provider_key SET last_test_ok = ?, last_test_at = ? WHERE provider = ? AND {_VERSION} = ?",
+        f"UPDATE provider_key SET last_test_ok = ?, last_test_at = ? WHERE provider = ? AND {VERSION} = ?",
         *(ok, conn.now(), provider, version),
     )
 

@@ -17,6 +17,7 @@ from carrel.kit.http.schema import In
 from carrel.kit.money import MICROS, DollarsAmount, DollarsText, micros_of, text_of
 from carrel.kit.sqlite.database import Connection
 from carrel.kit.sqlite.rows import Column, Select
+from carrel.kit.sqlite.versions import NO_ROW, version_of
 from carrel.providers import prices
 from carrel.providers.catalogue import KNOWN
 from carrel.providers.prices import Price, Rates
@@ -27,9 +28,6 @@ MAX_PRICES: Final = 1_000
 MAX_DOLLARS: Final = 10_000
 _LONGEST_MODEL = 250
 _ID = re.compile(rf"{SOURCE}/([0-9]+)/([0-9]+)(/batch)?")
-_UNSET_VERSION = 0
-_VERSION = "(seq << 20) + version"
-"""The versions count on over removed rows, so a price that is removed and set again never gets an old version."""
 
 Billing = Literal["own_keys", "credits"]
 
@@ -117,9 +115,9 @@ def put(conn: Connection, model: str, data: ModelPriceIn, if_match: IfMatch) -> 
     """
     _check_model(model)
     amounts = _micros(data)
-    before = _version(conn, model)
+    before = version_of(conn, "model_prices", "model", model)
     if_match.require(before)
-    if before == _UNSET_VERSION and conn.value("SELECT count(*) FROM model_prices") >= MAX_PRICES:
+    if before == NO_ROW and conn.value("SELECT count(*) FROM model_prices") >= MAX_PRICES:
         raise TooManyPrices
     conn.run(
         "INSERT INTO model_prices (model, input_micros, output_micros, updated_at) VALUES (?, ?, ?, ?)"
@@ -130,7 +128,7 @@ def put(conn: Connection, model: str, data: ModelPriceIn, if_match: IfMatch) -> 
     saved = _prices.one(conn, "FROM model_prices WHERE model = ?", model)
     if saved is None:
         raise NotFound
-    return saved, _version(conn, model)
+    return saved, version_of(conn, "model_prices", "model", model)
 
 
 def delete(conn: Connection, model: str, if_match: IfMatch) -> None:
@@ -140,8 +138,8 @@ def delete(conn: Connection, model: str, if_match: IfMatch) -> None:
         NotFound: the user has set no price for this model.
         PreconditionFailed: it was changed in the meantime.
     """
-    version = _version(conn, model)
-    if version == _UNSET_VERSION:
+    version = version_of(conn, "model_prices", "model", model)
+    if version == NO_ROW:
         raise NotFound
     if_match.require(version)
     conn.run("DELETE FROM model_prices WHERE model = ?", model)
@@ -160,11 +158,6 @@ def _micros(data: ModelPriceIn) -> tuple[int, int]:
         if micros_of(getattr(data, field)) > MAX_DOLLARS * MICROS:
             raise BadInput.at(field, f"must be at most {MAX_DOLLARS} US dollars for a million tokens")
     return micros_of(data.input_per_million), micros_of(data.output_per_million)
-
-
-def _version(conn: Connection, model: str) -> int:
-    version: int | None = conn.value(f"SELECT {_VERSION} FROM model_prices WHERE model = ?", model)
-    return _UNSET_VERSION if version is None else version
 
 
 def _price(row: _Row) -> Price:

@@ -3,12 +3,9 @@
 from carrel.errors import NotFound
 from carrel.kit.http.etag import IfMatch
 from carrel.kit.sqlite.database import Connection
+from carrel.kit.sqlite.versions import version_of
 from carrel.rate_limits.defaults import DEFAULTS
 from carrel.rate_limits.schemas import RateLimitIn
-
-_DEFAULT_VERSION = 0
-_VERSION = "(seq << 20) + version"
-"""The versions count on over removed rows: limits that are removed and set again never get an old version."""
 
 
 def own(conn: Connection) -> dict[str, RateLimitIn]:
@@ -52,5 +49,4 @@ def delete(conn: Connection, provider: str, if_match: IfMatch) -> None:
 def _version(conn: Connection, provider: str) -> int:
     if provider not in DEFAULTS:
         raise NotFound
-    version: int | None = conn.value(f"SELECT {_VERSION} FROM rate_limits WHERE provider = ?", provider)
-    return _DEFAULT_VERSION if version is None else version
+    return version_of(conn, "rate_limits", "provider", provider)
