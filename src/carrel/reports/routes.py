@@ -24,12 +24,10 @@ from carrel.reports.grid.figures import Figures
 from carrel.reports.rendering import Wanted
 from carrel.reports.report import DocumentReport, Report
 from carrel.runs.model.setup import RunId
+from carrel.runs.parameters import RoundNumber
 from carrel.vault.workspace import Workspace
 
 HTML: Final = "text/html"
-RoundNumber = Annotated[
-    int | None, QueryParameter(name="round", ge=1, description="Of this round; else of the present one.")
-]
 _KINDS: Final = {"json": JSON, "html": HTML}
 _FORMS: Final = {JSON: rendering.as_json, HTML: rendering.as_page}
 _POLICY: Final = (

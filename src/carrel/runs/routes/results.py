@@ -23,15 +23,13 @@ from carrel.runs.judging import whatif
 from carrel.runs.judging.whatif import MAX_CHARACTERS, Question
 from carrel.runs.model.schemas import GeneratedDocument, RankingOut
 from carrel.runs.model.setup import RunId
+from carrel.runs.parameters import RoundNumber
 from carrel.runs.splits import gathering as splits
 from carrel.runs.tasks import answers
 from carrel.runs.tasks.answers import GeneratedId
 from carrel.vault.workspace import Workspace
 
 MARKDOWN = "text/markdown"
-RoundNumber = Annotated[
-    int | None, QueryParameter(name="round", ge=1, description="Of this round; else of the present one.")
-]
 
 
 @get("/ranking", guards=[guard.session], opt=scopes.READ)

@@ -27,11 +27,9 @@ from carrel.runs.judging.votes import (
     VoteUndone,
 )
 from carrel.runs.model.setup import RunId
+from carrel.runs.parameters import RoundNumber
 from carrel.vault.workspace import Workspace
 
-RoundNumber = Annotated[
-    int | None, QueryParameter(name="round", ge=1, description="Of this round; else of the present one.")
-]
 Voter = Annotated[
     str,
     QueryParameter(
