@@ -15,6 +15,12 @@ CONTRAST: Final = ("color-contrast",)
 """Of all rules of axe the only one that depends on the look: for a page that was tried in another one, it is enough."""
 PATIENCE_SECONDS: Final = 60
 """How long anything may take to show: nothing waits so long on a machine that is not busy with something else."""
+LONG_TASKS: Final = """
+window.long = [];
+new PerformanceObserver(list => window.long.push(...list.getEntries().map(entry => entry.duration)))
+  .observe({ type: "longtask", buffered: true });
+"""
+"""`long`: how many milliseconds each task of the page took that took more than 50. To be run before the page begins."""
 
 _SOON: Final = """
 (() => {

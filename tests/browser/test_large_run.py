@@ -11,7 +11,7 @@ from playwright.async_api import Page, Request, expect
 
 from tests.browser.browser import Deployment, open_deployment
 from tests.browser.contents import SENTENCES
-from tests.browser.pages import settled
+from tests.browser.pages import LONG_TASKS, settled
 from tests.support import soak
 
 pytestmark = [pytest.mark.browser, pytest.mark.asyncio(loop_scope="session")]
@@ -43,10 +43,9 @@ TABS = (
     Tab("Log", ".virtual .line", ".virtual"),
     Tab("Report", "iframe.frame"),
 )
-WATCH = """
-window.long = [];
-new PerformanceObserver(list => window.long.push(...list.getEntries().map(entry => entry.duration)))
-  .observe({ type: "longtask", buffered: true });
+WATCH = (
+    LONG_TASKS
+    + """
 window.awaitFirst = (name, selector) => {
   window.first = new Promise(found => addEventListener("pointerdown", event => {
     if (event.target.closest('[role="tab"]')?.textContent !== name) return;
@@ -61,6 +60,7 @@ window.awaitFirst = (name, selector) => {
   }, true));
 };
 """
+)
 
 
 @pytest.fixture(scope="module")

@@ -13,7 +13,7 @@ from playwright.async_api import Page, Request
 
 from tests.browser.browser import Deployment, open_deployment
 from tests.browser.contents import CRITERIA, SENTENCES
-from tests.browser.pages import settled
+from tests.browser.pages import LONG_TASKS, settled
 
 pytestmark = [pytest.mark.browser, pytest.mark.asyncio(loop_scope="session")]
 
@@ -24,14 +24,14 @@ LONGEST_MS = 200
 ROUNDS = 3
 """Another process may take the processor away in the middle of a task; it does not do so to the same one each time."""
 TABS = ("Tasks", "Log", "Matrix", "Documents", "Judges", "What if", "Verdict")
-WATCH = """
-window.long = [];
-new PerformanceObserver(list => window.long.push(...list.getEntries().map(entry => entry.duration)))
-  .observe({ type: "longtask", buffered: true });
+WATCH = (
+    LONG_TASKS
+    + """
 window.largest = 0;
 new PerformanceObserver(list => { window.largest = list.getEntries().at(-1).startTime; })
   .observe({ type: "largest-contentful-paint", buffered: true });
 """
+)
 
 
 @pytest.fixture(scope="module")

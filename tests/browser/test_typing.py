@@ -9,7 +9,7 @@ from playwright.async_api import Locator, Page, expect
 
 from tests.browser.browser import Deployment
 from tests.browser.contents import CRITERIA, stations
-from tests.browser.pages import settled
+from tests.browser.pages import LONG_TASKS, settled
 from tests.support import soak
 
 pytestmark = [
@@ -26,11 +26,6 @@ TYPED: Final = "Summarise the document for somebody who was not there. "
 EACH_KEY_MS = 60
 BUILT_IN = ("random", "lead", "lexrank", "mmr", "submodular")
 LIVE_TABS = ("Verdict", "Answers", "Matrix", "Documents", "Judges", "Tasks", "Log")
-WATCH = """
-window.long = [];
-new PerformanceObserver(list => window.long.push(...list.getEntries().map(entry => entry.duration)))
-  .observe({ type: "longtask", buffered: true });
-"""
 
 
 @pytest.fixture(scope="module")
@@ -42,7 +37,7 @@ def documents(deployment: Deployment) -> list[str]:
 async def test_typing_into_a_large_set_up_never_holds_the_page_up(
     page: Page, deployment: Deployment, documents: list[str], figure: soak.Figure
 ) -> None:
-    await page.add_init_script(WATCH)
+    await page.add_init_script(LONG_TASKS)
     instructions = deployment.workspace.contents.create("Task", "generation_instructions", "Summarise it.").id
     criteria = deployment.workspace.contents.create("Criteria", "criteria", CRITERIA).id
     labels = [f"candidate {number}" for number in range(1, CANDIDATES + 1)]
@@ -112,7 +107,7 @@ async def _typed(page: Page, field: Locator) -> float:
 async def test_a_run_that_streams_never_holds_its_page_up(
     page: Page, deployment: Deployment, documents: list[str], figure: soak.Figure
 ) -> None:
-    await page.add_init_script(WATCH)
+    await page.add_init_script(LONG_TASKS)
     workspace = deployment.workspace
     preset = workspace.presets.create(
         PresetDraft(
