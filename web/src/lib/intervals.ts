@@ -20,12 +20,12 @@ export function writtenDifference(
   { difference, low, high }: Estimate & { difference: number | null },
   formats: Formats,
 ): Written {
-  return written(
-    difference,
-    low,
-    high,
-    (value) => `${value > 0 ? "+" : ""}${formats.decimal(value).replace("-", "−")}`,
-  );
+  return written(difference, low, high, (value) => signed(value, formats));
+}
+
+/** A difference with its sign. */
+export function signed(value: number, formats: Formats, digits = 2): string {
+  return `${value > 0 ? "+" : ""}${formats.decimal(value, digits).replace("-", "−")}`;
 }
 
 function written(

@@ -6,6 +6,11 @@ interface Spend {
   unknown_calls: number;
 }
 
+/** The known cost as a number; nothing where no cost is known. */
+export function knownCost({ cost, unknown_calls }: Spend): number | null {
+  return unknown_calls && !Number(cost) ? null : Number(cost);
+}
+
 /** The known cost at a glance: `unknown` where no cost is known, and `from $1.20` where some calls come on top. */
 export function spentInBrief({ cost, unknown_calls }: Spend, formats: Formats): string {
   if (!unknown_calls) return formats.briefDollars(cost);

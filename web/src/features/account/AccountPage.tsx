@@ -13,6 +13,7 @@ import { QueryView } from "../../components/QueryView";
 import { TabStrip } from "../../components/TabStrip";
 import { VirtualList } from "../../components/VirtualList";
 import { part } from "../../lib/part";
+import { useNextPage } from "../../lib/useNextPage";
 import { SettingsForm } from "./SettingsForm";
 
 const UsagePanel = lazy(part(() => import("./UsagePanel").then((m) => ({ default: m.UsagePanel }))));
@@ -130,6 +131,7 @@ function Ledger() {
       ),
     getNextPageParam: (page) => page.next_cursor ?? undefined,
   });
+  const next = useNextPage(query);
   const entries = query.data?.pages.flatMap((page) => page.items);
   if (query.isError && !entries) return <ErrorNote error={query.error} onRetry={() => void query.refetch()} />;
   if (!entries) return <Skeleton />;
@@ -146,7 +148,7 @@ function Ledger() {
         label="Ledger"
         estimate={58}
         keyOf={(entry) => entry.id}
-        onEnd={() => query.hasNextPage && !query.isFetchingNextPage && void query.fetchNextPage()}
+        onEnd={next}
         render={(entry) => (
           <div className="list-row content-row">
             <div>

@@ -12,7 +12,7 @@ import type { Column } from "../../components/table/column";
 import { DataTable } from "../../components/table/DataTable";
 import type { Formats } from "../../lib/format";
 import { part } from "../../lib/part";
-import { beyondBrief, spentInBrief } from "../../lib/spend";
+import { beyondBrief, knownCost, spentInBrief } from "../../lib/spend";
 import { chartOf, colourOf, dayAfter, lastDays, type Measure, type Totals, type Usage } from "./usage";
 
 const UsageChart = lazy(part(() => import("./UsageChart").then((m) => ({ default: m.UsageChart }))));
@@ -158,7 +158,7 @@ function columnsOf(total: Totals, charted: readonly string[], formats: Formats):
       id: "cost",
       label: "Cost",
       isBestHigh: true,
-      value: ({ totals }) => (totals.unknown_calls && !Number(totals.cost) ? null : Number(totals.cost)),
+      value: ({ totals }) => knownCost(totals),
       cell: ({ totals }) => <Cost of={totals} />,
       total: <Cost of={total} />,
     },

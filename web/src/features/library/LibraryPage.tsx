@@ -1,7 +1,7 @@
 import { keepPreviousData, useInfiniteQuery } from "@tanstack/react-query";
 import { getRouteApi, Link } from "@tanstack/react-router";
 import { Plus, Search } from "lucide-react";
-import { useDeferredValue, useEffect, useState } from "react";
+import { useDeferredValue, useState } from "react";
 import { useApi, useFormats } from "../../app/context";
 import { Empty, ErrorNote, Skeleton } from "../../components/Feedback";
 import { Page } from "../../components/Page";
@@ -15,6 +15,7 @@ import { typeOf, wordsForType } from "../../lib/contentTypes";
 import { UploadArea } from "../../components/uploads/UploadArea";
 import { given } from "../../lib/given";
 import { addressOf, viewOf } from "../../lib/tableView";
+import { useNextPage } from "../../lib/useNextPage";
 import { useNow } from "../../lib/useNow";
 
 const route = getRouteApi("/library");
@@ -37,11 +38,8 @@ export function LibraryPage() {
   const toggle = (id: string) =>
     setChosen(new Set(chosen.has(id) ? [...chosen].filter((other) => other !== id) : [...chosen, id]));
   const contents = list.data?.pages.flatMap((page) => page.items);
-  const { hasNextPage, isFetchingNextPage, fetchNextPage } = list;
-  useEffect(() => {
-    // The page itself sorts, so all texts must be listed.
-    if (search.sort && hasNextPage && !isFetchingNextPage) void fetchNextPage();
-  }, [search.sort, hasNextPage, isFetchingNextPage, fetchNextPage]);
+  // The page itself sorts, so all texts must be listed.
+  const next = useNextPage(list, Boolean(search.sort));
   return (
     <Page
       title="Library"
@@ -108,7 +106,7 @@ export function LibraryPage() {
                   replace: true,
                 })
               }
-              onEnd={() => hasNextPage && !isFetchingNextPage && void fetchNextPage()}
+              onEnd={next}
             />
           )}
         </div>

@@ -1,5 +1,6 @@
 import { Link } from "@tanstack/react-router";
 import type { ContentSummary } from "../../api/types";
+import { ChosenName } from "../../components/table/ChosenName";
 import type { Column } from "../../components/table/column";
 import { wordsForType } from "../../lib/contentTypes";
 import type { Formats } from "../../lib/format";
@@ -79,21 +80,18 @@ interface NameProps {
 
 function Name({ content, isChosen, onToggle }: NameProps) {
   return (
-    <div className="chosen-name">
-      <input type="checkbox" aria-label={`Choose ${content.name}`} checked={isChosen} onChange={onToggle} />
-      <div className="grow">
-        <div className="row tight">
-          <Link to="/library/$contentId" params={{ contentId: content.id }} className="title">
-            {content.name}
+    <ChosenName label={`Choose ${content.name}`} isChosen={isChosen} onToggle={onToggle}>
+      <div className="row tight">
+        <Link to="/library/$contentId" params={{ contentId: content.id }} className="title">
+          {content.name}
+        </Link>
+        {content.tags.map((tag) => (
+          <Link key={tag} to="/library" search={{ tag }} className="chip accent">
+            {tag}
           </Link>
-          {content.tags.map((tag) => (
-            <Link key={tag} to="/library" search={{ tag }} className="chip accent">
-              {tag}
-            </Link>
-          ))}
-        </div>
-        <p className="small dim clamp one">{content.body_preview}</p>
+        ))}
       </div>
-    </div>
+      <p className="small dim clamp one">{content.body_preview}</p>
+    </ChosenName>
   );
 }

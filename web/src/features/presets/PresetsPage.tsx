@@ -1,7 +1,7 @@
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { getRouteApi, Link, useNavigate } from "@tanstack/react-router";
 import { Copy, Play, Plus, Search, Trash2 } from "lucide-react";
-import { useEffect, useState } from "react";
+import { useState } from "react";
 import type { PresetSummary } from "../../api/types";
 import { useApi, useFormats } from "../../app/context";
 import { Button, IconButton } from "../../components/Button";
@@ -10,6 +10,7 @@ import { Empty, ErrorNote, Skeleton } from "../../components/Feedback";
 import { Labels } from "../../components/Labels";
 import { Page } from "../../components/Page";
 import { isFound } from "../../lib/tags";
+import { useNextPage } from "../../lib/useNextPage";
 import { useNow } from "../../lib/useNow";
 import { ExecuteDialog } from "./ExecuteDialog";
 import { UnfinishedList } from "./UnfinishedList";
@@ -24,11 +25,9 @@ export function PresetsPage() {
   const list = useInfiniteQuery(presetsQuery(useApi()));
   const all = list.data?.pages.flatMap((page) => page.items);
   const presets = all?.filter((preset) => isFound(words, preset));
-  const { hasNextPage, isFetchingNextPage, fetchNextPage } = list;
-  useEffect(() => {
-    // The filter works on the page, so all presets must be loaded.
-    if (words && hasNextPage && !isFetchingNextPage) void fetchNextPage();
-  }, [words, hasNextPage, isFetchingNextPage, fetchNextPage]);
+  const { hasNextPage, isFetchingNextPage } = list;
+  // The filter works on the page, so all presets must be loaded.
+  const next = useNextPage(list, words !== "");
   const [executing, setExecuting] = useState<PresetSummary>();
   const [deleting, setDeleting] = useState<PresetSummary>();
   const duplicate = useDuplicatePreset();
@@ -96,7 +95,7 @@ export function PresetsPage() {
       )}
       {hasNextPage && !words && (
         <div>
-          <Button onPress={() => void fetchNextPage()} isDisabled={isFetchingNextPage}>
+          <Button onPress={next} isDisabled={isFetchingNextPage}>
             More
           </Button>
         </div>

@@ -81,7 +81,10 @@ export function columnsOf(
     {
       id: "cost",
       label: "Cost per 1,000",
-      value: (row) => (costOf(row) === null ? null : Number(costOf(row))),
+      value: (row) => {
+        const cost = costOf(row);
+        return cost === null ? null : Number(cost);
+      },
       cell: (row) => <Cost cost={costOf(row)} places={decimals} />,
     },
     {

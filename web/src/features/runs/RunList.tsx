@@ -4,10 +4,11 @@ import { useFormats } from "../../app/context";
 import { Labels } from "../../components/Labels";
 import { ProgressBar } from "../../components/ProgressBar";
 import { RunState } from "../../components/RunState";
+import { ChosenName } from "../../components/table/ChosenName";
 import type { Column } from "../../components/table/column";
 import { DataTable } from "../../components/table/DataTable";
 import type { Formats } from "../../lib/format";
-import { spentExactly, spentInBrief } from "../../lib/spend";
+import { knownCost, spentExactly, spentInBrief } from "../../lib/spend";
 import type { TableView } from "../../lib/tableView";
 import { useNow } from "../../lib/useNow";
 import { hasEnded, wordsForPause, wordsForPhase } from "../../lib/states";
@@ -99,7 +100,7 @@ function columnsOf(
       id: "cost",
       label: "Cost",
       isBestHigh: true,
-      value: ({ spend }) => (spentInBrief(spend, formats) === "unknown" ? null : Number(spend.cost)),
+      value: ({ spend }) => knownCost(spend),
       cell: ({ spend }) => <span title={spentExactly(spend, formats)}>{spentInBrief(spend, formats)}</span>,
     },
   ];
@@ -108,27 +109,23 @@ function columnsOf(
 function Name({ run, isChosen, onToggle }: { run: RunSummary; isChosen: boolean; onToggle: () => void }) {
   const formats = useFormats();
   return (
-    <div className="chosen-name">
-      <input
-        type="checkbox"
-        aria-label={`Choose ${run.name}, ${formats.dateTime(run.created_at)}`}
-        checked={isChosen}
-        onChange={onToggle}
-      />
-      <div className="grow">
-        <div className="row tight">
-          <Link to="/runs/$runId" params={{ runId: run.id }} className="title">
-            {run.name}
-          </Link>
-          <RunState state={run.state} />
-          <Labels tags={run.tags} pinned={run.pinned} />
-        </div>
-        <p className="dim small clamp">{sentence(run)}</p>
-        {!hasEnded(run.state) && run.state !== "pending" && (
-          <ProgressBar progress={run.progress} label={`Progress of ${run.name}`} />
-        )}
+    <ChosenName
+      label={`Choose ${run.name}, ${formats.dateTime(run.created_at)}`}
+      isChosen={isChosen}
+      onToggle={onToggle}
+    >
+      <div className="row tight">
+        <Link to="/runs/$runId" params={{ runId: run.id }} className="title">
+          {run.name}
+        </Link>
+        <RunState state={run.state} />
+        <Labels tags={run.tags} pinned={run.pinned} />
       </div>
-    </div>
+      <p className="dim small clamp">{sentence(run)}</p>
+      {!hasEnded(run.state) && run.state !== "pending" && (
+        <ProgressBar progress={run.progress} label={`Progress of ${run.name}`} />
+      )}
+    </ChosenName>
   );
 }
 

@@ -1,7 +1,7 @@
 import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { getRouteApi, Link } from "@tanstack/react-router";
 import { Search, Trash2 } from "lucide-react";
-import { useEffect, useState } from "react";
+import { useState } from "react";
 import { draftsQuery } from "../../api/queries";
 import { useApi } from "../../app/context";
 import { Button } from "../../components/Button";
@@ -12,6 +12,7 @@ import { RUN_STATES, wordsForRun } from "../../lib/states";
 import { addressOf, viewOf } from "../../lib/tableView";
 import { given } from "../../lib/given";
 import { isFound } from "../../lib/tags";
+import { useNextPage } from "../../lib/useNextPage";
 import { focusPage } from "../../lib/usePageChange";
 import { FirstSteps } from "./FirstSteps";
 import { runCountQuery, runsQuery, useDeleteRuns } from "./queries";
@@ -44,11 +45,8 @@ export function RunsPage() {
   const picked = pickedRuns.map((run) => run.id);
   // The later one is set against the earlier one, which shows what a change did.
   const [here, there] = [...pickedRuns].sort((one, other) => other.created_at.localeCompare(one.created_at));
-  const { hasNextPage, isFetchingNextPage, fetchNextPage } = list;
-  useEffect(() => {
-    // The page itself filters and sorts, so all runs must be loaded.
-    if ((words || search.sort) && hasNextPage && !isFetchingNextPage) void fetchNextPage();
-  }, [words, search.sort, hasNextPage, isFetchingNextPage, fetchNextPage]);
+  // The page itself filters and sorts, so all runs must be loaded.
+  const next = useNextPage(list, Boolean(words || search.sort));
   const isNew = runs?.length === 0 && !words && !state;
   const look = (changes: Partial<Record<keyof typeof search, string | undefined>>, replace = false) =>
     void navigate({ search: (now) => given({ ...now, ...changes }), replace });
@@ -130,7 +128,7 @@ export function RunsPage() {
           title="No comparison fits"
           action={<Button onPress={() => look({ state: undefined, find: undefined })}>Show all comparisons</Button>}
         >
-          {hasNextPage ? "Looking through the older ones…" : "Choose another state or other words."}
+          {list.hasNextPage ? "Looking through the older ones…" : "Choose another state or other words."}
         </Empty>
       )}
       {runs && runs.length > 0 && (
@@ -140,7 +138,7 @@ export function RunsPage() {
           onChoose={setChosen}
           view={viewOf(search)}
           onView={(view) => look({ sort: undefined, columns: undefined, ...addressOf(view) }, true)}
-          onEnd={() => hasNextPage && !isFetchingNextPage && void fetchNextPage()}
+          onEnd={next}
         />
       )}
       <Confirm

@@ -8,6 +8,7 @@ import { Empty, ErrorNote, Skeleton } from "../../../components/Feedback";
 import { Mark } from "../../../components/Mark";
 import { VirtualList } from "../../../components/VirtualList";
 import { labelsOf } from "../../../lib/candidates";
+import { useNextPage } from "../../../lib/useNextPage";
 import {
   hasEnded,
   PHASES,
@@ -36,6 +37,7 @@ export function TasksPanel({ run, controls, kind: wantedKind, state: wantedState
   const kind = PHASES.find((known) => known === wantedKind);
   const state = TASK_STATES.find((known) => known === wantedState);
   const query = useInfiniteQuery(tasksQuery(useApi(), run.id, { kind, state }, run.state === "running"));
+  const next = useNextPage(query);
   const tasks = query.data?.pages.flatMap((page) => page.items);
   const labels = labelsOf(run.configuration);
   const skip = (task: Task) =>
@@ -86,7 +88,7 @@ export function TasksPanel({ run, controls, kind: wantedKind, state: wantedState
             label="Tasks"
             estimate={58}
             keyOf={(task) => task.key}
-            onEnd={() => query.hasNextPage && !query.isFetchingNextPage && void query.fetchNextPage()}
+            onEnd={next}
             render={(task) => (
               <TaskLine
                 task={task}

@@ -6,6 +6,7 @@ import { SelectField } from "../../../components/Field";
 import { NumberHead } from "../../../components/NumberHead";
 import { QueryView } from "../../../components/QueryView";
 import { Scroll } from "../../../components/Scroll";
+import { signed } from "../../../lib/intervals";
 import { earlierRound, gateQuery, type GateQuestion } from "../queries";
 
 const MARGINS = [1, 2, 5, 10, 20];
@@ -107,7 +108,7 @@ function Answer({ runId, round, question }: AnswerProps) {
 
 function Sources({ sources }: Pick<GateResult, "sources">) {
   const formats = useFormats();
-  const points = (share: number) => `${share > 0 ? "+" : ""}${formats.decimal(100 * share, 1).replace("-", "−")}`;
+  const points = (share: number) => signed(100 * share, formats, 1);
   return (
     <Scroll isPlain label="What says so">
       <table className="table">

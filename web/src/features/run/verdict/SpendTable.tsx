@@ -3,7 +3,7 @@ import { useFormats } from "../../../app/context";
 import type { Column } from "../../../components/table/column";
 import { DataTable } from "../../../components/table/DataTable";
 import { type Formats, placesFor } from "../../../lib/format";
-import { beyondBrief } from "../../../lib/spend";
+import { beyondBrief, knownCost } from "../../../lib/spend";
 import { wordsForPhase } from "../../../lib/states";
 
 /** Which model was called for what, how often, and what that cost. */
@@ -69,7 +69,7 @@ function columnsOf(spend: Report["spend"], formats: Formats): [Column<Line>, ...
       id: "cost",
       label: "Cost",
       isBestHigh: true,
-      value: (row) => (row.unknown_calls && !Number(row.cost) ? null : Number(row.cost)),
+      value: knownCost,
       cell: (row) => <Known of={row} figure={Number(row.cost) ? formats.dollars(row.cost, places) : "free"} />,
       total: <Known of={spend} figure={formats.dollars(spend.cost, places)} />,
     },
@@ -81,7 +81,7 @@ function Known({ of, figure }: { of: Pick<Line, "cost" | "unknown_calls">; figur
   const formats = useFormats();
   return (
     <>
-      {of.unknown_calls && !Number(of.cost) ? "" : figure}
+      {knownCost(of) === null ? "" : figure}
       {of.unknown_calls > 0 && <span className="dim small block">{beyondBrief(of, formats)}</span>}
     </>
   );
