@@ -1,5 +1,12 @@
 """The ids in a configuration, each replaced wherever it stands."""
 
+import uuid
+from typing import Any
+
+import msgspec
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from carrel.presets.configuration import (
@@ -15,10 +22,20 @@ from carrel.presets.configuration import (
     contents_of,
     ids_of,
 )
-from carrel.transfer.renamed import renamed
+from carrel.transfer import renamed as renaming
+from carrel.transfer.renamed import renamed, renamed_json
 from carrel.vault.ids import ContentId
 
 JUDGES = [Judge(model="local:reader")]
+
+OLD = [str(uuid.UUID(int=number)) for number in range(4)]
+NEW = {old: str(uuid.UUID(int=number + 100)) for number, old in enumerate(OLD[:2])}
+texts = st.sampled_from([*OLD, f'"{OLD[0]}"', f"{OLD[0]}\\", "\\", '"', "-" * 60]) | st.text(max_size=5)
+bodies = st.recursive(
+    texts | st.none() | st.integers(),
+    lambda held: st.lists(held, max_size=4) | st.dictionaries(texts, held, max_size=4),
+    max_leaves=20,
+)
 
 
 def of(name: str) -> ContentId:
@@ -64,3 +81,23 @@ def test_what_is_not_there_stays_away() -> None:
 
 def test_answers_that_would_go_to_a_connection_stay_in_the_run() -> None:
     assert renamed(replace(FULL, output=Output(destination="github")), upper).output == Output()
+
+
+def walked(body: Any) -> Any:
+    if isinstance(body, dict):
+        return {NEW.get(key, key): walked(held) for key, held in body.items()}
+    if isinstance(body, list):
+        return [walked(held) for held in body]
+    return NEW.get(body, body) if isinstance(body, str) else body
+
+
+@given(bodies, st.integers(1, 80))
+def test_in_any_json_every_text_that_is_an_id_is_replaced_however_it_is_cut(body: Any, piece_bytes: int) -> None:
+    line = msgspec.json.encode({"body": body})
+    turns: list[None] = []
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(renaming, "_PIECE_BYTES", piece_bytes)
+        new_ids = {old.encode(): new.encode() for old, new in NEW.items()}
+        new = renamed_json(line, new_ids, lambda: turns.append(None))
+    assert msgspec.json.decode(new) == {"body": walked(body)}
+    assert len(turns) > len(line) // (piece_bytes + 100)

@@ -256,10 +256,12 @@ def _bring_presets(
 
 def _bring_drafts(conn: Connection, package: Package, settings: Settings, new_ids: Mapping[str, str]) -> None:
     """Keep every unfinished set-up. What it names and the export does not hold stays as it is: it is unfinished."""
+    in_bytes = {old.encode(): new.encode() for old, new in new_ids.items()}
     for number, line in enumerate(package.lines(DRAFTS, settings.max_json_bytes, or_nothing=True)):
         conn.take_turn()
         with _at(f"preset_drafts[{number}]"):
-            kept = decode(renamed_json(line, new_ids), DraftLine, settings)
+            kept = decode(renamed_json(line, in_bytes, conn.take_turn), DraftLine, settings)
+            conn.take_turn()
             data = DraftIn(name=kept.name, form=kept.form, preset_id=kept.preset_id, body=kept.body)
             drafts.put(conn, DraftId(conn.new_id()), data, ANY_VERSION)
 

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Callable, Mapping
-from typing import TypeVar
+from typing import Final, TypeVar
 
 from msgspec.structs import replace
 
@@ -13,7 +13,11 @@ NewIdOf = Callable[[ContentId], ContentId]
 
 C = TypeVar("C", bound=Configuration)
 
-_TEXT_OF_ID = re.compile(rb'(?<!\\)"([0-9a-f-]{36})"')
+_ID = re.compile(rb'(?<=[^\\]")([0-9a-f-]{36})(?=")')
+"""What stands between the quotes of a text that is nothing but an id."""
+_NO_ID = re.compile(rb'[^0-9a-f"-]')
+"""What cannot be a part of it."""
+_PIECE_BYTES: Final = 64 * 1024
 
 
 def renamed(configuration: C, new: NewIdOf, new_data_set: Callable[[DataSetId], DataSetId] = lambda old: old) -> C:
@@ -47,9 +51,24 @@ def renamed(configuration: C, new: NewIdOf, new_data_set: Callable[[DataSetId], 
     )
 
 
-def renamed_json(line: bytes, new_ids: Mapping[str, str]) -> bytes:
-    """JSON in which every text that is nothing but an old id is the new one, wherever it stands."""
-    return _TEXT_OF_ID.sub(lambda found: f'"{new_ids.get(found[1].decode(), found[1].decode())}"'.encode(), line)
+def renamed_json(line: bytes, new_ids: Mapping[bytes, bytes], take_turn: Callable[[], None]) -> bytes:
+    """JSON in which every text that is nothing but an old id is the new one, wherever it stands.
+
+    It is done in pieces of 64 kB, with turns for others between them.
+    """
+    done = []
+    start = 0
+    while start < len(line):
+        take_turn()
+        cut = _NO_ID.search(line, start + _PIECE_BYTES)
+        end = cut.start() if cut else len(line)
+        parts = _ID.split(line[start:end])
+        # As above, without a step of the interpreter for each.
+        old_ids = parts[1::2]
+        parts[1::2] = map(new_ids.get, old_ids, old_ids)
+        done.append(b"".join(parts))
+        start = end
+    return b"".join(done)
 
 
 def _candidates(candidates: list[Candidate], new: NewIdOf) -> list[Candidate]:
