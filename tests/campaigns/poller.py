@@ -24,10 +24,11 @@ def main(port: int, token: str, seconds: float) -> None:
         while time.monotonic() < until or not found:
             began = time.perf_counter()
             connection.sendall(request)
-            answer = connection.recv(65536)
+            answer = received = connection.recv(65536)
             # Head and body may come apart.
             while not answer.endswith(b"}"):
-                answer += connection.recv(65536)
+                assert received, "the service has closed the connection"
+                answer += (received := connection.recv(65536))
             assert answer.startswith(b"HTTP/1.1 200 "), answer
             found.append((time.perf_counter() - began) * 1000)
             time.sleep(_PAUSE_SECONDS)
