@@ -1,11 +1,13 @@
 """`POST /users/me/import`: what an export holds of contents, presets and settings comes back, all of it or nothing."""
 
 import asyncio
+import gc
 import json
 import struct
 import threading
 import zipfile
 from collections.abc import AsyncIterator
+from types import FrameType
 from typing import Any
 
 import httpx
@@ -213,6 +215,27 @@ async def test_texts_that_all_hold_each_other_take_no_longer_than_others(client:
     async with asyncio.timeout(60):
         answer = await imported(client, session, packed(EMPTY | {"contents.jsonl": lines, "contents/1.md": b"a"}))
     assert answer.json() == {"contents": count, "presets": 0, "data_sets": 0}
+
+
+async def test_a_refused_import_leaves_nothing_that_only_the_garbage_collector_frees(
+    client: httpx.AsyncClient, host: Host
+) -> None:
+    session = await host.signed_in("reader-0001")
+    too_long = packed({**EMPTY, "contents.jsonl": b"x" * 4 * 1024 * 1024})
+    refused = await imported(client, session, too_long)  # what is made only once is made
+    gc.collect()
+    gc.disable()
+    try:
+        refused = await imported(client, session, too_long)
+        assert refused.status_code in (400, 413), refused.text
+        gc.set_debug(gc.DEBUG_SAVEALL)
+        gc.collect()
+        left = [one.f_code.co_qualname for one in gc.garbage if isinstance(one, FrameType)]
+    finally:
+        gc.set_debug(0)
+        gc.garbage.clear()
+        gc.enable()
+    assert left == []
 
 
 async def test_numbers_are_bounded(client: httpx.AsyncClient, host: Host, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -290,6 +290,8 @@ class Workspace:
                     if number % _TOLD_AT_ONCE == 0:
                         # Each caller now continues on the event loop, and other work gets its turn in between.
                         await asyncio.sleep(0)
+                # An error has the frames that it came through, and those have the batch with the error.
+                batch.clear()
         finally:
             self._draining = None
 

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Mapping
 from http import HTTPStatus
+from traceback import clear_frames
 from typing import Any
 
 import msgspec
@@ -99,6 +100,9 @@ def respond(request: Request[Any, Any, Any], error: Exception) -> Answer[Problem
     request_id: str = scope.get(REQUEST_ID, "")
     told, headers = _told(request, error, request_id)
     scope[CODE] = told.code
+    # The error has the frames that it came through, and one of those may have the error: they would stay, with the
+    # texts in them, until the garbage collector finds them, which keeps everybody waiting while it frees them all.
+    clear_frames(error.__traceback__)
     return answer(told, request_id, headers)
 
 
