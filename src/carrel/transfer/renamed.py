@@ -17,7 +17,7 @@ _ID = re.compile(rb'(?<=[^\\]")([0-9a-f-]{36})(?=")')
 """What stands between the quotes of a text that is nothing but an id."""
 _NO_ID = re.compile(rb'[^0-9a-f"-]')
 """What cannot be a part of it."""
-_PIECE_BYTES: Final = 64 * 1024
+_PIECE_BYTES: Final = 16 * 1024
 
 
 def renamed(configuration: C, new: NewIdOf, new_data_set: Callable[[DataSetId], DataSetId] = lambda old: old) -> C:
@@ -54,7 +54,7 @@ def renamed(configuration: C, new: NewIdOf, new_data_set: Callable[[DataSetId], 
 def renamed_json(line: bytes, new_ids: Mapping[bytes, bytes], take_turn: Callable[[], None]) -> bytes:
     """JSON in which every text that is nothing but an old id is the new one, wherever it stands.
 
-    It is done in pieces of 64 kB, with turns for others between them.
+    It is done in pieces of 16 kB, with turns for others between them.
     """
     done = []
     start = 0

@@ -196,7 +196,7 @@ class Turn:
         if not goes_on and self.go is not None:
             while not self.go.wait(None if self.is_long else PATIENCE_SECONDS) and not self._turns.lose_patience(self):
                 pass
-        self._until = time.monotonic() + (SLICE_SECONDS if self.is_long or not self.is_held else CHECK_SECONDS)
+        self._until = time.monotonic() + (SLICE_SECONDS if self.is_long and self.is_held else CHECK_SECONDS)
 
     def _charge(self) -> float:
         before, self._cpu = self._cpu, time.thread_time()
