@@ -1,8 +1,9 @@
 import { Fragment } from "react";
 
-const BREAKS = /(?<=[:/_·-])|(?=[.])/;
+/** After a mark and before a dot, but not before the last dot, where the ending of a file begins. */
+const BREAKS = /(?<=[:/_·-])(?!\.[^.]*$)|(?=\.[^.]*\.)/;
 
-/** A name that may break at its marks, as `local:reader` and `thread_51361.md` may, and not inside its words. */
+/** A name that may break at its marks, as `local:reader` and `docs/coverage.md` may, and not inside its words. */
 export function Breakable({ name }: { name: string }) {
   return name.split(BREAKS).map((part, at) => (
     <Fragment key={at}>
