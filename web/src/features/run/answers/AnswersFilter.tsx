@@ -22,13 +22,15 @@ interface Props {
   onWords: (words: string) => void;
 }
 
-/** Which documents the grid shows. A phone has one line for it: a select names the filter in place of six buttons. */
+/**
+ * Which documents the grid shows; a filter that none fits is left out. A phone has one line for it: a select names the
+ * filter in place of the buttons.
+ */
 export function AnswersFilter({ filter, onFilter, counts, words, onWords }: Props) {
   const formats = useFormats();
-  const options = FILTERS.map((one): [Filter, string] => [
-    one,
-    counts ? `${WORDS[one]} ${formats.integer(counts[one])}` : WORDS[one],
-  ]);
+  const options = FILTERS.filter((one) => one === "all" || one === filter || counts?.[one]).map(
+    (one): [Filter, string] => [one, counts ? `${WORDS[one]} ${formats.integer(counts[one])}` : WORDS[one]],
+  );
   return (
     <div className="row answers-filter">
       <div className="when-wide">
