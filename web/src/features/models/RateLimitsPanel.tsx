@@ -54,14 +54,16 @@ export function RateLimitsPanel() {
                     <td className="n" data-label="Under way">
                       {formats.integer(limit.in_flight)}
                     </td>
-                    <td className="n">
-                      <Button
-                        small
-                        onPress={() => setEditing(limit)}
-                        aria-label={`Change the limits of ${limit.provider}`}
-                      >
-                        Change
-                      </Button>
+                    <td className="whole">
+                      <div className="row end">
+                        <Button
+                          small
+                          onPress={() => setEditing(limit)}
+                          aria-label={`Change the limits of ${limit.provider}`}
+                        >
+                          Change
+                        </Button>
+                      </div>
                     </td>
                   </tr>
                 ))}
