@@ -83,7 +83,7 @@ function RunsOf({ board: { runs } }: { board: Leaderboard }) {
   const formats = useFormats();
   return (
     <section className="stack" aria-labelledby="board-runs-title">
-      <h2 id="board-runs-title">Runs in this ranking</h2>
+      <h2 id="board-runs-title">Comparisons in this ranking</h2>
       <ul className="card flush">
         {runs.map(({ id, name, finished_at, preset_id }, place) => {
           const isFirstOfPreset = runs.findIndex((run) => run.preset_id === preset_id) === place;

@@ -112,14 +112,14 @@ export function columnsOf(
     },
     {
       id: "runs",
-      label: "Runs",
+      label: "Comparisons",
       isBestHigh: true,
       value: ({ candidate }) => candidate.runs.length,
       cell: ({ candidate }) => formats.integer(candidate.runs.length),
     },
     {
       id: "last",
-      label: "Last run",
+      label: "Last comparison",
       isText: true,
       isBestHigh: true,
       value: ({ last }) => last?.finished_at ?? null,

@@ -77,8 +77,8 @@ test("candidates stand in the order of the ranking, with all that is known of th
     "Median time",
     "95 % within",
     "Documents",
-    "Runs",
-    "Last run",
+    "Comparisons",
+    "Last comparison",
   ]);
   expect(rows()).toEqual([
     ["dear openai:dear", "86 %76 % – 96 %", "$3.96", "4.1 s", "12 s", "20", "2", "Nov 20"],
@@ -91,6 +91,7 @@ test("candidates stand in the order of the ranking, with all that is known of th
     ["shape-0 series-1", "shape-2 series-3", "shape-1 series-2"].map((one) => `candidate-mark ${one}`),
   );
   expect(await screen.findByText("chart of 3")).toBeTruthy();
+  expect(screen.getByRole("heading", { name: "Comparisons in this ranking" })).toBeTruthy();
   const doubts = [...document.querySelectorAll(".doubts li")].map(textOf);
   expect(doubts).toEqual(["Exploratory: it may be chance.", "Few."]);
 });
@@ -104,9 +105,9 @@ test("a head sorts its column, the best end first, and says so; what is unknown 
   expect(screen.getByRole("columnheader", { name: "Cost per 1,000" }).getAttribute("aria-sort")).toBe("ascending");
   sort("Cost per 1,000");
   expect(names()).toEqual(["dear", "cheap", "today"]);
-  sort("Runs");
+  sort("Comparisons");
   expect(names()).toEqual(["dear", "today", "cheap"]);
-  expect(screen.getByRole("columnheader", { name: "Runs" }).getAttribute("aria-sort")).toBe("descending");
+  expect(screen.getByRole("columnheader", { name: "Comparisons" }).getAttribute("aria-sort")).toBe("descending");
 });
 
 test("somebody chooses the columns", async () => {

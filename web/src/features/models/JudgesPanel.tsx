@@ -91,14 +91,14 @@ function InRuns({ judges }: { judges: readonly JudgePassport[] }) {
   const formats = useFormats();
   const rows = judges.flatMap(({ model, runs, in_runs, cost_per_verdict }) => {
     const cost = cost_per_verdict === null ? "" : `, ${formats.briefDollars(cost_per_verdict)} a verdict`;
-    const below = `${formats.integer(runs)} ${runs === 1 ? "run" : "runs"}${cost}`;
+    const below = `${formats.integer(runs)} ${runs === 1 ? "comparison" : "comparisons"}${cost}`;
     return in_runs ? [{ judge: model, below, passport: in_runs }] : [];
   });
   if (rows.length === 0) return null;
   return (
     <section className="stack" aria-labelledby="in-runs-title">
-      <h2 id="in-runs-title">In your newest runs</h2>
-      <Passports label="Judges in runs" rows={rows} />
+      <h2 id="in-runs-title">In your newest comparisons</h2>
+      <Passports label="Judges in comparisons" rows={rows} />
       <BesideOthers judges={judges} />
       <p className="small dim">
         With 95 % intervals; each document has one voice. A judge without a lean takes the first answer half of the

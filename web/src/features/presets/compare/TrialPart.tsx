@@ -30,7 +30,7 @@ export function TrialPart({ runId, isNew }: { runId: string; isNew: boolean }) {
       <div className="row between">
         <h2 id="trial-title">{document ? `Tried on “${document}”` : "Tried on one"}</h2>
         <Link to="/runs/$runId" params={{ runId }} className="small">
-          Open it as a run
+          Open it as a comparison
         </Link>
       </div>
       {error && <ErrorNote error={error} />}

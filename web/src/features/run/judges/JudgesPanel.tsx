@@ -39,7 +39,7 @@ export function JudgesPanel({ run, report, votes, onVoted }: Props) {
       </section>
       {passports.length > 0 && (
         <section className="stack" aria-labelledby="passports-title">
-          <h2 id="passports-title">Their passports in this run</h2>
+          <h2 id="passports-title">Their passports in this comparison</h2>
           <Passports label="Passports of the judges" rows={passports} />
         </section>
       )}
