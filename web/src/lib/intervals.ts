@@ -23,6 +23,11 @@ export function writtenDifference(
   return written(difference, low, high, (value) => signed(value, formats));
 }
 
+/** From one end to the other. */
+export function range(low: number, high: number, write: (value: number) => string): string {
+  return `${write(low)} to ${write(high)}`;
+}
+
 /** A difference with its sign. */
 export function signed(value: number, formats: Formats, digits = 2): string {
   return `${value > 0 ? "+" : ""}${formats.decimal(value, digits).replace("-", "−")}`;
@@ -34,6 +39,6 @@ function written(
   high: number | null,
   write: (value: number) => string,
 ): Written {
-  const interval = low === null || high === null ? "" : `${write(low)} to ${write(high)}`;
+  const interval = low === null || high === null ? "" : range(low, high, write);
   return value === null ? { value: "–", interval: "" } : { value: write(value), interval };
 }

@@ -11,6 +11,8 @@ const AVOIDED: [RegExp, string][] = [
   [/\bTake a desk\b/, "Sign up"],
   [/such model any more/, "There is no model of this name"],
   [/["> ]Win shares?["< ]|points of win share/, "Preferred"],
+  [/Open it as a run\b|newest runs<|passports in this run\b|Runs in this ranking|"Last run"/, "comparison"],
+  [/\} – (\{|\$\{)/, "range, which says “to”"],
   [/label="Finalists"|as many as makes sense/, "Compare the best by score"],
   [/(?<!\bkey=)\{(task|entry)\.(task_)?key\}/, "taskInWords"],
 ];

@@ -5,6 +5,7 @@ import { useFormats } from "../../app/context";
 import { niceEnd } from "../../lib/axis";
 import { placesFor } from "../../lib/format";
 import { measureOf } from "../../lib/interval";
+import { range } from "../../lib/intervals";
 import { perThousand } from "../../lib/spend";
 import { Note } from "../Feedback";
 import { colourOf, shapeOf } from "../Mark";
@@ -256,7 +257,7 @@ function Tip({ point, unit, quality, across, up }: TipProps) {
       <strong>{point.name}</strong>
       <div>
         {quality} {up(point.y)}
-        {down + above > 0 && ` (${up(point.y - down)} – ${up(point.y + above)})`}
+        {down + above > 0 && ` (${range(point.y - down, point.y + above, up)})`}
       </div>
       <div>
         {unit} {across(point.x)}

@@ -4,6 +4,7 @@ import type { Column } from "../../components/table/column";
 import { Mark } from "../../components/Mark";
 import type { Formats } from "../../lib/format";
 import { type Measure, measureOf } from "../../lib/interval";
+import { range } from "../../lib/intervals";
 import { inTime, perThousand } from "../../lib/spend";
 
 export interface Entry {
@@ -156,9 +157,7 @@ function Rate({ of, write }: RateProps) {
     <>
       <strong>{write(of.share)}</strong>
       {of.low !== null && of.high !== null && (
-        <span className="dim small block">
-          {write(of.low)} – {write(of.high)}
-        </span>
+        <span className="dim small block">{range(of.low, of.high, write)}</span>
       )}
     </>
   );

@@ -81,9 +81,9 @@ test("candidates stand in the order of the ranking, with all that is known of th
     "Last comparison",
   ]);
   expect(rows()).toEqual([
-    ["dear openai:dear", "86 %76 % – 96 %", "$3.96", "4.1 s", "12 s", "20", "2", "Nov 20"],
-    ["today finished texts", "50 %40 % – 60 %", "unknown", "–", "–", "20", "1", "Nov 20"],
-    ["cheap openai:cheap", "14 %4 % – 24 %", "$0.60", "40 ms", "–", "20", "1", "Nov 11"],
+    ["dear openai:dear", "86 %76 % to 96 %", "$3.96", "4.1 s", "12 s", "20", "2", "Nov 20"],
+    ["today finished texts", "50 %40 % to 60 %", "unknown", "–", "–", "20", "1", "Nov 20"],
+    ["cheap openai:cheap", "14 %4 % to 24 %", "$0.60", "40 ms", "–", "20", "1", "Nov 11"],
   ]);
   const marks = [...document.querySelectorAll("tbody .candidate-mark")].map((mark) => mark.className);
   // The number of a mark is that of the candidate in the newest run, wherever the ranking puts it.
@@ -157,5 +157,5 @@ test("without judges nobody is ranked, and checks still tell something", async (
   expect(screen.getByText(/No judge compared or scored/)).toBeTruthy();
   expect(screen.queryByText(/chart of/)).toBeNull();
   expect(screen.queryByRole("columnheader", { name: "Preferred" })).toBeNull();
-  expect(rows().map((cells) => cells[1])).toEqual(["90 %70 % – 100 %", "–"]);
+  expect(rows().map((cells) => cells[1])).toEqual(["90 %70 % to 100 %", "–"]);
 });

@@ -8,7 +8,10 @@ import { RankingTable } from "./RankingTable";
 afterEach(cleanup);
 
 const candidate = (name: string) => ({ candidate: name, model: name, answers: 1, delivered: 1, mean_words: 10 });
-const row = (name: string, place: number, win_share: number) => ({ candidate: name, place, win_share });
+const row = (name: string, place: number, win_share: number) => ({
+  ...{ candidate: name, place, win_share, low: win_share - 0.1, high: win_share + 0.1 },
+  ...{ panel_low: win_share - 0.2, panel_high: win_share + 0.2 },
+});
 const REPORT = {
   candidates: [candidate("lead"), candidate("mmr")],
   ranking: { basis: "comparisons", rows: [row("mmr", 1, 0.7), row("lead", 2, 0.3)] },
@@ -22,6 +25,13 @@ test("the bar of a candidate has the colour of its mark, also when the table is 
   fireEvent.click(screen.getByRole("button", { name: "Candidate" }));
   expect(looks(".interval")).toEqual(["series-1", "series-2"]);
   expect(document.querySelector("tbody .candidate-mark")?.classList).toContain("series-1");
+});
+
+test("an interval is told from its one end to the other", async () => {
+  const page = await renderPage(<RankingTable report={REPORT} ranking={REPORT.ranking} grey={false} />);
+  const text = page.textContent.replaceAll("\u00a0", " ");
+  expect(text).toContain("70 %60 % to 80 %other judges: 50 % to 90 %");
+  expect(text).toContain("30 %20 % to 40 %other judges: 10 % to 50 %");
 });
 
 test("bars that support no conclusion are grey", async () => {

@@ -4,6 +4,7 @@ import { colourOf, Mark } from "../../components/Mark";
 import type { Column } from "../../components/table/column";
 import { type Formats, placesFor } from "../../lib/format";
 import { type Measure, measureOf } from "../../lib/interval";
+import { range } from "../../lib/intervals";
 import { perThousand } from "../../lib/spend";
 import { IntervalBar } from "./IntervalBar";
 
@@ -140,14 +141,10 @@ function Quality({ row: { panel_low, panel_high }, measure, write }: QualityProp
     <>
       <strong>{measure ? write(measure.value) : "–"}</strong>
       {measure && measure.low !== null && measure.high !== null && (
-        <span className="dim small block">
-          {write(measure.low)} – {write(measure.high)}
-        </span>
+        <span className="dim small block">{range(measure.low, measure.high, write)}</span>
       )}
       {typeof panel_low === "number" && typeof panel_high === "number" && (
-        <span className="dim small block">
-          other judges: {write(panel_low)} – {write(panel_high)}
-        </span>
+        <span className="dim small block">other judges: {range(panel_low, panel_high, write)}</span>
       )}
     </>
   );

@@ -4,6 +4,7 @@ import { useFormats } from "../../../app/context";
 import { SelectField } from "../../../components/Field";
 import { NumberHead } from "../../../components/NumberHead";
 import { Scroll } from "../../../components/Scroll";
+import { range } from "../../../lib/intervals";
 import { beyondBrief, inTime, spentInBrief } from "../../../lib/spend";
 import { type Measure, measuresOf, valueOf } from "./measures";
 import { TrendChart } from "./TrendChart";
@@ -174,9 +175,7 @@ function Figures({ point, measure, write }: { point: TrendPoint; measure: Measur
     <td className="n" data-label={measure.label}>
       <strong>{found ? write(found.value) : "–"}</strong>
       {found && found.low !== null && found.high !== null && (
-        <span className="dim small block">
-          {write(found.low)} to {write(found.high)}
-        </span>
+        <span className="dim small block">{range(found.low, found.high, write)}</span>
       )}
     </td>
   );

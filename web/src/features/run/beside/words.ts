@@ -1,6 +1,7 @@
 /** What a comparison of two runs says, in sentences that are as strong as the intervals and no stronger. */
 import type { Against, AgainstRow, PairedDifference } from "../../../api/types";
 import type { Formats } from "../../../lib/format";
+import { range } from "../../../lib/intervals";
 
 type Scale = "score" | "win_share";
 
@@ -43,7 +44,7 @@ function sentenceOf(candidate: string, found: PairedDifference, scale: Scale): s
 function figuresOf({ difference, low, high, documents }: PairedDifference, scale: Scale, formats: Formats): string {
   const write = (value: number) => differenceOf(value, scale, formats);
   const unit = scale === "score" ? "on a scale from 0 to 1" : "points of preference";
-  const interval = low === null || high === null ? "" : ` (${write(low)} to ${write(high)})`;
+  const interval = low === null || high === null ? "" : ` (${range(low, high, write)})`;
   const on = `${formats.integer(documents)} ${documents === 1 ? "document" : "documents"}`;
   return `${write(difference)}${interval} ${unit}, on ${on}`;
 }

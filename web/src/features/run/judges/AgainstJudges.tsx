@@ -6,6 +6,7 @@ import type { AgainstJudges as Against, Report, Run } from "../../../api/types";
 import { useApi, useFormats } from "../../../app/context";
 import { Disclosure } from "../../../components/Disclosure";
 import { QueryView } from "../../../components/QueryView";
+import { range } from "../../../lib/intervals";
 import { earlierRound } from "../queries";
 
 interface Props {
@@ -81,11 +82,11 @@ type Formats = ReturnType<typeof useFormats>;
 function agreed({ judged, same, agreement }: Against, isAlone: boolean, formats: Formats): string {
   const who = isAlone ? "You" : "People";
   if (!judged || agreement.share === null) return "The judges have no opinion on the pairs that were voted on.";
-  const range =
+  const interval =
     agreement.low !== null && agreement.high !== null
-      ? `; by document ${formats.percent(agreement.share)} (95 % interval ${formats.percent(agreement.low)} to ${formats.percent(agreement.high)})`
+      ? `; by document ${formats.percent(agreement.share)} (95 % interval ${range(agreement.low, agreement.high, (end) => formats.percent(end))})`
       : "";
-  return `${who} came to the judges’ outcome in ${formats.integer(same)} of ${formats.integer(judged)} votes${range}.`;
+  return `${who} came to the judges’ outcome in ${formats.integer(same)} of ${formats.integer(judged)} votes${interval}.`;
 }
 
 function leading(people: readonly string[], judges: readonly string[]): string {

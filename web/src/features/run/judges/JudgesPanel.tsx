@@ -10,6 +10,7 @@ import { AgainstJudges } from "./AgainstJudges";
 import { BlindVotes } from "./BlindVotes";
 import { ProposedCriteria } from "./ProposedCriteria";
 import { isJudged } from "../../../lib/interval";
+import { range } from "../../../lib/intervals";
 import { NotJudgedYet } from "../NotJudgedYet";
 import { earlierRound } from "../queries";
 
@@ -185,6 +186,6 @@ function lift(
   formats: Formats,
 ): string {
   if (value === null) return reason ?? "–";
-  const range = low !== null && high !== null ? ` (${formats.decimal(low)} to ${formats.decimal(high)})` : "";
-  return formats.decimal(value) + range;
+  const interval = low !== null && high !== null ? ` (${range(low, high, formats.decimal)})` : "";
+  return formats.decimal(value) + interval;
 }

@@ -6,7 +6,7 @@ import { SelectField } from "../../../components/Field";
 import { NumberHead } from "../../../components/NumberHead";
 import { QueryView } from "../../../components/QueryView";
 import { Scroll } from "../../../components/Scroll";
-import { signed } from "../../../lib/intervals";
+import { range, signed } from "../../../lib/intervals";
 import { earlierRound, gateQuery, type GateQuestion } from "../queries";
 
 const MARGINS = [1, 2, 5, 10, 20];
@@ -131,7 +131,7 @@ function Sources({ sources }: Pick<GateResult, "sources">) {
               </th>
               <td>{OUTCOMES[change?.outcome ?? "undecided"].label}</td>
               <td className="n">{change ? points(change.difference) : "–"}</td>
-              <td className="n">{change ? `${points(change.low)} to ${points(change.high)}` : "–"}</td>
+              <td className="n">{change ? range(change.low, change.high, points) : "–"}</td>
               <td className="n">{formats.integer(change?.documents ?? 0)}</td>
               <td className="n">{change?.needed ? `about ${formats.integer(change.needed)}` : "–"}</td>
             </tr>

@@ -3,6 +3,7 @@ import { useFormats } from "../../../app/context";
 import { Mark } from "../../../components/Mark";
 import { NumberHead } from "../../../components/NumberHead";
 import { Scroll } from "../../../components/Scroll";
+import { range } from "../../../lib/intervals";
 
 type People = NonNullable<Report["people"]>;
 type Maybe = number | null | undefined;
@@ -13,11 +14,7 @@ export function PeopleVerdict({ people, candidates }: { people: People; candidat
   const percent = (value: Maybe) => (value == null ? "–" : formats.percent(value));
   const between = (low: Maybe, high: Maybe) =>
     low != null &&
-    high != null && (
-      <span className="dim small block">
-        {formats.percent(low)} – {formats.percent(high)}
-      </span>
-    );
+    high != null && <span className="dim small block">{range(low, high, (end) => formats.percent(end))}</span>;
   const isKnown = people.rows.some((row) => row.share != null);
   return (
     <section className="card stack" aria-labelledby="people-title">

@@ -2,6 +2,7 @@
 import type { Report } from "../../../api/types";
 import type { Formats } from "../../../lib/format";
 import { measureOf } from "../../../lib/interval";
+import { range } from "../../../lib/intervals";
 
 export interface Decision {
   headline: string;
@@ -80,9 +81,7 @@ function preferredOf({ ranking }: Report, candidate: string, formats: Formats): 
   const isShare = ranking.basis !== "scores";
   const write = (value: number) => (isShare ? formats.percent(value) : formats.decimal(value));
   const said = isShare ? `preferred in ${write(measure.value)} of comparisons` : `mean score ${write(measure.value)}`;
-  return measure.low === null || measure.high === null
-    ? said
-    : `${said} (${write(measure.low)} to ${write(measure.high)})`;
+  return measure.low === null || measure.high === null ? said : `${said} (${range(measure.low, measure.high, write)})`;
 }
 
 function leadsOf({ ranking }: Report, formats: Formats): Decision["leads"] {
@@ -96,7 +95,7 @@ function leadsOf({ ranking }: Report, formats: Formats): Decision["leads"] {
         const text = formats.decimal(Math.abs(value * scale), scale === 100 ? points : 2);
         return Number(text) === 0 ? text : `${value < 0 ? "−" : "+"}${text}`;
       };
-      const interval = one.low === null || one.high === null ? "" : `, ${signed(one.low)} to ${signed(one.high)}`;
+      const interval = one.low === null || one.high === null ? "" : `, ${range(one.low, one.high, signed)}`;
       return { rival: one.candidate, lead: `${signed(one.lead)}${interval}`, isClear: one.excludes_zero };
     });
 }
