@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { formatsFor } from "./format";
-import { beyondBrief, expected, spentExactly, spentInBrief, unknownCalls } from "./spend";
+import { beyondBrief, expected, priced, spentExactly, spentInBrief, unknownCalls } from "./spend";
 
 const formats = formatsFor("en", "UTC");
 
@@ -14,8 +14,16 @@ test("a known part is told as the least that it cost", () => {
   expect(beyondBrief({ cost: "1.2", unknown_calls: 1 }, formats)).toBe("and 1 call of unknown cost");
   expect(beyondBrief({ cost: "0", unknown_calls: 6 }, formats)).toBe("6 calls of unknown cost");
   expect(beyondBrief({ cost: "0", unknown_calls: 0 }, formats)).toBe("");
-  expect(spentInBrief({ cost: "0", unknown_calls: 0 }, formats)).toBe("$0.00");
   expect(unknownCalls({ cost: "1.2", unknown_calls: 0 }, formats)).toBe("");
+});
+
+test("what costs nothing is free, once nothing more is to come", () => {
+  expect(priced("0.00", formats.dollars)).toBe("free");
+  expect(priced("0.0125", formats.dollars)).toBe("$0.0125");
+  const nothing = { cost: "0", unknown_calls: 0 };
+  expect(spentInBrief(nothing, formats)).toBe("free");
+  expect(spentInBrief(nothing, formats, false)).toBe("$0.00");
+  expect(expected("0", 0, formats)).toEqual({ value: "free" });
 });
 
 test("an estimate with an unknown price tells the known part and what comes on top", () => {

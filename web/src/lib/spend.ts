@@ -6,14 +6,22 @@ interface Spend {
   unknown_calls: number;
 }
 
+/** A cost, or `free` where there is nothing to pay. */
+export function priced(cost: string, write: (cost: string) => string): string {
+  return Number(cost) ? write(cost) : "free";
+}
+
 /** The known cost as a number; nothing where no cost is known. */
 export function knownCost({ cost, unknown_calls }: Spend): number | null {
   return unknown_calls && !Number(cost) ? null : Number(cost);
 }
 
-/** The known cost at a glance: `unknown` where no cost is known, and `from $1.20` where some calls come on top. */
-export function spentInBrief({ cost, unknown_calls }: Spend, formats: Formats): string {
-  if (!unknown_calls) return formats.briefDollars(cost);
+/**
+ * The known cost at a glance: `unknown` where no cost is known, and `from $1.20` where some calls come on top. What has
+ * cost nothing is `free` once nothing more is to come.
+ */
+export function spentInBrief({ cost, unknown_calls }: Spend, formats: Formats, isOver = true): string {
+  if (!unknown_calls) return isOver ? priced(cost, formats.briefDollars) : formats.briefDollars(cost);
   return Number(cost) ? `from ${formats.briefDollars(cost)}` : "unknown";
 }
 
@@ -25,7 +33,7 @@ export function beyondBrief(spend: Spend, formats: Formats): string {
 
 /** The known part of an estimate, and what comes on top of it. */
 export function expected(known: string, calls: number, formats: Formats): { value: string; hint?: string } {
-  if (!calls) return { value: formats.dollars(known) };
+  if (!calls) return { value: priced(known, formats.dollars) };
   const unknown = `${formats.integer(calls)} ${calls === 1 ? "call" : "calls"} of unknown price`;
   return Number(known)
     ? { value: formats.dollars(known), hint: `and ${unknown}` }

@@ -5,7 +5,7 @@ import { Mark } from "../../components/Mark";
 import type { Formats } from "../../lib/format";
 import { type Measure, measureOf } from "../../lib/interval";
 import { range } from "../../lib/intervals";
-import { inTime, perThousand } from "../../lib/spend";
+import { inTime, perThousand, priced } from "../../lib/spend";
 
 export interface Entry {
   /** The number that the candidate's mark follows. */
@@ -66,13 +66,7 @@ export function columnsOf(
       label: "Cost per 1,000",
       value: ({ candidate: { cost_per_answer: cost } }) => (cost === null ? null : Number(cost)),
       cell: ({ candidate: { cost_per_answer: cost } }) =>
-        cost === null ? (
-          <span className="dim">unknown</span>
-        ) : Number(cost) ? (
-          formats.briefDollars(perThousand(cost))
-        ) : (
-          "free"
-        ),
+        cost === null ? <span className="dim">unknown</span> : priced(perThousand(cost), formats.briefDollars),
     },
     {
       id: "median",
@@ -156,9 +150,7 @@ function Rate({ of, write }: RateProps) {
   return (
     <>
       <strong>{write(of.share)}</strong>
-      {of.low !== null && of.high !== null && (
-        <span className="dim small block">{range(of.low, of.high, write)}</span>
-      )}
+      {of.low !== null && of.high !== null && <span className="dim small block">{range(of.low, of.high, write)}</span>}
     </>
   );
 }

@@ -5,6 +5,7 @@ import type { Column } from "../../components/table/column";
 import { DataTable } from "../../components/table/DataTable";
 import type { Formats } from "../../lib/format";
 import { writtenShare } from "../../lib/intervals";
+import { priced } from "../../lib/spend";
 
 const TRAPS = {
   none: "Without a trap",
@@ -83,7 +84,7 @@ function columnsOf(formats: Formats): [Column<JudgeCheck>, ...Column<JudgeCheck>
       id: "cost",
       label: "Cost",
       value: ({ cost }) => (cost === null ? null : Number(cost)),
-      cell: ({ cost }) => (cost === null ? "unknown" : formats.briefDollars(cost)),
+      cell: ({ cost }) => (cost === null ? "unknown" : priced(cost, formats.briefDollars)),
     },
   ];
 }

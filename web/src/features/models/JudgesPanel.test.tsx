@@ -60,6 +60,7 @@ test("judges of runs and checks have their figures with intervals", async () => 
   const page = await renderPage(<JudgesPanel />);
   await waitFor(() => expect(page.textContent).toContain("local:reader"));
   expect(page.textContent).toContain("In your newest comparisons");
+  expect(page.textContent).toContain("2 comparisons, free");
   expect(page.textContent).toContain("95\u00a0%90\u00a0% to 99\u00a0%");
   expect(page.textContent).toContain("+0.10−0.05 to +0.25");
   expect(page.textContent).toContain("local:reader and local:statisticianthe same in 75\u00a0% of 12 comparisons");

@@ -11,6 +11,7 @@ import { TextField } from "../../components/Field";
 import { Passports } from "../../components/Passports";
 import { QueryView } from "../../components/QueryView";
 import { writtenDifference } from "../../lib/intervals";
+import { priced } from "../../lib/spend";
 import { Checks } from "./Checks";
 import { judgesQuery } from "./queries";
 
@@ -90,7 +91,8 @@ function CheckCard() {
 function InRuns({ judges }: { judges: readonly JudgePassport[] }) {
   const formats = useFormats();
   const rows = judges.flatMap(({ model, runs, in_runs, cost_per_verdict }) => {
-    const cost = cost_per_verdict === null ? "" : `, ${formats.briefDollars(cost_per_verdict)} a verdict`;
+    const write = (cost: string) => `${formats.briefDollars(cost)} a verdict`;
+    const cost = cost_per_verdict === null ? "" : `, ${priced(cost_per_verdict, write)}`;
     const below = `${formats.integer(runs)} ${runs === 1 ? "comparison" : "comparisons"}${cost}`;
     return in_runs ? [{ judge: model, below, passport: in_runs }] : [];
   });

@@ -2,7 +2,7 @@ import { Link } from "@tanstack/react-router";
 import type { DryRun } from "../../api/types";
 import { useFormats } from "../../app/context";
 import { Note } from "../../components/Feedback";
-import { expected } from "../../lib/spend";
+import { expected, priced } from "../../lib/spend";
 import { unbroken } from "../../lib/unbroken";
 import { enoughInWords } from "./enough";
 
@@ -35,13 +35,13 @@ export function Estimate({ estimate }: { estimate: DryRun }) {
           name="Likely cost"
           {...(part
             ? expected(part.likely_cost, part.likely_unknown_calls, formats)
-            : { value: isFree ? "free" : likely_cost === null ? "unknown" : formats.dollars(likely_cost) })}
+            : { value: likely_cost === null ? "unknown" : priced(likely_cost, formats.dollars) })}
         />
         <Figure
           name="At worst"
           {...(part
             ? expected(part.worst_cost, part.worst_unknown_calls, formats)
-            : { value: isFree ? "free" : worst_cost === null ? "unknown" : formats.dollars(worst_cost) })}
+            : { value: worst_cost === null ? "unknown" : priced(worst_cost, formats.dollars) })}
         />
         {economy && !isFree && economy.likely_cost !== null && economy.likely_cost_at_once !== null && (
           <Figure

@@ -132,6 +132,22 @@ test.each(PLACES)("%s tells dollars, not credits", async (_where, place, amounts
   expect(page.textContent).not.toMatch(/credit/i);
 });
 
+test("a cost of nothing is told as free, in the rows and below them", async () => {
+  const spend = { ...REPORT.spend, cost: "0.00", rows: REPORT.spend.rows.map((row) => ({ ...row, cost: "0" })) };
+  const run = { ...RUN, state: "completed" } as Run;
+  const page = await renderPage(
+    <>
+      <SpendTable spend={spend} />
+      <VerdictFacts run={run} report={{ ...REPORT, spend }} />
+    </>,
+  );
+  await waitFor(() => expect(page.querySelectorAll("tbody tr, tfoot tr")).toHaveLength(2));
+  for (const row of page.querySelectorAll("tbody tr, tfoot tr"))
+    expect(row.querySelector("td:last-child")?.textContent).toBe("free");
+  expect(page.textContent).toContain("Costfree");
+  expect(page.textContent).not.toContain("$0.00");
+});
+
 test("no zero stands where no cost is known", async () => {
   const unknown = { cost: "0", unknown_calls: 435 };
   const spend = { ...REPORT.spend, ...unknown, rows: REPORT.spend.rows.map((row) => ({ ...row, ...unknown })) };

@@ -5,7 +5,7 @@ import type { Column } from "../../components/table/column";
 import { type Formats, placesFor } from "../../lib/format";
 import { type Measure, measureOf } from "../../lib/interval";
 import { range } from "../../lib/intervals";
-import { perThousand } from "../../lib/spend";
+import { perThousand, priced } from "../../lib/spend";
 import { IntervalBar } from "./IntervalBar";
 
 type Places = ReadonlyMap<string, number>;
@@ -163,7 +163,7 @@ function Delivered({ of }: { of: Report["candidates"][number] | undefined }) {
 function Cost({ cost, places }: { cost: string | null; places: number }) {
   const formats = useFormats();
   if (cost === null) return <span className="dim">unknown</span>;
-  return <>{Number(cost) ? formats.dollars(cost, places) : "free"}</>;
+  return <>{priced(cost, (amount) => formats.dollars(amount, places))}</>;
 }
 
 function Moved({ row, before }: { row: Row; before: Places | undefined }) {

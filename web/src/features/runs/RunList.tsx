@@ -101,7 +101,9 @@ function columnsOf(
       label: "Cost",
       isBestHigh: true,
       value: ({ spend }) => knownCost(spend),
-      cell: ({ spend }) => <span title={spentExactly(spend, formats)}>{spentInBrief(spend, formats)}</span>,
+      cell: ({ spend, state }) => (
+        <span title={spentExactly(spend, formats)}>{spentInBrief(spend, formats, hasEnded(state))}</span>
+      ),
     },
   ];
 }

@@ -37,6 +37,15 @@ test("the list of runs tells what each cost in dollars, not in credits", async (
   expect(page.textContent).not.toMatch(/credit/i);
 });
 
+test("a finished run that cost nothing was free, and one that is not finished may still cost something", async () => {
+  const spend = { ...RUN.spend, cost: "0.00" };
+  const page = await listOf({ ...RUN, spend });
+  await waitFor(() => expect(page.querySelector("td:last-child")?.textContent).toBe("free"));
+  cleanup();
+  const other = await listOf({ ...RUN, spend, state: "running" });
+  await waitFor(() => expect(other.querySelector("td:last-child")?.textContent).toBe("$0.00"));
+});
+
 test("a run of which no cost is known does not look free", async () => {
   const page = await listOf({ ...RUN, spend: { ...RUN.spend, cost: "0.00", unknown_calls: 435 } });
   await waitFor(() => expect(page.textContent).toContain("unknown"));

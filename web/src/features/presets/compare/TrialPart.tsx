@@ -7,8 +7,8 @@ import { AnswerCard } from "../../../components/AnswerCard";
 import { ErrorNote, Note } from "../../../components/Feedback";
 import { GrowingText } from "../../../components/GrowingText";
 import type { LiveAnswer } from "../../../lib/liveAnswers";
-import { inTime, spentInBrief } from "../../../lib/spend";
-import { wordsForPause, wordsForTask } from "../../../lib/states";
+import { inTime, priced, spentInBrief } from "../../../lib/spend";
+import { hasEnded, wordsForPause, wordsForTask } from "../../../lib/states";
 import type { Formats } from "../../../lib/format";
 import { useTrial } from "./useTrial";
 
@@ -37,7 +37,7 @@ export function TrialPart({ runId, isNew }: { runId: string; isNew: boolean }) {
       {run && (
         <p className="small dim num" role="status">
           {formats.integer(over)} of {formats.integer(tasks.length || labels.length)} answers
-          {over > 0 && ` · spent: ${spentInBrief(run.spend, formats)}`}
+          {over > 0 && ` · spent: ${spentInBrief(run.spend, formats, hasEnded(run.state))}`}
         </p>
       )}
       {run?.pause_reason && <Note tone="warn">{wordsForPause(run.pause_reason)}</Note>}
@@ -122,7 +122,7 @@ export function factsOf(task: Task, answer: GeneratedDocument, formats: Formats)
   return [
     took === undefined ? "" : inTime(took, formats),
     `${formats.integer(input)} + ${formats.integer(output)} tokens`,
-    cost === null ? "cost unknown" : Number(cost) === 0 ? "free" : formats.briefDollars(cost),
+    cost === null ? "cost unknown" : priced(cost, formats.briefDollars),
     task.attempts > 1 ? `${task.attempts} attempts` : "",
   ].filter(Boolean);
 }

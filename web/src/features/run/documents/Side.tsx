@@ -2,6 +2,7 @@ import { NotebookPen, Star } from "lucide-react";
 import type { DocumentReport } from "../../../api/types";
 import { useFormats } from "../../../app/context";
 import { Button } from "../../../components/Button";
+import { priced } from "../../../lib/spend";
 import type { Kept } from "../useNotes";
 
 export type Answer = DocumentReport["answers"][number];
@@ -38,7 +39,7 @@ export function Side({ names, name, onName, answer, label, side, keeps, children
         {answer && !isAwaited && (
           <span className="small dim num">
             {formats.integer(answer.words)} {answer.words === 1 ? "word" : "words"} ·{" "}
-            {answer.cost === null ? "cost unknown" : Number(answer.cost) ? formats.dollars(answer.cost) : "free"}
+            {answer.cost === null ? "cost unknown" : priced(answer.cost, formats.dollars)}
           </span>
         )}
       </div>

@@ -2,7 +2,7 @@ import type { Kind, Run } from "../../../api/types";
 import { useFormats } from "../../../app/context";
 import { Figure } from "../../../components/Figure";
 import { ProgressBar } from "../../../components/ProgressBar";
-import { PHASES, wordsForPhase } from "../../../lib/states";
+import { hasEnded, PHASES, wordsForPhase } from "../../../lib/states";
 import { beyondBrief, spentExactly, spentInBrief } from "../../../lib/spend";
 import type { LiveView } from "../liveRun";
 import { phaseTotals } from "./phaseTotals";
@@ -37,7 +37,7 @@ export function LivePanel({ run, live }: { run: Run; live: LiveView }) {
         <Figure name="Failed" value={formats.integer(progress.failed)} tone={progress.failed ? "bad" : ""} />
         <Figure
           name="Spent"
-          value={spentInBrief(spend, formats)}
+          value={spentInBrief(spend, formats, hasEnded(run.state))}
           title={spentExactly(spend, formats)}
           {...budgetHint(run, formats)}
         />

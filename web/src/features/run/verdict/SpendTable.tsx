@@ -3,7 +3,7 @@ import { useFormats } from "../../../app/context";
 import type { Column } from "../../../components/table/column";
 import { DataTable } from "../../../components/table/DataTable";
 import { type Formats, placesFor } from "../../../lib/format";
-import { beyondBrief, knownCost } from "../../../lib/spend";
+import { beyondBrief, knownCost, priced } from "../../../lib/spend";
 import { wordsForPhase } from "../../../lib/states";
 
 /** Which model was called for what, how often, and what that cost. */
@@ -29,6 +29,7 @@ type Line = Report["spend"]["rows"][number];
 
 function columnsOf(spend: Report["spend"], formats: Formats): [Column<Line>, ...Column<Line>[]] {
   const places = placesFor(spend.rows.map((row) => row.cost));
+  const dollars = (cost: string) => formats.dollars(cost, places);
   const number = (id: "calls" | "input_tokens" | "output_tokens", label: string): Column<Line> => ({
     id,
     label,
@@ -70,8 +71,8 @@ function columnsOf(spend: Report["spend"], formats: Formats): [Column<Line>, ...
       label: "Cost",
       isBestHigh: true,
       value: knownCost,
-      cell: (row) => <Known of={row} figure={Number(row.cost) ? formats.dollars(row.cost, places) : "free"} />,
-      total: <Known of={spend} figure={formats.dollars(spend.cost, places)} />,
+      cell: (row) => <Known of={row} figure={priced(row.cost, dollars)} />,
+      total: <Known of={spend} figure={priced(spend.cost, dollars)} />,
     },
   ];
 }

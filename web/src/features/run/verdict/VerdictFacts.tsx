@@ -29,7 +29,7 @@ export function VerdictFacts({ run, report }: { run: Run; report: Report }) {
       <Figure name="Calls" value={formats.integer(report.spend.calls)} />
       <Figure
         name="Cost"
-        value={spentInBrief(report.spend, formats)}
+        value={spentInBrief(report.spend, formats, hasEnded(run.state))}
         title={spentExactly(report.spend, formats)}
         {...(report.spend.unknown_calls ? { hint: beyondBrief(report.spend, formats) } : {})}
       />
