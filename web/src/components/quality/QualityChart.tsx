@@ -215,6 +215,7 @@ function labelsOf(points: readonly Point[], ends: readonly [number, number], wid
 function Mark({ point, label, cx, cy }: { point: Point; label: Label | undefined; cx: number; cy: number }) {
   return (
     <g className={`mark ${colourOf(point.number)} ${point.isFront ? "front" : ""}`}>
+      {label?.isLed && <line x1={cx} y1={cy} x2={label.x + TOWARDS[label.anchor]} y2={label.y} />}
       <path d={SHAPES[shapeOf(point.number)]} transform={`translate(${cx} ${cy})`} />
       {label && (
         <text x={label.x} y={label.y} textAnchor={label.anchor} dominantBaseline="central">
@@ -224,6 +225,9 @@ function Mark({ point, label, cx, cy }: { point: Point; label: Label | undefined
     </g>
   );
 }
+
+/** Where a line to a label ends: a little before it begins. */
+const TOWARDS = { start: -3, end: 3, middle: 0 };
 
 /** A circle, a square and a diamond around the point, as the marks beside names have them. */
 const SHAPES = ["M-6 0a6 6 0 1 0 12 0a6 6 0 1 0-12 0", "M-5.500-5.500h11v11h-11z", "M0-7l7 7-7 7-7-7z"] as const;
