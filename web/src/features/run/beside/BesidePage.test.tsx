@@ -9,7 +9,11 @@ afterEach(() => {
   vi.unstubAllGlobals();
 });
 
-const RUN = { created_at: "2026-11-23T08:00:00Z", state: "completed", verdict: null };
+const labelled = (...labels: string[]) => ({ generation: { candidates: labels.map((label) => ({ label })) } });
+const RUN = {
+  ...{ created_at: "2026-11-23T08:00:00Z", state: "completed", verdict: null },
+  configuration: labelled("large", "mini"),
+};
 const NONE = { here: [], there: [] };
 const CHANGES = {
   ...{ models: [], parameters: [], candidates: NONE, judges: NONE, changed_judges: [], questions: [] },
@@ -62,13 +66,29 @@ async function shown(words: string): Promise<string> {
 test("the changed prompt comes first, then the figures, then the documents with the worst on top", async () => {
   serving({ there: {} });
   const page = await shown("Document by document");
-  const order = ["What changed", "Instructions of mini", "no difference can be told from chance", "Fall", "Rise"];
+  const order = ["What changed", "Instructions of", "no difference can be told from chance", "Fall", "Rise"];
   const places = order.map((words) => page.indexOf(words));
   expect(places).toEqual([...places].sort((one, other) => one - other));
   expect(places[0]).toBeGreaterThan(0);
   expect(page).toContain("tab=documents&amp;document=d1");
   expect(page).toContain("tab=documents&amp;document=d4");
   expect(page).toContain("3 more documents are in both and not listed");
+});
+
+test("candidates have their marks of the run on the left, or of the other one if they are only there", async () => {
+  const candidates = { here: [], there: ["nano"] };
+  serving({
+    there: { configuration: labelled("mini", "large", "nano") },
+    against: { changes: { ...CHANGES, candidates } },
+  });
+  await shown("Document by document");
+  const marks = [...document.querySelectorAll(".marked")].map((one) => [
+    one.textContent.trim(),
+    one.querySelector(".candidate-mark")?.classList[2],
+  ]);
+  const mini = ["mini", "series-2"];
+  // The instructions, what changed, what the documents tell, and the head of the table.
+  expect(marks).toEqual([mini, ["nano", "series-3"], mini, mini]);
 });
 
 test("a run that is not finished is said to be so", async () => {

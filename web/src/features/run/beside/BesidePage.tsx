@@ -8,6 +8,8 @@ import { Empty, Note, Skeleton } from "../../../components/Feedback";
 import { Page } from "../../../components/Page";
 import { QueryView } from "../../../components/QueryView";
 import { RunState } from "../../../components/RunState";
+import { Sentence } from "../../../components/Sentence";
+import { labelsOf } from "../../../lib/candidates";
 import { hasEnded } from "../../../lib/states";
 import { reportQuery, runQuery } from "../queries";
 import { ChangesPart } from "./ChangesPart";
@@ -69,7 +71,13 @@ export function TwoRuns({ here, there }: { here: string; there: string }) {
                   </Note>
                 ))}
               <QueryView query={report} lines={8}>
-                {(data) => (data.against ? <Compared report={data} against={data.against} /> : <Skeleton />)}
+                {(data) =>
+                  data.against ? (
+                    <Compared report={data} against={data.against} numberOf={numbers(mine, yours)} />
+                  ) : (
+                    <Skeleton />
+                  )
+                }
               </QueryView>
             </div>
           )}
@@ -97,17 +105,25 @@ function WhichRun({ where, run }: { where: string; run: Run }) {
   );
 }
 
-function Compared({ report, against }: { report: Report; against: Against }) {
+type Numbers = (candidate: string) => number;
+
+/** Marks are those of the first run; a candidate that is only in the other has its mark there. */
+function numbers(...runs: readonly Run[]): Numbers {
+  const all = runs.map(({ configuration }) => labelsOf(configuration));
+  return (candidate) => all.find((labels) => labels.includes(candidate))?.indexOf(candidate) ?? 0;
+}
+
+function Compared({ report, against, numberOf }: { report: Report; against: Against; numberOf: Numbers }) {
   return (
     <>
-      <ChangesPart report={report} against={against} />
-      <DifferencesPart against={against} />
-      <DocumentsPart against={against} here={report.run.id} there={against.run.id} />
+      <ChangesPart report={report} against={against} numberOf={numberOf} />
+      <DifferencesPart against={against} numberOf={numberOf} />
+      <DocumentsPart against={against} here={report.run.id} there={against.run.id} numberOf={numberOf} />
     </>
   );
 }
 
-function DifferencesPart({ against }: { against: Against }) {
+function DifferencesPart({ against, numberOf }: { against: Against; numberOf: Numbers }) {
   const formats = useFormats();
   const both = against.rows.filter((row) => row.here && row.there);
   const why = whyNothing(against, both.length);
@@ -129,7 +145,9 @@ function DifferencesPart({ against }: { against: Against }) {
               const told = toldOf(row, against, formats);
               return (
                 <li key={row.candidate}>
-                  <strong>{told?.sentence}</strong>
+                  <strong>
+                    <Sentence parts={told?.sentence ?? []} numberOf={numberOf} />
+                  </strong>
                   {told?.figures && <span className="small dim num block">{told.figures}</span>}
                 </li>
               );

@@ -3,14 +3,22 @@ import type { Against, Report } from "../../../api/types";
 import { useFormats } from "../../../app/context";
 import { Skeleton } from "../../../components/Feedback";
 import { Scroll } from "../../../components/Scroll";
+import { Sentence } from "../../../components/Sentence";
 import { part } from "../../../lib/part";
+import { named, type Part } from "../../../lib/sentence";
 import { changesOf } from "./words";
 
 const Diff = lazy(part(() => import("../../../components/Diff").then((m) => ({ default: m.Diff }))));
 const QUESTIONS = { score: "The question for scores", compare: "The question for comparisons" };
 
+interface Props {
+  report: Report;
+  against: Against;
+  numberOf: (candidate: string) => number;
+}
+
 /** What changed from the other run to this one: the instructions first, as a text with its changes marked. */
-export function ChangesPart({ report, against }: { report: Report; against: Against }) {
+export function ChangesPart({ report, against, numberOf }: Props) {
   const { changes } = against;
   const lines = changesOf(against, useFormats());
   const text = (texts: readonly (string | null)[], number: number | null) =>
@@ -26,18 +34,29 @@ export function ChangesPart({ report, against }: { report: Report; against: Agai
       {changes.instructions.map(({ candidates, here, there }) => (
         <Changed
           key={candidates.join("\n")}
-          title={`Instructions of ${candidates.join(", ")}`}
+          label={`Instructions of ${candidates.join(", ")}`}
+          title={["Instructions of ", ...named(candidates)]}
+          numberOf={numberOf}
           from={text(against.instructions, there)}
           to={text(report.configuration.instructions, here)}
         />
       ))}
       {changes.questions.map(({ kind, here, there }) => (
-        <Changed key={kind} title={QUESTIONS[kind]} from={there ?? undefined} to={here ?? undefined} />
+        <Changed
+          key={kind}
+          label={QUESTIONS[kind]}
+          title={[QUESTIONS[kind]]}
+          numberOf={numberOf}
+          from={there ?? undefined}
+          to={here ?? undefined}
+        />
       ))}
       {lines.length > 0 && (
         <ul className="stack tight">
-          {lines.map((line) => (
-            <li key={line}>{line}</li>
+          {lines.map((line, at) => (
+            <li key={at}>
+              <Sentence parts={line} numberOf={numberOf} />
+            </li>
           ))}
         </ul>
       )}
@@ -45,11 +64,21 @@ export function ChangesPart({ report, against }: { report: Report; against: Agai
   );
 }
 
-/** A text that is `undefined` is not in the report: it is too long for it, or it is the service's own. */
-function Changed({ title, from, to }: { title: string; from: string | undefined; to: string | undefined }) {
+interface ChangedProps {
+  label: string;
+  title: readonly Part[];
+  numberOf: (candidate: string) => number;
+  /** A text that is `undefined` is not in the report: it is too long for it, or it is the service's own. */
+  from: string | undefined;
+  to: string | undefined;
+}
+
+function Changed({ label, title, numberOf, from, to }: ChangedProps) {
   return (
     <div className="card stack tight">
-      <h3>{title}</h3>
+      <h3>
+        <Sentence parts={title} numberOf={numberOf} />
+      </h3>
       {from === undefined || to === undefined ? (
         <p className="dim">
           {from === to
@@ -57,7 +86,7 @@ function Changed({ title, from, to }: { title: string; from: string | undefined;
             : `They differ. The text ${from === undefined ? "there" : "here"} is the default one, or too long for this page.`}
         </p>
       ) : (
-        <Scroll isPlain label={title}>
+        <Scroll isPlain label={label}>
           <Suspense fallback={<Skeleton lines={3} />}>
             <Diff from={from} to={to} />
           </Suspense>

@@ -5,6 +5,7 @@ import { useFormats } from "../../../app/context";
 import { Button } from "../../../components/Button";
 import { NumberHead } from "../../../components/NumberHead";
 import { Scroll } from "../../../components/Scroll";
+import { Sentence } from "../../../components/Sentence";
 import { differenceOf, figureOf } from "./words";
 
 const AT_ONCE = 50;
@@ -13,10 +14,11 @@ interface Props {
   against: Against;
   here: string;
   there: string;
+  numberOf: (candidate: string) => number;
 }
 
 /** The documents that both runs have, with every candidate's figure in both; the greatest loss comes first. */
-export function DocumentsPart({ against, here, there }: Props) {
+export function DocumentsPart({ against, here, there, numberOf }: Props) {
   const formats = useFormats();
   const [shown, setShown] = useState(AT_ONCE);
   const { by_document: documents, scale, more_documents: more } = against;
@@ -36,7 +38,9 @@ export function DocumentsPart({ against, here, there }: Props) {
             <tr>
               <th scope="col">Document</th>
               {labels.map((label) => (
-                <NumberHead key={label}>{label}</NumberHead>
+                <NumberHead key={label}>
+                  <Sentence parts={[{ candidate: label }]} numberOf={numberOf} />
+                </NumberHead>
               ))}
             </tr>
           </thead>

@@ -2,9 +2,12 @@
 import { expect, test } from "vitest";
 import type { Against, AgainstRow, PairedDifference } from "../../../api/types";
 import { formatsFor } from "../../../lib/format";
+import type { Part } from "../../../lib/sentence";
 import { changesOf, differenceOf, doubtOf, toldOf } from "./words";
 
 const FORMATS = formatsFor("en", "UTC");
+const plain = (parts: readonly Part[] = []) =>
+  parts.map((part) => (typeof part === "string" ? part : `<${part.candidate}>`)).join("");
 const NONE = { here: [], there: [] };
 const CHANGES: Against["changes"] = {
   ...{ instructions: [], models: [], parameters: [], candidates: NONE, judges: NONE, changed_judges: [] },
@@ -25,20 +28,21 @@ function told(found: Partial<PairedDifference>, scale: "score" | "win_share" = "
     ...{ candidate: "mini", here: STANDING, there: STANDING },
     ...{ score: scale === "score" ? difference : null, win_share: scale === "win_share" ? difference : null },
   };
-  return toldOf(row, against({ scale }), FORMATS);
+  const words = toldOf(row, against({ scale }), FORMATS);
+  return { sentence: plain(words?.sentence), figures: words?.figures };
 }
 
 test("a difference is called one only if the service calls it one", () => {
   expect(told({})).toEqual({
-    sentence: "mini scores higher here.",
+    sentence: "<mini> scores higher here.",
     figures: "+0.12 (+0.02 to +0.22) on a scale from 0 to 1, on 12 documents",
   });
-  expect(told({ outcome: "worse", difference: -0.1 }, "win_share")?.sentence).toBe(
-    "mini is preferred less often here.",
+  expect(told({ outcome: "worse", difference: -0.1 }, "win_share").sentence).toBe(
+    "<mini> is preferred less often here.",
   );
-  expect(told({ outcome: "undecided", low: -0.1 })?.sentence).toBe("mini: no difference can be told from chance.");
+  expect(told({ outcome: "undecided", low: -0.1 }).sentence).toBe("<mini>: no difference can be told from chance.");
   expect(told({ outcome: "undecided", low: null, high: null, documents: 1 })).toEqual({
-    sentence: "One document, or one group of documents, does not tell how mini differs.",
+    sentence: "One document, or one group of documents, does not tell how <mini> differs.",
     figures: "+0.12 on a scale from 0 to 1, on 1 document",
   });
 });
@@ -46,8 +50,8 @@ test("a difference is called one only if the service calls it one", () => {
 test("a candidate of one run has no sentence, and one without a figure on shared documents says so", () => {
   const row: AgainstRow = { candidate: "mini", here: STANDING, there: null, score: null, win_share: null };
   expect(toldOf(row, against({}), FORMATS)).toBeUndefined();
-  expect(toldOf({ ...row, there: STANDING }, against({}), FORMATS)?.sentence).toBe(
-    "No document in both has a figure of mini.",
+  expect(plain(toldOf({ ...row, there: STANDING }, against({}), FORMATS)?.sentence)).toBe(
+    "No document in both has a figure of <mini>.",
   );
 });
 
@@ -64,14 +68,16 @@ test("what changed is told line by line, and other judging is a doubt", () => {
     ...CHANGES,
     models: [{ candidate: "mini", here: "openai:a", there: null }],
     parameters: ["mini", "large"],
+    candidates: { here: ["new"], there: [] },
     judges: { here: ["x"], there: ["y", "z"] },
     changed_criteria: ["clarity"],
     documents_only_here: 1,
     documents_only_there: 1200,
   };
-  expect(changesOf(against({ changes }), FORMATS)).toEqual([
-    "mini: openai:a here, existing answers there.",
-    "Other parameters: mini and large.",
+  expect(changesOf(against({ changes }), FORMATS).map(plain)).toEqual([
+    "<mini>: openai:a here, existing answers there.",
+    "Other parameters: <mini> and <large>.",
+    "Candidates only here: <new>.",
     "Judges only here: x.",
     "Judges only there: y and z.",
     "Criteria with another meaning, weight or scale: clarity.",

@@ -2,6 +2,7 @@
 import type { Against, AgainstRow, PairedDifference } from "../../../api/types";
 import type { Formats } from "../../../lib/format";
 import { range } from "../../../lib/intervals";
+import { named, type Part } from "../../../lib/sentence";
 
 type Scale = "score" | "win_share";
 
@@ -19,7 +20,7 @@ export function differenceOf(value: number, scale: Scale, formats: Formats): str
 }
 
 export interface Told {
-  sentence: string;
+  sentence: Part[];
   /** The mean difference and its interval, for those who want the figures. */
   figures: string;
 }
@@ -29,16 +30,19 @@ export function toldOf(row: AgainstRow, against: Against, formats: Formats): Tol
   const { scale } = against;
   if (!row.here || !row.there) return undefined;
   const found = scale === "score" ? row.score : row.win_share;
-  if (!scale || !found) return { sentence: `No document in both has a figure of ${row.candidate}.`, figures: "" };
+  if (!scale || !found)
+    return { sentence: ["No document in both has a figure of ", { candidate: row.candidate }, "."], figures: "" };
   return { sentence: sentenceOf(row.candidate, found, scale), figures: figuresOf(found, scale, formats) };
 }
 
-function sentenceOf(candidate: string, found: PairedDifference, scale: Scale): string {
+function sentenceOf(candidate: string, found: PairedDifference, scale: Scale): Part[] {
   const what = scale === "score" ? "scores" : "is preferred";
-  if (found.low === null) return `One document, or one group of documents, does not tell how ${candidate} differs.`;
-  if (found.outcome === "better") return `${candidate} ${what} ${scale === "score" ? "higher" : "more often"} here.`;
-  if (found.outcome === "worse") return `${candidate} ${what} ${scale === "score" ? "lower" : "less often"} here.`;
-  return `${candidate}: no difference can be told from chance.`;
+  if (found.low === null)
+    return ["One document, or one group of documents, does not tell how ", { candidate }, " differs."];
+  if (found.outcome === "better")
+    return [{ candidate }, ` ${what} ${scale === "score" ? "higher" : "more often"} here.`];
+  if (found.outcome === "worse") return [{ candidate }, ` ${what} ${scale === "score" ? "lower" : "less often"} here.`];
+  return [{ candidate }, ": no difference can be told from chance."];
 }
 
 function figuresOf({ difference, low, high, documents }: PairedDifference, scale: Scale, formats: Formats): string {
@@ -68,21 +72,23 @@ export function doubtOf({ changes, scale }: Against): string {
 }
 
 /** Everything that changed but the instructions, a line for each. */
-export function changesOf({ changes }: Against, formats: Formats): string[] {
-  const lines = changes.models.map(
-    ({ candidate, here, there }) =>
-      `${candidate}: ${here ?? "existing answers"} here, ${there ?? "existing answers"} there.`,
-  );
-  if (changes.parameters.length) lines.push(`Other parameters: ${listed(changes.parameters)}.`);
-  lines.push(...onlyIn("Candidates", changes.candidates));
-  lines.push(...onlyIn("Judges", changes.judges));
+export function changesOf({ changes }: Against, formats: Formats): Part[][] {
+  const lines = changes.models.map(({ candidate, here, there }): Part[] => [
+    { candidate },
+    `: ${here ?? "existing answers"} here, ${there ?? "existing answers"} there.`,
+  ]);
+  const marked = (names: readonly string[]) => named(names, " and ");
+  const plain = (names: readonly string[]) => [listed(names)];
+  if (changes.parameters.length) lines.push(["Other parameters: ", ...marked(changes.parameters), "."]);
+  lines.push(...onlyIn("Candidates", changes.candidates, marked));
+  lines.push(...onlyIn("Judges", changes.judges, plain));
   if (changes.changed_judges.length)
-    lines.push(`Judges with another weight, other repeats or parameters: ${listed(changes.changed_judges)}.`);
-  lines.push(...onlyIn("Criteria", changes.criteria));
+    lines.push([`Judges with another weight, other repeats or parameters: ${listed(changes.changed_judges)}.`]);
+  lines.push(...onlyIn("Criteria", changes.criteria, plain));
   if (changes.changed_criteria.length)
-    lines.push(`Criteria with another meaning, weight or scale: ${listed(changes.changed_criteria)}.`);
+    lines.push([`Criteria with another meaning, weight or scale: ${listed(changes.changed_criteria)}.`]);
   const documents = ([count, where]: [number, string]) =>
-    count ? [`${formats.integer(count)} ${count === 1 ? "document is" : "documents are"} only ${where}.`] : [];
+    count ? [[`${formats.integer(count)} ${count === 1 ? "document is" : "documents are"} only ${where}.`]] : [];
   lines.push(
     ...documents([changes.documents_only_here, "here"]),
     ...documents([changes.documents_only_there, "there"]),
@@ -90,8 +96,11 @@ export function changesOf({ changes }: Against, formats: Formats): string[] {
   return lines;
 }
 
-function onlyIn(what: string, { here, there }: { here: string[]; there: string[] }): string[] {
-  const only = (names: string[], where: string) => (names.length ? [`${what} only ${where}: ${listed(names)}.`] : []);
+type Write = (names: readonly string[]) => Part[];
+
+function onlyIn(what: string, { here, there }: { here: string[]; there: string[] }, write: Write): Part[][] {
+  const only = (names: string[], where: string) =>
+    names.length ? [[`${what} only ${where}: `, ...write(names), "."]] : [];
   return [...only(here, "here"), ...only(there, "there")];
 }
 

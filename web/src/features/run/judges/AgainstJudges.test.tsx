@@ -33,7 +33,8 @@ afterEach(() => {
 
 async function shown(human = HUMAN) {
   vi.stubGlobal("fetch", () => Promise.resolve(Response.json(FOUND)));
-  const report = { ranking: { leaders: ["new"] } } as unknown as Report;
+  const candidates = [{ candidate: "today" }, { candidate: "new" }];
+  const report = { candidates, ranking: { leaders: ["new"] } } as unknown as Report;
   const page = await renderPage(
     <AgainstJudges run={{ id: "r", preset_id: "p" } as Run} report={report} human={human} />,
   );
@@ -42,11 +43,16 @@ async function shown(human = HUMAN) {
 }
 
 test("the agreement has its interval, and two leaders stand beside each other", async () => {
-  const { textContent } = await shown();
+  const page = await shown();
+  const textContent = page.textContent.replaceAll(/ +/g, " ");
   expect(textContent).toContain(
     "You came to the judges’ outcome in 14 of 20 votes; by document 70\u00a0% (95 % interval 51\u00a0% to 85\u00a0%).",
   );
   expect(textContent).toContain("By votes alone today leads; by the judges new leads. The verdict says so, too.");
+  expect([...page.querySelectorAll(".candidate-mark")].map((mark) => mark.classList[2])).toEqual([
+    "series-1",
+    "series-2",
+  ]);
   expect(textContent).toContain("4 without a difference, 2 of these because both were bad");
 });
 
@@ -62,5 +68,7 @@ test("each disagreement has the judges' reasons and leads to the question", asyn
 
 test("too few votes name no leader", async () => {
   const { textContent } = await shown({ ...HUMAN, leaders: [] });
-  expect(textContent).toContain("Too few votes to say who leads by them. By the judges new leads.");
+  expect(textContent.replaceAll(/ +/g, " ")).toContain(
+    "Too few votes to say who leads by them. By the judges new leads.",
+  );
 });

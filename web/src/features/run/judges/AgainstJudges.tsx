@@ -6,7 +6,9 @@ import type { AgainstJudges as Against, Report, Run } from "../../../api/types";
 import { useApi, useFormats } from "../../../app/context";
 import { Disclosure } from "../../../components/Disclosure";
 import { QueryView } from "../../../components/QueryView";
+import { Sentence } from "../../../components/Sentence";
 import { range } from "../../../lib/intervals";
+import { named, type Part } from "../../../lib/sentence";
 import { earlierRound } from "../queries";
 
 interface Props {
@@ -33,7 +35,12 @@ export function AgainstJudges({ run, report, human }: Props) {
         {(found) => (
           <>
             <p>{agreed(found, isAlone, formats)}</p>
-            <p>{leading(human.leaders, report.ranking.leaders)}</p>
+            <p>
+              <Sentence
+                parts={leading(human.leaders, report.ranking.leaders)}
+                numberOf={(candidate) => report.candidates.findIndex((one) => one.candidate === candidate)}
+              />
+            </p>
             <dl className="facts">
               <dt>{isAlone ? "Your votes" : `Votes of ${human.voters} people`}</dt>
               <dd>
@@ -89,16 +96,17 @@ function agreed({ judged, same, agreement }: Against, isAlone: boolean, formats:
   return `${who} came to the judges’ outcome in ${formats.integer(same)} of ${formats.integer(judged)} votes${interval}.`;
 }
 
-function leading(people: readonly string[], judges: readonly string[]): string {
-  const byJudges = judges.length ? ` By the judges ${lead(judges)}.` : "";
-  if (!people.length) return `Too few votes to say who leads by them.${byJudges}`;
-  if (people.join() === judges.join()) return `By votes alone and by the judges ${lead(people)}.`;
-  if (people.some((one) => judges.includes(one)) || !judges.length) return `By votes alone ${lead(people)}.${byJudges}`;
-  return `By votes alone ${lead(people)}; by the judges ${lead(judges)}. The verdict says so, too.`;
+function leading(people: readonly string[], judges: readonly string[]): Part[] {
+  const byJudges = judges.length ? [" By the judges ", ...lead(judges), "."] : [];
+  if (!people.length) return ["Too few votes to say who leads by them.", ...byJudges];
+  if (people.join() === judges.join()) return ["By votes alone and by the judges ", ...lead(people), "."];
+  if (people.some((one) => judges.includes(one)) || !judges.length)
+    return ["By votes alone ", ...lead(people), ".", ...byJudges];
+  return ["By votes alone ", ...lead(people), "; by the judges ", ...lead(judges), ". The verdict says so, too."];
 }
 
-function lead(names: readonly string[]): string {
-  return `${names.join(", ")} ${names.length === 1 ? "leads" : "lead"}`;
+function lead(names: readonly string[]): Part[] {
+  return [...named(names), names.length === 1 ? " leads" : " lead"];
 }
 
 const FATES: Partial<Record<Against["disagreements"][number]["judges"][number]["fate"], string>> = {

@@ -12,13 +12,19 @@ const LOOKS = [
   { number: 3, documents: 20, leader: "A", dropped: ["B"], decided: true, saved: 12 },
 ] as const;
 
+const candidates = ["A", "B", "C", "D"].map((candidate) => ({ candidate }));
 const report = (looks: readonly (typeof LOOKS)[number][]) =>
-  ({ looks, progress: { total: 40, saved: 60, saved_cost: "0.5" } }) as unknown as Report;
+  ({ candidates, looks, progress: { total: 40, saved: 60, saved_cost: "0.5" } }) as unknown as Report;
 
 test("each look says whom it dropped and what that saved", async () => {
   const page = await renderPage(<LooksTable report={report(LOOKS)} />);
   const rows = [...page.querySelectorAll("tbody tr")].map((row) => row.textContent);
-  expect(rows).toEqual(["110C, D48", "215nobody0", "320A is best: nothing more was asked12"]);
+  expect(rows).toEqual(["Look 110 C,  D48", "Look 215nobody0", "Look 320 A is best: nothing more was asked12"]);
+  const marks = [...page.querySelectorAll("tbody .candidate-mark")].map((mark) => mark.classList[2]);
+  expect(marks).toEqual(["series-3", "series-4", "series-1"]);
+  // On a phone, each figure says what it is.
+  const labels = [...page.querySelectorAll<HTMLElement>("tbody tr:first-child td")].map((one) => one.dataset.label);
+  expect(labels).toEqual(["Documents", "Dropped", "Calls saved"]);
   expect(page.textContent).toContain("The looks saved 60 of 100 calls, about $0.50.");
 });
 

@@ -2,17 +2,20 @@ import type { Report } from "../../../api/types";
 import { useFormats } from "../../../app/context";
 import { NumberHead } from "../../../components/NumberHead";
 import { Scroll } from "../../../components/Scroll";
+import { Sentence } from "../../../components/Sentence";
+import { named, type Part } from "../../../lib/sentence";
 
 /** Whom the looks of a run dropped on its way, and what that saved; nothing if they saved nothing. */
-export function LooksTable({ report: { looks, progress } }: { report: Report }) {
+export function LooksTable({ report: { candidates, looks, progress } }: { report: Report }) {
   const formats = useFormats();
   if (!looks?.some((look) => look.saved)) return null;
   const saved = progress.saved ?? 0;
+  const numberOf = (name: string) => candidates.findIndex(({ candidate }) => candidate === name);
   return (
     <section className="stack" aria-labelledby="looks-title">
       <h2 id="looks-title">Looks on the way</h2>
       <Scroll labelledBy="looks-title">
-        <table className="table roomy">
+        <table className="table roomy data">
           <thead>
             <tr>
               <th scope="col">Look</th>
@@ -24,14 +27,20 @@ export function LooksTable({ report: { looks, progress } }: { report: Report }) 
           <tbody>
             {looks.map((look) => (
               <tr key={look.number}>
-                <td>{formats.integer(look.number)}</td>
-                <td className="n">{formats.integer(look.documents)}</td>
-                <td>
-                  {look.decided
-                    ? `${look.leader} is best: nothing more was asked`
-                    : look.dropped.join(", ") || <span className="dim">nobody</span>}
+                <th scope="row">Look {formats.integer(look.number)}</th>
+                <td className="n" data-label="Documents">
+                  {formats.integer(look.documents)}
                 </td>
-                <td className="n">{formats.integer(look.saved)}</td>
+                <td data-label="Dropped">
+                  {look.decided || look.dropped.length ? (
+                    <Sentence parts={foundBy(look)} numberOf={numberOf} />
+                  ) : (
+                    <span className="dim">nobody</span>
+                  )}
+                </td>
+                <td className="n" data-label="Calls saved">
+                  {formats.integer(look.saved)}
+                </td>
               </tr>
             ))}
           </tbody>
@@ -44,4 +53,8 @@ export function LooksTable({ report: { looks, progress } }: { report: Report }) 
       </p>
     </section>
   );
+}
+
+function foundBy({ decided, leader, dropped }: NonNullable<Report["looks"]>[number]): Part[] {
+  return decided && leader ? [{ candidate: leader }, " is best: nothing more was asked"] : named(dropped);
 }
