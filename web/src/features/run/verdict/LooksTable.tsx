@@ -31,7 +31,7 @@ export function LooksTable({ report: { candidates, looks, progress } }: { report
                 <td className="n" data-label="Documents">
                   {formats.integer(look.documents)}
                 </td>
-                <td data-label="Dropped">
+                <td className="whole" data-label="Dropped">
                   {look.decided || look.dropped.length ? (
                     <Sentence parts={foundBy(look)} numberOf={numberOf} />
                   ) : (
