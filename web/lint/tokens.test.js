@@ -31,3 +31,18 @@ test("components name no colour of their own", () => {
     );
   expect(found).toEqual([]);
 });
+
+test("the report wears the app's dark colours, and its verdict the app's weight", () => {
+  const [report, run] = ["../../src/carrel/reports/templates/report.css", "styles/run.css"].map((file) =>
+    readFileSync(path.join(SRC, file), "utf8"),
+  );
+  const tokens = readFileSync(path.join(SRC, "styles", "tokens.css"), "utf8");
+  const dark = report.slice(report.indexOf("prefers-color-scheme: dark"));
+  const names = { paper: "paper", surface: "card", ink: "ink", "ink-2": "dim", line: "line" };
+  for (const [token, name] of Object.entries(names)) {
+    const colour = tokens.match(new RegExp(`--${token}: light-dark\\(#\\w+, (#\\w+)\\)`))?.[1];
+    expect(dark).toContain(`--${name}: ${colour};`);
+  }
+  const weight = run.match(/\.verdict \.sentence \{\s*font: (\d+)/)?.[1];
+  expect(report).toMatch(new RegExp(`\\.verdict h2 \\{[^}]*font-weight: ${weight};`));
+});
