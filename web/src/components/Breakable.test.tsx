@@ -4,7 +4,11 @@ import { Breakable } from "./Breakable";
 
 afterEach(cleanup);
 
-const partsOf = (name: string) => render(<Breakable name={name} />).container.innerHTML.split("<wbr>");
+const shown = (name: string) => render(<Breakable name={name} />).container;
+const partsOf = (name: string) =>
+  shown(name)
+    .innerHTML.replaceAll(/<\/?span[^>]*>/g, "")
+    .split("<wbr>");
 
 test.each([
   ["docs/coverage.md", ["docs/", "coverage.md"]],
@@ -15,4 +19,10 @@ test.each([
   ["gpt-4.1-mini", ["gpt-", "4.1-", "mini"]],
 ])("a line may end in %s at its marks, but not at its ending", (name, parts) => {
   expect(partsOf(name)).toEqual(parts);
+});
+
+test("where a word has to be broken, its ending is not", () => {
+  expect(shown("docs/dependencies.md").querySelector(".ending")?.textContent).toBe("ies.md");
+  expect(shown("docs/.md").querySelector(".ending")?.textContent).toBe(".md");
+  expect(shown("local:reader").querySelector(".ending")).toBeNull();
 });
