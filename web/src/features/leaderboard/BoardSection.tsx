@@ -65,6 +65,7 @@ export function BoardSection({ board, view, onView }: Props) {
         <h2 id="board-candidates-title">Candidates</h2>
         <DataTable
           label="Candidates"
+          className="roomy"
           unsorted={isRanked ? "Place in the ranking" : "Order in the newest run"}
           rows={entries}
           keyOf={({ candidate }) => candidate.candidate}
