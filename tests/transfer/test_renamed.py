@@ -96,7 +96,7 @@ def test_in_any_json_every_text_that_is_an_id_is_replaced_however_it_is_cut(body
     line = msgspec.json.encode({"body": body})
     turns: list[None] = []
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(renaming, "_PIECE_BYTES", piece_bytes)
+        patch.setattr(renaming, "PIECE_BYTES", piece_bytes)
         new_ids = {old.encode(): new.encode() for old, new in NEW.items()}
         new = renamed_json(line, new_ids, lambda: turns.append(None))
     assert msgspec.json.decode(new) == {"body": walked(body)}

@@ -17,7 +17,7 @@ _ID = re.compile(rb'(?<=[^\\]")([0-9a-f-]{36})(?=")')
 """What stands between the quotes of a text that is nothing but an id."""
 _NO_ID = re.compile(rb'[^0-9a-f"-]')
 """What cannot be a part of it."""
-_PIECE_BYTES: Final = 16 * 1024
+PIECE_BYTES: Final = 16 * 1024
 
 
 def renamed(configuration: C, new: NewIdOf, new_data_set: Callable[[DataSetId], DataSetId] = lambda old: old) -> C:
@@ -60,7 +60,7 @@ def renamed_json(line: bytes, new_ids: Mapping[bytes, bytes], take_turn: Callabl
     start = 0
     while start < len(line):
         take_turn()
-        cut = _NO_ID.search(line, start + _PIECE_BYTES)
+        cut = _NO_ID.search(line, start + PIECE_BYTES)
         end = cut.start() if cut else len(line)
         parts = _ID.split(line[start:end])
         # As above, without a step of the interpreter for each.
