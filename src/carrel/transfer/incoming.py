@@ -91,7 +91,8 @@ def bring_in(
     tables = _bring_data_sets(conn, package, settings)
     _bring_prices(conn, package, settings)
     made = _bring_presets(conn, package, settings, registry, ids, tables)
-    _bring_drafts(conn, package, settings, dict([*ids.items(), *tables.items(), *made.items()]))
+    new_ids = [*ids.items(), *tables.items(), *made.items()]
+    _bring_drafts(conn, package, settings, {old.encode(): new.encode() for old, new in new_ids})
     with _at("settings"):
         wanted = decode(package.text(SETTINGS, settings.max_json_bytes, ImportForeign), UserSettings, settings)
         settings_.put(conn, wanted, ANY_VERSION, registry)
@@ -254,13 +255,12 @@ def _bring_presets(
     return made
 
 
-def _bring_drafts(conn: Connection, package: Package, settings: Settings, new_ids: Mapping[str, str]) -> None:
+def _bring_drafts(conn: Connection, package: Package, settings: Settings, new_ids: Mapping[bytes, bytes]) -> None:
     """Keep every unfinished set-up. What it names and the export does not hold stays as it is: it is unfinished."""
-    in_bytes = {old.encode(): new.encode() for old, new in new_ids.items()}
     for number, line in enumerate(package.lines(DRAFTS, settings.max_json_bytes, or_nothing=True)):
         conn.take_turn()
         with _at(f"preset_drafts[{number}]"):
-            kept = decode(renamed_json(line, in_bytes, conn.take_turn), DraftLine, settings)
+            kept = decode(renamed_json(line, new_ids, conn.take_turn), DraftLine, settings)
             conn.take_turn()
             data = DraftIn(name=kept.name, form=kept.form, preset_id=kept.preset_id, body=kept.body)
             drafts.put(conn, DraftId(conn.new_id()), data, ANY_VERSION)
