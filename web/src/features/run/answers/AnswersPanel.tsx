@@ -5,6 +5,7 @@ import { useApi } from "../../../app/context";
 import { useDensity } from "../../../app/settings";
 import { Empty, ErrorNote } from "../../../components/Feedback";
 import { NoteDialog } from "../NoteDialog";
+import { numbersIn } from "../../../lib/candidates";
 import { useSettled } from "../../../lib/useSettled";
 import { earlierRound, figuresQuery, foundQuery } from "../queries";
 import { useNotes } from "../useNotes";
@@ -73,7 +74,7 @@ export function AnswersPanel({ report, onOpen }: Props) {
           documents={shown}
           rowOf={(number, beginnings) => rowOf(grid, number, beginnings, notes)}
           candidates={candidates}
-          numberOf={(candidate) => report.candidates.findIndex((one) => one.candidate === candidate)}
+          numberOf={numbersIn(report.candidates)}
           density={density}
           sorting={sorting}
           onSort={sort}

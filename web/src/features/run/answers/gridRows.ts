@@ -1,5 +1,6 @@
 /** The rows of the grid of answers: which documents are shown, in which order, and what a cell says. */
 import type { AnswerBeginnings, Figures } from "../../../api/types";
+import { numbersIn } from "../../../lib/candidates";
 import { type Kept, noteKey, type Notes } from "../useNotes";
 
 export type Flag = "flip" | "failed" | "cut";
@@ -49,7 +50,7 @@ export interface GridRow {
 /** The grid with its columns in the order of `candidates`. */
 export function gridOf(figures: Figures, candidates: readonly string[]): Grid {
   const columns = candidates.flatMap((candidate) => {
-    const place = figures.candidates.findIndex((one) => one.candidate === candidate);
+    const place = numbersIn(figures.candidates)(candidate);
     const found = figures.candidates[place];
     if (!found) return [];
     const flags = {

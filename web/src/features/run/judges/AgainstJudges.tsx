@@ -7,6 +7,7 @@ import { useApi, useFormats } from "../../../app/context";
 import { Disclosure } from "../../../components/Disclosure";
 import { QueryView } from "../../../components/QueryView";
 import { Sentence } from "../../../components/Sentence";
+import { numbersIn } from "../../../lib/candidates";
 import { range } from "../../../lib/intervals";
 import { named, type Part } from "../../../lib/sentence";
 import { earlierRound } from "../queries";
@@ -38,7 +39,7 @@ export function AgainstJudges({ run, report, human }: Props) {
             <p>
               <Sentence
                 parts={leading(human.leaders, report.ranking.leaders)}
-                numberOf={(candidate) => report.candidates.findIndex((one) => one.candidate === candidate)}
+                numberOf={numbersIn(report.candidates)}
               />
             </p>
             <dl className="facts">

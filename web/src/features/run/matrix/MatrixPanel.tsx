@@ -10,6 +10,7 @@ import { HeatLegend } from "./HeatLegend";
 import { HeatMap } from "./HeatMap";
 import { columnsOf, type Measure, measuresIn } from "./heatRows";
 import { Pairs } from "./Pairs";
+import { numbersIn } from "../../../lib/candidates";
 
 const WORDS: Record<Measure, string> = { win_share: "Preferred", score: "Score", checks: "Checks" };
 
@@ -67,7 +68,7 @@ function Documents({ report, figures, onOpen }: Props & { figures: Figures }) {
         runId={report.run.id}
         figures={figures}
         {...columns}
-        numberOf={(candidate) => report.candidates.findIndex((one) => one.candidate === candidate)}
+        numberOf={numbersIn(report.candidates)}
         measure={measure}
         onOpen={onOpen}
       />

@@ -5,6 +5,7 @@ import type { Report, Run } from "../../../api/types";
 import { Mark } from "../../../components/Mark";
 import { useApi, useFormats } from "../../../app/context";
 import { otherRunsQuery } from "../queries";
+import { numbersIn } from "../../../lib/candidates";
 
 interface Props {
   run: Run;
@@ -77,8 +78,7 @@ export function AgainstPanel({ run, report, against, onAgainst }: Props) {
                 {found.rows.map((row) => (
                   <tr key={row.candidate}>
                     <th scope="row">
-                      <Mark number={report.candidates.findIndex((one) => one.candidate === row.candidate)} />{" "}
-                      {row.candidate}
+                      <Mark number={numbersIn(report.candidates)(row.candidate)} /> {row.candidate}
                     </th>
                     <td>{share(row.here)}</td>
                     <td>{share(row.there)}</td>

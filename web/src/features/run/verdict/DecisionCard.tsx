@@ -1,11 +1,12 @@
 import type { Report } from "../../../api/types";
 import { Mark } from "../../../components/Mark";
+import { numbersIn } from "../../../lib/candidates";
 import type { Decision } from "./decision";
 
 /** Which one to take, in plain words, with the evidence that decides below. */
 export function DecisionCard({ decision, report }: { decision: Decision; report: Report }) {
   const { headline, lines, leadsIn, leads } = decision;
-  const numberOf = (candidate: string) => report.candidates.findIndex((one) => one.candidate === candidate);
+  const numberOf = numbersIn(report.candidates);
   return (
     <div className="stack tight">
       <p className="sentence">{headline}</p>

@@ -3,6 +3,7 @@ import { useFormats } from "../../../app/context";
 import { NumberHead } from "../../../components/NumberHead";
 import { Scroll } from "../../../components/Scroll";
 import { Sentence } from "../../../components/Sentence";
+import { numbersIn } from "../../../lib/candidates";
 import { named, type Part } from "../../../lib/sentence";
 
 /** Whom the looks of a run dropped on its way, and what that saved; nothing if they saved nothing. */
@@ -10,7 +11,7 @@ export function LooksTable({ report: { candidates, looks, progress } }: { report
   const formats = useFormats();
   if (!looks?.some((look) => look.saved)) return null;
   const saved = progress.saved ?? 0;
-  const numberOf = (name: string) => candidates.findIndex(({ candidate }) => candidate === name);
+  const numberOf = numbersIn(candidates);
   return (
     <section className="stack" aria-labelledby="looks-title">
       <h2 id="looks-title">Looks on the way</h2>

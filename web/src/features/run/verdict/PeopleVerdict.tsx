@@ -3,6 +3,7 @@ import { useFormats } from "../../../app/context";
 import { Mark } from "../../../components/Mark";
 import { NumberHead } from "../../../components/NumberHead";
 import { Scroll } from "../../../components/Scroll";
+import { numbersIn } from "../../../lib/candidates";
 import { range } from "../../../lib/intervals";
 
 type People = NonNullable<Report["people"]>;
@@ -37,7 +38,7 @@ export function PeopleVerdict({ people, candidates }: { people: People; candidat
               {people.rows.map((row) => (
                 <tr key={row.candidate}>
                   <th scope="row">
-                    <Mark number={candidates.findIndex((one) => one.candidate === row.candidate)} /> {row.candidate}{" "}
+                    <Mark number={numbersIn(candidates)(row.candidate)} /> {row.candidate}{" "}
                     {row.is_best && <span className="chip good">best</span>}
                   </th>
                   <td className="n" data-label="People">
