@@ -337,9 +337,9 @@ async def test_an_import_that_another_one_overtakes_changes_nothing(client: http
     whole = packed(EMPTY | {"contents.jsonl": line(), "contents/1.md": b"The later one."})
 
     async def slowly() -> AsyncIterator[bytes]:
-        yield b"x" * 2 * pieces.PIECE_BYTES
+        yield b"x" * 8 * pieces.PIECE_BYTES
         assert (await imported(client, session, whole)).status_code == 201
-        yield b"x" * 2 * pieces.PIECE_BYTES
+        yield b"x" * 8 * pieces.PIECE_BYTES
 
     answer = await client.post("/api/users/me/import", content=slowly(), headers=session | ZIP)
     assert (answer.status_code, code_of(answer)) == (409, "import-replaced")

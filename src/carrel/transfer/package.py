@@ -42,14 +42,20 @@ class Package:
         if or_nothing and name not in self._zip.NameToInfo:
             return
         with self._open(name, ImportForeign) as entry:
-            rest = b""
+            # Put together once: a long line has dozens of chunks.
+            begun: list[bytes] = []
+            size = 0
             while chunk := self._chunk(entry):
-                *whole, rest = (rest + chunk).split(b"\n")
-                if len(rest) > longest or any(len(line) > longest for line in whole):
-                    raise ImportTooLarge
-                yield from whole
-            if rest:
-                yield rest
+                for number, part in enumerate(chunk.split(b"\n")):
+                    if number:
+                        yield b"".join(begun)
+                        begun, size = [], 0
+                    size += len(part)
+                    if size > longest:
+                        raise ImportTooLarge
+                    begun.append(part)
+            if size:
+                yield b"".join(begun)
 
     def text(self, name: str, most_bytes: int, missing: type[Exception] = ImportUnreadable) -> bytes:
         """A whole entry with a limit on its bytes."""

@@ -294,7 +294,7 @@ class Prepared:
         self._watched.on_started = on_started
         server = _Server(self._config, self._stopping, self._reread, self._replacement, kept)
         sys.setswitchinterval(_SWITCH_SECONDS)
-        scheduling.take_short_turns()
+        scheduling.go_first()
         with suppress(SystemExit):
             server.run(sockets=[listener])
         if self._watched.refusal is not None and server.left is None:
