@@ -9,6 +9,7 @@ of megabytes takes milliseconds. A resolved text is a list of pieces, and long p
 """
 
 import re
+from array import array
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -79,24 +80,58 @@ class Slot(msgspec.Struct, frozen=True, array_like=True, gc=False):
     name: str
 
 
+class _Places:
+    """Where reserved placeholders stand, as plain numbers: to free a hundred thousand objects in one go takes 2 ms."""
+
+    def __init__(self) -> None:
+        self.names: list[str] = []
+        self._starts = array("q")
+        self._ends = array("q")
+
+    def __len__(self) -> int:
+        return len(self.names)
+
+    def add(self, start: int, end: int, name: str) -> None:
+        self._starts.append(start)
+        self._ends.append(end)
+        self.names.append(name)
+
+    def add_some(self, others: "_Places", some: slice, at: int) -> None:
+        """Add those of a part that stands behind so many characters."""
+        starts, ends = others._starts[some], others._ends[some]
+        self._starts.extend([start + at for start in starts] if at else starts)
+        self._ends.extend([end + at for end in ends] if at else ends)
+        self.names += others.names[some]
+
+    def as_slots(self) -> list[Slot]:
+        return list(map(Slot, self._starts, self._ends, self.names))
+
+
+_NO_PLACES = _Places()
+
+
 @dataclass(frozen=True)
 class Resolved:
     """A body with its placeholders replaced: the `pieces` one behind the other, `size` bytes of UTF-8.
 
-    `unresolved` names placeholders without a text or a link, which are still in the body. `slots` are the reserved
-    placeholders in the contents' own texts; a given text has no slots, even if it looks as if it had one.
+    `unresolved` names placeholders without a text or a link, which are still in the body.
     """
 
     pieces: list[str]
     size: int
     unresolved: list[str]
     used: list[Used]
-    slots: list[Slot]
+    places: _Places = field(repr=False)
 
     @cached_property
     def body(self) -> str:
         """The pieces as one text."""
         return "".join(self.pieces)
+
+    @cached_property
+    def slots(self) -> list[Slot]:
+        """The reserved placeholders in the contents' own texts; a given text has none, even if it looks like one."""
+        return self.places.as_slots()
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +141,7 @@ class _Part:
     pieces: list[str]
     characters: int
     size: int
-    slots: list[Slot]
+    places: _Places
     height: int
 
 
@@ -121,6 +156,7 @@ class _Work:
     fields: Collection[str] = ()
     read_bytes: int = 0
     given_parts: dict[str, _Part] = field(default_factory=dict)
+    reserved_parts: dict[str, _Part] = field(default_factory=dict)
     parts: dict[ContentId, _Part] = field(default_factory=dict)
     chain: set[ContentId] = field(default_factory=set)
     unresolved: dict[str, None] = field(default_factory=dict)
@@ -152,7 +188,7 @@ def resolve(
     part = _resolved(work, root, depth=0)
     budget.read(part.size)
     used = [Used(name, content_id) for name, content_id in work.used]
-    return Resolved(part.pieces, part.size, list(work.unresolved), used, part.slots)
+    return Resolved(part.pieces, part.size, list(work.unresolved), used, part.places)
 
 
 def fill(body: str, slots: Iterable[Slot], values: Mapping[str, str]) -> str:
@@ -211,7 +247,7 @@ def _resolved(work: _Work, source: Source, depth: int) -> _Part:
         raise ResultTooLarge
     work.chain.add(source.id)
     joined = _Joined(work)
-    slots: list[Slot] = []
+    places = _Places()
     # What a placeholder is replaced by is added, and the placeholder, which is ASCII, is taken away.
     size = source.size
     height = end = 0
@@ -220,8 +256,10 @@ def _resolved(work: _Work, source: Source, depth: int) -> _Part:
         end = match.end()
         part = _replacement(work, source, match, depth)
         work.budget.visit()
-        if part.slots:
-            _carry_on(work, part.slots, joined.characters, slots)
+        for start in range(0, len(part.places), _CARRIED_AT_ONCE):
+            some = slice(start, start + _CARRIED_AT_ONCE)
+            work.budget.visit(len(part.places.names[some]))
+            places.add_some(part.places, some, joined.characters)
         for piece in part.pieces:
             joined.add(piece)
         size += part.size - (end - match.start())
@@ -233,17 +271,9 @@ def _resolved(work: _Work, source: Source, depth: int) -> _Part:
     joined.add(source.body[end:])
     joined.flush()
     work.chain.discard(source.id)
-    part = _Part(joined.pieces, joined.characters, size, slots, height)
+    part = _Part(joined.pieces, joined.characters, size, places, height)
     work.parts[source.id] = part
     return part
-
-
-def _carry_on(work: _Work, slots: list[Slot], at: int, into: list[Slot]) -> None:
-    """Add the slots of a part that stands behind so many characters."""
-    for start in range(0, len(slots), _CARRIED_AT_ONCE):
-        some = slots[start : start + _CARRIED_AT_ONCE]
-        work.budget.visit(len(some))
-        into += (Slot(slot.start + at, slot.end + at, slot.name) for slot in some) if at else some
 
 
 def _placeholders(body: str) -> Iterator[re.Match[str]]:
@@ -263,18 +293,22 @@ def _replacement(work: _Work, source: Source, match: re.Match[str], depth: int) 
     """The replacement of one placeholder; its height counts the link that leads to it."""
     name, own = match[1], match[0]
     if name in RESERVED or (name in work.fields and name not in work.given):
-        return _Part([own], len(own), len(own), [Slot(0, len(own), name)], 0)
+        found = work.reserved_parts.get(own)
+        if found is None:
+            found = work.reserved_parts[own] = _Part([own], len(own), len(own), _Places(), 0)
+            found.places.add(0, len(own), name)
+        return found
     given = work.given.get(name)
     if given is not None:
         work.used[name, None] = None
         found = work.given_parts.get(name)
         if found is None:
-            found = work.given_parts[name] = _Part([given], len(given), _bytes(given), [], 0)
+            found = work.given_parts[name] = _Part([given], len(given), _bytes(given), _NO_PLACES, 0)
         return found
     linked = source.variables.get(name)
     if linked is None:
         work.unresolved[name] = None
-        return _Part([own], len(own), len(own), [], 0)
+        return _Part([own], len(own), len(own), _NO_PLACES, 0)
     if linked in work.chain:
         raise VariableCycle
     if depth == work.max_depth:
@@ -283,7 +317,7 @@ def _replacement(work: _Work, source: Source, match: re.Match[str], depth: int) 
     part = work.parts.get(linked) or _resolved(work, work.load(linked), depth + 1)
     if depth + 1 + part.height > work.max_depth:
         raise VariableDepth
-    return _Part(part.pieces, part.characters, part.size, part.slots, part.height + 1)
+    return _Part(part.pieces, part.characters, part.size, part.places, part.height + 1)
 
 
 def _bytes(text: str) -> int:
