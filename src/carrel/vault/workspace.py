@@ -395,7 +395,6 @@ def _call(run: Callable[[Connection], T], connection: Connection) -> T:
         # A future does not accept this exception, so its caller would wait for ever.
         raise RuntimeError("a store function exhausted an iterator") from None
     except BaseException as error:
-        # What it had made until then is freed here. The error would take it to the event loop, which would be at it for
-        # 4 ms if it is a hundred thousand objects.
+        # What it had made is freed here: the error would take it to the event loop, where 100,000 objects take 4 ms.
         clear_frames(error.__traceback__)
         raise
