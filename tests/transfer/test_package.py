@@ -24,7 +24,7 @@ def test_lines_are_whole_and_bounded_however_the_entry_is_cut(
     *wanted, last = text.split(b"\n")
     wanted += [last] if last else []
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(package, "_CHUNK", chunk)
+        patch.setattr(package, "CHUNK_BYTES", chunk)
         found = Package(cast(PieceFile, io.BytesIO(packed({"a.jsonl": text})))).lines("a.jsonl", longest)
         if any(len(line) > longest for line in wanted):
             with pytest.raises(ImportTooLarge):

@@ -16,7 +16,7 @@ MAX_UNPACKED_BYTES: Final = 128 * 1024 * 1024
 
 _METHODS = frozenset({zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED})
 _ENCRYPTED = 0x1
-_CHUNK = 64 * 1024
+CHUNK_BYTES = 64 * 1024
 
 
 class Package:
@@ -83,7 +83,7 @@ class Package:
         if self._is_abandoned():
             raise Unavailable
         with _readable():
-            chunk = entry.read(_CHUNK)
+            chunk = entry.read(CHUNK_BYTES)
         self._left -= len(chunk)
         if self._left < 0:
             raise ImportTooLarge
