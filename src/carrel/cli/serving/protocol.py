@@ -258,7 +258,9 @@ class Protocol(HttpToolsProtocol):
     def on_message_complete(self) -> None:
         """Its body is complete."""
         self._in_message = False
-        if not self.cycle.response_complete:
+        if self.cycle.response_complete:
+            self._forget()
+        else:
             self.cycle.more_body = False
             self.cycle.message_event.set()
 
@@ -277,6 +279,13 @@ class Protocol(HttpToolsProtocol):
             self._start_asgi_task(*self.pipeline.pop())
         elif self.cycle.response_complete:
             self._idle_since = now()
+            if not self._in_message:
+                self._forget()
+
+    def _forget(self) -> None:
+        """Let go of a request that was read and answered: thousands of connections may wait for their next one."""
+        self.cycle = None  # type: ignore[assignment]  # as before the first one
+        self.headers = []
 
     def _refuse(self, error: CarrelError) -> None:
         body = encoded(problem.answer(error, "").content)

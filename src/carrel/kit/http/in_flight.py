@@ -16,8 +16,8 @@ MAX_REQUESTS: Final = 64
 """Of one user at once, open event streams included."""
 MAX_READING: Final = 4
 """Of one user's reads at once, until each answers. The others wait: what a read holds is counted when it answers."""
-MAX_BYTES: Final = 12 * 1024 * 1024
-"""Of one user at once: several of the longest answers that are usual. A single answer may be longer."""
+MAX_BYTES: Final = 6 * 1024 * 1024
+"""Of one user at once: three of the longest bodies, several of the usual long answers. One answer may be longer."""
 MAX_ALL_BYTES: Final = 40 * 1024 * 1024
 """Of all users at once."""
 _BEGINS_NOTHING = 2
