@@ -128,6 +128,9 @@ def pytest_testnodedown(node: Any) -> None:
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
+    if hasattr(config, "workerinput"):
+        # Only the process that is watched knows what all of its workers did.
+        return
     for text in sorted(programs.SAID):
         terminalreporter.write_line(text)
     figures = soak.lines(terminalreporter.getreports("passed"))
@@ -135,7 +138,6 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: p
         soak.keep(figures)
         terminalreporter.section("campaigns")
         terminalreporter.write("".join(f"{line}\n" for line in figures))
-    # Said by the process that is watched: what workers print is not seen.
     if config.args_source is pytest.Config.ArgsSource.TESTPATHS and "not proxy" in config.getoption("markexpr"):
         terminalreporter.write_line(
             "NOT RUN: the long campaigns, which make soak runs, and a run against LiteLLM's proxy, which is a large"

@@ -60,11 +60,16 @@ def test_a_stranger_hardly_notices_four_attackers(capsys: pytest.CaptureFixture[
 
 
 @pytest.mark.soak(campaign="unread", alone=True)
-def test_ten_thousand_unread_answers_hold_less_than_200_megabytes(capsys: pytest.CaptureFixture[str]) -> None:
+def test_ten_thousand_unread_answers_hold_less_than_200_megabytes(figure: soak.Figure) -> None:
     with cost.service() as running:
         held = unread.unread(running, 10_000)
-    with capsys.disabled():
-        print("", held, sep="\n")
+    figure(
+        "answers that nobody reads, and the memory of the service with and without them",
+        connections=held.connected,
+        with_mb=held.waiting_bytes / 1e6,
+        without_mb=held.before_bytes / 1e6,
+        slowest_ms_of_a_stranger=held.slowest_ms,
+    )
     assert held.waiting_bytes < unread.MAX_BYTES
 
 
