@@ -155,4 +155,6 @@ def encoded(content: object) -> bytes:
         return content
     if isinstance(content, str):
         return content.encode()
-    return _encoder.encode(content)
+    body = _encoder.encode(content)
+    # Behind a long one the encoder leaves a hole of up to half its length, which no other long one fits into.
+    return body if len(body) <= SMALL_BYTES else bytes(memoryview(body))
