@@ -14,7 +14,7 @@ from carrel.cli.serving import protocol
 from carrel.cli.serving.cycle import Cycle
 from carrel.cli.serving.pace import LONG_A_SECOND, UNWANTED_A_SECOND, Pace
 from carrel.cli.serving.protocol import Protocol, look, sweep
-from carrel.cli.serving.receiving import RECEIVE_BYTES, Body, receiving
+from carrel.cli.serving.receiving import RECEIVE_BYTES, SHORT_BYTES, Body, receiving
 from tests.support.clock import FakeClock
 
 
@@ -342,6 +342,8 @@ def test_what_was_received_is_overwritten(fails: bool) -> None:
     read = []
 
     class Reads:
+        due = 0
+
         def data_received(self, data: memoryview) -> None:
             read.append(bytes(data))
             if fails:
@@ -405,7 +407,7 @@ class Fixed(Pace):
 
     seconds = 3_600.0
 
-    def wait(self, size: int, took: float = 0.0) -> float:
+    def wait(self, size: int, chunks: int = 0) -> float:
         return self.seconds
 
 
@@ -452,14 +454,68 @@ async def test_a_body_that_nobody_wants_is_read_on_after_its_wait(monkeypatch: p
 def test_connections_share_the_pace_of_what_nobody_wants() -> None:
     time = FakeClock()
     pace = Pace(UNWANTED_A_SECOND, time.monotonic)
-    assert pace.wait(1_000, 0.0) == 0, "the rest of a small body"
+    assert pace.wait(1_000) == 0, "the rest of a small body"
     time.advance(1)
     piece = UNWANTED_A_SECOND // 10
-    assert [pace.wait(piece, 0.0) for _ in range(3)] == pytest.approx([0.1, 0.2, 0.3])
+    assert [pace.wait(piece) for _ in range(3)] == pytest.approx([0.1, 0.2, 0.3])
     time.advance(0.3)
-    assert pace.wait(piece, 0.0) == pytest.approx(0.1)
+    assert pace.wait(piece) == pytest.approx(0.1)
     # Many small chunks take longer to read than to send.
-    assert pace.wait(1_000, 0.1) == pytest.approx(0.1 + 5.0)
+    assert pace.wait(6_000, 1_000) == pytest.approx(0.1 + 0.04)
+
+
+async def test_a_body_in_tiny_chunks_is_read_a_little_at_a_time_while_others_are_served(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(Protocol, "chunk_pace", Fixed(UNWANTED_A_SECOND))
+    async with listening() as (port, connections), asyncio.timeout(PATIENCE_SECONDS):
+        _, writer = await asyncio.open_connection("127.0.0.1", port)
+        writer.write(CHUNKED % b"/" + b"1\r\na\r\n" * 10_000 + b"0\r\n\r\n")
+        while not any(connection.flow.is_resting for connection in connections):
+            await asyncio.sleep(0.001)
+        (connection,) = connections
+        for _ in range(10):
+            assert b" 200 " in await talk(port, CLOSE)
+        # The application wants more all the time.
+        assert connection.cycle.more_body
+        assert connection.flow.read_paused
+        connection.transport.abort()
+        writer.close()
+
+
+async def test_only_of_a_body_of_known_length_much_is_received_at_once() -> None:
+    async with listening() as (port, connections), asyncio.timeout(PATIENCE_SECONDS):
+        reader, writer = await asyncio.open_connection("127.0.0.1", port)
+        writer.write(b"POST / HTTP/1.1\r\nhost: a\r\ncontent-length: 200000\r\n\r\n" + bytes(10_000))
+        while not connections or next(iter(connections)).due != 190_000:
+            await asyncio.sleep(0.001)
+        (connection,) = connections
+        receiver = receiving(lambda: connection)()
+        assert len(receiver.get_buffer(-1)) == RECEIVE_BYTES
+        writer.write(bytes(180_000))
+        while connection.due != 10_000:
+            await asyncio.sleep(0.001)
+        assert len(receiver.get_buffer(-1)) == 10_000
+        writer.write(bytes(10_000))
+        await reader.readuntil(b"ok")
+        assert len(receiver.get_buffer(-1)) == SHORT_BYTES
+        writer.close()
+
+
+@pytest.mark.parametrize("ahead", [protocol.MAX_AHEAD, protocol.MAX_AHEAD + 1])
+async def test_requests_that_are_sent_ahead_have_a_limit(ahead: int) -> None:
+    async with listening() as (port, connections), asyncio.timeout(PATIENCE_SECONDS):
+        reader, writer = await asyncio.open_connection("127.0.0.1", port)
+        writer.write(b"GET / HTTP/1.1\r\nhost: a\r\n\r\n" * (1 + ahead))
+        if ahead <= protocol.MAX_AHEAD:
+            for _ in range(1 + ahead):
+                assert (await reader.readuntil(b"ok")).startswith(b"HTTP/1.1 200 ")
+        else:
+            answer = await reader.read()
+            assert answer.startswith(b"HTTP/1.1 429 ")
+            assert b"too-many-requests" in answer
+            assert not connections
+        writer.close()
 
 
 async def test_a_long_answer_waits_between_its_pieces_while_others_are_served(monkeypatch: pytest.MonkeyPatch) -> None:

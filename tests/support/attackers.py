@@ -13,7 +13,8 @@ from contextlib import suppress
 from itertools import count
 
 SLOW_CLIENTS = 200
-HUGE_BODIES = 8
+HUGE_BODIES = 10
+SENDERS_AHEAD = 16
 Attack = Callable[[asyncio.StreamReader, asyncio.StreamWriter, str], Awaitable[None]]
 _PIECE = bytes(64 * 1024)
 _numbers = count()
@@ -43,6 +44,7 @@ async def swell(_reader: asyncio.StreamReader, writer: asyncio.StreamWriter, tok
         (_HEAD + b"content-length: 9999999999\r\n\r\n", _PIECE),
         (_HEAD + _CHUNKED, b"%x\r\n%b\r\n" % (len(_PIECE), _PIECE)),
         (_HEAD + _CHUNKED, b"1\r\nx\r\n" * 10_000),
+        (member + _CHUNKED, b"1\r\nx\r\n" * 10_000),
         (member + _CHUNKED, b"%x\r\n%b\r\n" % (len(_PIECE), _PIECE)),
     )
     start, piece = bodies[next(_numbers) % len(bodies)]
@@ -51,6 +53,13 @@ async def swell(_reader: asyncio.StreamReader, writer: asyncio.StreamWriter, tok
         writer.write(piece)
         await writer.drain()
     writer.close()
+
+
+async def send_ahead(reader: asyncio.StreamReader, writer: asyncio.StreamWriter, _token: str) -> None:
+    """Thousands of requests before the first one is answered."""
+    writer.write(b"GET /a HTTP/1.1\r\nhost: a\r\n\r\n" * 2_000)
+    await reader.read(1)
+    writer.transport.abort()
 
 
 async def again_and_again(attack: Attack, port: int, token: str, all_came: asyncio.Barrier) -> None:
@@ -62,7 +71,8 @@ async def again_and_again(attack: Attack, port: int, token: str, all_came: async
                 came = True
                 await all_came.wait()
             await attack(*connection, token)
-        await asyncio.sleep(random.uniform(0, 0.1))
+        if attack is not send_ahead:
+            await asyncio.sleep(random.uniform(0, 0.1))
 
 
 async def main(kind: str, port: int, token: str) -> None:
@@ -75,7 +85,11 @@ async def main(kind: str, port: int, token: str) -> None:
         print("all have come", flush=True)
 
 
-KINDS: dict[str, tuple[Attack, int]] = {"slow": (drip, SLOW_CLIENTS), "huge": (swell, HUGE_BODIES)}
+KINDS: dict[str, tuple[Attack, int]] = {
+    "slow": (drip, SLOW_CLIENTS),
+    "huge": (swell, HUGE_BODIES),
+    "ahead": (send_ahead, SENDERS_AHEAD),
+}
 
 
 if __name__ == "__main__":

@@ -14,17 +14,16 @@ from typing import Any, Final
 from urllib.parse import unquote
 
 import httptools
-from uvicorn.protocols.http.flow_control import HIGH_WATER_LIMIT
-from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
+from uvicorn.protocols.http.flow_control import FlowControl
 
 from carrel.cli.serving.cycle import Cycle
 from carrel.cli.serving.pace import UNWANTED_A_SECOND, Pace
-from carrel.cli.serving.receiving import Body
+from carrel.cli.serving.receiving import Body, Reader
 from carrel.errors import CarrelError
 from carrel.kit.concurrency.caller import Caller
 from carrel.kit.http import problem
 from carrel.kit.http.answer import CALLER, encoded
-from carrel.kit.http.in_flight import ServiceBusy
+from carrel.kit.http.in_flight import ServiceBusy, TooManyRequests
 from carrel.kit.http.problem import Malformed
 from carrel.kit.sqlite.database import wipe
 
@@ -48,6 +47,12 @@ UNTAKEN_SECONDS: Final = 60.0
 """For this long a client may read nothing of an answer that waits for it."""
 UNWANTED_BYTES: Final = 64 * 1024 * 1024
 """So much of a body is read after its request was answered: an honest client sees its answer when it has sent all."""
+WAITING_BYTES: Final = 96 * 1024
+"""When so much of a body waits for the application, no more is read. With less, each body would take more steps."""
+MANY_CHUNKS: Final = 64
+"""In what is received at once. If there are more, each has less than a hundred bytes, and their pace is another."""
+MAX_AHEAD: Final = 16
+"""Requests that a client sends before the one at work is answered. Browsers send none ahead."""
 SWEEP_SECONDS: Final = 5.0
 now = time.monotonic
 
@@ -56,14 +61,30 @@ class _HeadTooLarge(Exception):
     """Raised to the parser, which reports that this is no request."""
 
 
-class Protocol(HttpToolsProtocol):
+class _TooManyAhead(Exception):
+    """Raised to the parser, which then reads no further request."""
+
+
+class _Flow(FlowControl):
+    """Reads from a connection or not; while it rests, whoever wants more of the body waits."""
+
+    is_resting = False
+
+    def resume_reading(self) -> None:
+        """Read on, unless the connection rests."""
+        if not self.is_resting:
+            super().resume_reading()
+
+
+class Protocol(Reader):
     """One connection."""
 
     pace = Pace(UNWANTED_A_SECOND)
+    chunk_pace = Pace(UNWANTED_A_SECOND)
 
     def __init__(self, *args: Any, is_kept: bool = False, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self._head_bytes = self._line_bytes = self._unwanted = 0
+        self._head_bytes = self._line_bytes = self._unwanted = self._pieces = 0
         self._in_head = False
         self._in_message = False
         self._began = self.heard = self._credit_until = now()
@@ -79,6 +100,7 @@ class Protocol(HttpToolsProtocol):
     def connection_made(self, transport: Any) -> None:
         """A client connects. Beyond the limit it is told to come again."""
         super().connection_made(transport)
+        self.flow: _Flow = _Flow(transport)
         transport.set_write_buffer_limits(high=WRITE_BUFFER_BYTES)
         with suppress(OSError, AttributeError):
             # Only Linux has it, and only for TCP.
@@ -106,19 +128,22 @@ class Protocol(HttpToolsProtocol):
         self.heard = heard = now()
         credit = self._credit_until + len(data) / LEAST_BYTES
         self._credit_until = credit if credit < heard + CREDIT_SECONDS else heard + CREDIT_SECONDS
-        self._has_body = False
+        self._pieces = 0
         unwanted = self._unwanted
         try:
             self.parser.feed_data(data)
-        except httptools.HttpParserError:
-            self._refuse(Malformed())
+        except httptools.HttpParserError as error:
+            ahead = isinstance(error.__context__, _TooManyAhead)
+            self._refuse(TooManyRequests(retry_after_seconds=1) if ahead else Malformed())
             return
         except httptools.HttpParserUpgrade:
             # The request for another protocol was answered as any other.
             return
-        if self._unwanted != unwanted:
-            self._rest(len(data), now() - heard)
-        if self._in_message and not self._has_body:
+        if self._pieces > MANY_CHUNKS:
+            self._rest(self.chunk_pace.wait(len(data), self._pieces))
+        elif self._unwanted != unwanted:
+            self._rest(self.pace.wait(len(data)))
+        if self._in_message and not self._pieces:
             self._head_bytes += len(data)
             if self._head_bytes > MAX_HEAD_BYTES and not self.transport.is_closing():
                 self._refuse(Malformed())
@@ -150,18 +175,24 @@ class Protocol(HttpToolsProtocol):
         """Whether the request goes on only when the client sends or reads."""
         return self._in_message or self.transport.get_write_buffer_size() > 0
 
-    def _rest(self, size: int, took: float) -> None:
-        """Leave the body that nobody wants where it is, until others have had their turn."""
-        seconds = self.pace.wait(size, took)
+    def _rest(self, seconds: float) -> None:
+        """Leave the rest of the body where it is, until others have had their turn."""
         if seconds and not self.transport.is_closing():
             self.flow.pause_reading()
+            self.flow.is_resting = True
             self.loop.call_later(seconds, self._go_on)
 
     def _go_on(self) -> None:
-        if not self.pipeline and not self.transport.is_closing():
+        self.flow.is_resting = False
+        if not self.pipeline and not self._is_full and not self.transport.is_closing():
             self.flow.resume_reading()
             if self._is_held:
                 self._read_no_more()
+
+    @property
+    def _is_full(self) -> bool:
+        """Whether the application has to take what is there before more of the body is read."""
+        return self.cycle is not None and not self.cycle.response_complete and len(self.cycle.body) > WAITING_BYTES
 
     def on_message_begin(self) -> None:
         """A request starts."""
@@ -183,7 +214,10 @@ class Protocol(HttpToolsProtocol):
             if self._line_bytes > MAX_HEAD_BYTES or len(self.headers) == MAX_HEADERS:
                 raise _HeadTooLarge
             name = name.lower()
-            if name == b"expect" and value.lower() == b"100-continue":
+            if name == b"content-length":
+                # The parser has read it, and it is a number.
+                self.due = int(value)
+            elif name == b"expect" and value.lower() == b"100-continue":
                 self.expect_100_continue = True
             self.headers.append((name, value))
 
@@ -233,14 +267,17 @@ class Protocol(HttpToolsProtocol):
         )
         if before is None or before.response_complete:
             self._start_asgi_task(self.cycle, self.app)
+        elif len(self.pipeline) >= MAX_AHEAD:
+            raise _TooManyAhead
         else:
             self.flow.pause_reading()
             self.pipeline.appendleft((self.cycle, self.app))
 
     def on_body(self, body: bytes) -> None:
         """A piece of its body. Other code limits the body; this class limits everything around it."""
-        self._has_body = True
+        self._pieces += 1
         self._head_bytes = 0
+        self.due -= len(body)
         cycle = self.cycle
         if cycle.response_complete:
             self._unwanted += len(body)
@@ -251,13 +288,14 @@ class Protocol(HttpToolsProtocol):
         if not isinstance(cycle.body, Body):
             cycle.body = Body()  # type: ignore[assignment]  # what uvicorn does with it, it can
         cycle.body += body
-        if len(cycle.body) > HIGH_WATER_LIMIT:
+        if len(cycle.body) > WAITING_BYTES:
             self.flow.pause_reading()
         cycle.message_event.set()
 
     def on_message_complete(self) -> None:
         """Its body is complete."""
         self._in_message = False
+        self.due = 0
         if self.cycle.response_complete:
             self._forget()
         else:
