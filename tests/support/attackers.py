@@ -62,7 +62,7 @@ async def send_ahead(reader: asyncio.StreamReader, writer: asyncio.StreamWriter,
     writer.transport.abort()
 
 
-async def again_and_again(attack: Attack, port: int, token: str, all_came: asyncio.Barrier) -> None:
+async def again_and_again(attack: Attack, pause: float, port: int, token: str, all_came: asyncio.Barrier) -> None:
     came = False
     while True:
         with suppress(OSError):
@@ -71,25 +71,25 @@ async def again_and_again(attack: Attack, port: int, token: str, all_came: async
                 came = True
                 await all_came.wait()
             await attack(*connection, token)
-        if attack is not send_ahead:
-            await asyncio.sleep(random.uniform(0, 0.1))
+        await asyncio.sleep(random.uniform(0, pause))
 
 
 async def main(kind: str, port: int, token: str) -> None:
-    attack, clients = KINDS[kind]
+    attack, clients, pause = KINDS[kind]
     all_came = asyncio.Barrier(clients + 1)
     async with asyncio.TaskGroup() as group:
         for _ in range(clients):
-            group.create_task(again_and_again(attack, port, token, all_came))
+            group.create_task(again_and_again(attack, pause, port, token, all_came))
         await all_came.wait()
         print("all have come", flush=True)
 
 
-KINDS: dict[str, tuple[Attack, int]] = {
-    "slow": (drip, SLOW_CLIENTS),
-    "huge": (swell, HUGE_BODIES),
-    "ahead": (send_ahead, SENDERS_AHEAD),
+KINDS: dict[str, tuple[Attack, int, float]] = {
+    "slow": (drip, SLOW_CLIENTS, 0.1),
+    "huge": (swell, HUGE_BODIES, 0.1),
+    "ahead": (send_ahead, SENDERS_AHEAD, 0.0),
 }
+"""The attack, how many make it at once, and the longest pause in seconds before each begins anew."""
 
 
 if __name__ == "__main__":

@@ -14,8 +14,8 @@ UNWANTED_A_SECOND: Final = 32 * 1024 * 1024
 """Bytes of unwanted bodies of all connections together."""
 LONG_A_SECOND: Final = 128 * 1024 * 1024
 """Bytes of long bodies and answers of all connections together: more than a line of a gigabit carries."""
-_CHUNK_SECONDS: Final = 40e-6
-"""The time of a chunk, whatever its size. To read one takes 0.2 µs, so chunks take at most half a percent of the event
+CHUNKS_A_SECOND: Final = 25_000
+"""Small chunks of all connections together. To read one takes 0.2 µs, so they take at most half a percent of the event
 loop, and whoever waits for a hundred requests does not notice them."""
 _SHORT_SECONDS: Final = 0.001
 """A wait that is not worth a timer: the rest of a small body."""
@@ -24,18 +24,18 @@ _SHORT_SECONDS: Final = 0.001
 class Pace:
     """Gives pieces their times, one after the other. Owned by the event loop."""
 
-    def __init__(self, bytes_a_second: int, now: Callable[[], float] = time.monotonic) -> None:
-        self._bytes_a_second = bytes_a_second
+    def __init__(self, a_second: int, now: Callable[[], float] = time.monotonic) -> None:
+        self._a_second = a_second
         self._now = now
         self._free_at = 0.0
 
-    def wait(self, size: int, chunks: int = 0) -> float:
-        """How many seconds a connection has to wait for a piece of `size` bytes, which came in so many chunks.
+    def wait(self, size: int) -> float:
+        """How many seconds a connection has to wait for a piece of so many bytes, or chunks.
 
         Every connection waits for the pieces of all others, so that nobody is faster with more connections.
         """
         at = self._now()
-        self._free_at = max(at, self._free_at) + max(size / self._bytes_a_second, chunks * _CHUNK_SECONDS)
+        self._free_at = max(at, self._free_at) + size / self._a_second
         seconds = self._free_at - at
         return 0.0 if seconds < _SHORT_SECONDS else seconds
 

@@ -17,7 +17,7 @@ import httptools
 from uvicorn.protocols.http.flow_control import FlowControl
 
 from carrel.cli.serving.cycle import Cycle
-from carrel.cli.serving.pace import UNWANTED_A_SECOND, Pace
+from carrel.cli.serving.pace import CHUNKS_A_SECOND, UNWANTED_A_SECOND, Pace
 from carrel.cli.serving.receiving import Body, Reader
 from carrel.errors import CarrelError
 from carrel.kit.concurrency.caller import Caller
@@ -57,14 +57,6 @@ SWEEP_SECONDS: Final = 5.0
 now = time.monotonic
 
 
-class _HeadTooLarge(Exception):
-    """Raised to the parser, which reports that this is no request."""
-
-
-class _TooManyAhead(Exception):
-    """Raised to the parser, which then reads no further request."""
-
-
 class _Flow(FlowControl):
     """Reads from a connection or not; while it rests, whoever wants more of the body waits."""
 
@@ -80,7 +72,7 @@ class Protocol(Reader):
     """One connection."""
 
     pace = Pace(UNWANTED_A_SECOND)
-    chunk_pace = Pace(UNWANTED_A_SECOND)
+    chunk_pace = Pace(CHUNKS_A_SECOND)
 
     def __init__(self, *args: Any, is_kept: bool = False, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -133,14 +125,15 @@ class Protocol(Reader):
         try:
             self.parser.feed_data(data)
         except httptools.HttpParserError as error:
-            ahead = isinstance(error.__context__, _TooManyAhead)
-            self._refuse(TooManyRequests(retry_after_seconds=1) if ahead else Malformed())
+            # What a method below has raised to the parser, or the parser's own complaint.
+            raised = error.__context__
+            self._refuse(raised if isinstance(raised, CarrelError) else Malformed())
             return
         except httptools.HttpParserUpgrade:
             # The request for another protocol was answered as any other.
             return
         if self._pieces > MANY_CHUNKS:
-            self._rest(self.chunk_pace.wait(len(data), self._pieces))
+            self._rest(self.chunk_pace.wait(self._pieces))
         elif self._unwanted != unwanted:
             self._rest(self.pace.wait(len(data)))
         if self._in_message and not self._pieces:
@@ -212,7 +205,7 @@ class Protocol(Reader):
             # Line by line, because the whole head may come in one piece.
             self._line_bytes += len(name) + len(value)
             if self._line_bytes > MAX_HEAD_BYTES or len(self.headers) == MAX_HEADERS:
-                raise _HeadTooLarge
+                raise Malformed
             name = name.lower()
             if name == b"content-length":
                 # The parser has read it, and it is a number.
@@ -225,7 +218,7 @@ class Protocol(Reader):
         """A part of its address."""
         self._line_bytes += len(url)
         if self._line_bytes > MAX_HEAD_BYTES:
-            raise _HeadTooLarge
+            raise Malformed
         self.url += url
 
     def on_headers_complete(self) -> None:
@@ -268,7 +261,7 @@ class Protocol(Reader):
         if before is None or before.response_complete:
             self._start_asgi_task(self.cycle, self.app)
         elif len(self.pipeline) >= MAX_AHEAD:
-            raise _TooManyAhead
+            raise TooManyRequests(retry_after_seconds=1)
         else:
             self.flow.pause_reading()
             self.pipeline.appendleft((self.cycle, self.app))
