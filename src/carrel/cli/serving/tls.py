@@ -4,7 +4,7 @@ import ssl
 from typing import Final
 
 _SUITES: Final = "ECDHE+AESGCM:ECDHE+CHACHA20"
-"""Of TLS 1.2: those with forward secrecy and authenticated encryption, as RFC 9325 (4.2) asks. TLS 1.3 has no others."""
+"""Of TLS 1.2: forward secrecy and authenticated encryption, as RFC 9325 (4.2) recommends. TLS 1.3 has no others."""
 
 
 class CertificateUnusable(Exception):
