@@ -19,9 +19,6 @@ PREFIX = "CARREL_"
 SECRETS_DIR = "CARREL_SECRETS_DIR"
 """The variable that names the folder of secrets: one file per variable, named like it."""
 
-PREDECESSOR = "CARREL_PREDECESSOR"
-"""The variable by which a service tells its successor the descriptor of their socket. Nobody else sets it."""
-
 SECRET_FIELDS = ("plugin_secret", "admin_secret", "service_key", "old_service_key")
 _CLIENT_VARIABLES = frozenset({SECRETS_DIR, "CARREL_URL", "CARREL_TOKEN_COMMAND", "CARREL_PROGRAM_KEY"})
 """The command line reads these, not the service; they may be in the same file."""
@@ -88,7 +85,6 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     free_plan: Literal["limited", "full"] = "limited"
     cipher: Literal["chacha20", "sqlcipher"] = "chacha20"
     program_keys: Literal["on", "off"] = "on"
-    hot_restart: Literal["on", "off"] = "off"
     key_idle_minutes: Annotated[int, Meta(ge=0)] = 0
     credit_markup: Decimal = Decimal(1)
     unknown_costs_per_day: Decimal = Decimal(1)

@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from carrel.app import CompiledRoutes, create_app
-from carrel.app.hot_restart import HotRestart
 from carrel.config import Settings
 from carrel.kit.clock import Clock
 from carrel.kit.http.envelope import Envelope
@@ -16,15 +15,10 @@ _free: defaultdict[tuple[object, ...], list[CompiledRoutes]] = defaultdict(list)
 
 
 @contextmanager
-def made(
-    settings: Settings,
-    clock: Clock,
-    stopping: asyncio.Event | None = None,
-    hot_restart: HotRestart | None = None,
-) -> Iterator[Envelope]:
+def made(settings: Settings, clock: Clock, stopping: asyncio.Event | None = None) -> Iterator[Envelope]:
     """A new service behind routes that no other service has as long as this one runs."""
     free = _free[settings.max_json_bytes, settings.app_dir]
     routes = free.pop() if free else CompiledRoutes(settings)
-    yield create_app(settings, clock=clock, stopping=stopping, routes=routes, hot_restart=hot_restart)
+    yield create_app(settings, clock=clock, stopping=stopping, routes=routes)
     # After a failure they are not used again: some request may still be going on behind them.
     free.append(routes)

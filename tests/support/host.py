@@ -9,7 +9,6 @@ from typing import Any
 import httpx
 
 from carrel.accounts.slots import folder_of
-from carrel.app.hot_restart import HotRestart
 from carrel.config import Settings
 from tests.support.app import made
 from tests.support.asgi import client_of, running
@@ -35,11 +34,9 @@ def workspace_file(settings: Settings, uuid: str) -> Path:
 
 
 @asynccontextmanager
-async def service(
-    settings: Settings, clock: FakeClock, hot_restart: HotRestart | None = None
-) -> AsyncIterator[httpx.AsyncClient]:
+async def service(settings: Settings, clock: FakeClock) -> AsyncIterator[httpx.AsyncClient]:
     """The service from start to stop, and a client of it."""
-    with made(settings, clock, hot_restart=hot_restart) as app:
+    with made(settings, clock) as app:
         async with running(app), client_of(app) as client:
             yield client
 

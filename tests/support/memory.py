@@ -1,10 +1,8 @@
 """Looks for keys in the memory of another process, as whoever steals a core dump would."""
 
-import os
 import re
 from collections import Counter
 from collections.abc import Iterator
-from contextlib import suppress
 from pathlib import Path
 
 _UNREADABLE = ("[vvar]", "[vvar_vclock]", "[vsyscall]")
@@ -27,17 +25,6 @@ def traces(pid: int, secrets: dict[str, bytes]) -> Counter[str]:
             if count:
                 found[name] += count
     return found
-
-
-def handed_memory(pid: int) -> list[str]:
-    """What the process has, mapped or as a descriptor, of the memory in which a hot restart hands keys over."""
-    held = []
-    for entry in Path(f"/proc/{pid}/fd").iterdir():
-        # A descriptor that was closed meanwhile holds nothing.
-        with suppress(FileNotFoundError):
-            held.append(os.readlink(entry))
-    held += Path(f"/proc/{pid}/maps").read_text().splitlines()
-    return [one for one in held if "secretmem" in one or "carrel-keys" in one]
 
 
 def _regions(pid: int) -> Iterator[bytes]:

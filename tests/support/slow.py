@@ -15,7 +15,6 @@ PLACES = (
     "tests/backup/",
     "tests/campaigns/",
     "tests/cli/test_demo.py",
-    "tests/cli/test_hot_restart.py",
     "tests/cli/test_main.py",
     "tests/cli/test_mcp.py",
     "tests/cli/test_rank.py",

@@ -5,9 +5,8 @@ import os
 from collections.abc import Mapping
 from typing import Final, Protocol
 
-from carrel.app import hot_restart
 from carrel.app.shared_keys import SharedKeys
-from carrel.app.slot_users import SlotServices, SlotUsers
+from carrel.app.slot_users import SlotServices, SlotUsers, schemas
 from carrel.backup.archive import Part
 from carrel.cluster import peers
 from carrel.cluster.arrivals import Arrivals
@@ -114,7 +113,7 @@ class Membership:
         marks = self._node.marks
         slots = {slot: marks[slot].copy for slot in sorted(self.fence.serving)}
         name, cluster = self._node.identity.name, self._node.cluster
-        return Part(cluster=cluster, node=name, schemas=hot_restart.schemas(), slots=slots)
+        return Part(cluster=cluster, node=name, schemas=schemas(), slots=slots)
 
     def copy(self, slot: int) -> str | None:
         """The name of the copy that the node serves now; `None` if it does not serve the slot."""

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 from carrel.accounts.accounts import Accounts
 from carrel.accounts.service import ServiceDatabase
 from carrel.accounts.slots import serve_everybody
-from carrel.app.hot_restart import HotRestart
 from carrel.auth import idle
 from carrel.auth.credentials import Credentials
 from carrel.auth.guard import Gatekeeper
@@ -77,9 +76,7 @@ _ENDING_SECONDS = 0.05
 class Services:
     """Making them does no I/O; `start` opens what is on the disk."""
 
-    def __init__(
-        self, settings: Settings, clock: Clock, credentials: Credentials, hot_restart: HotRestart | None = None
-    ) -> None:
+    def __init__(self, settings: Settings, clock: Clock, credentials: Credentials) -> None:
         service_key = settings.service_key.reveal()
         new_id = uuid7_factory(clock)
         self.settings = settings
@@ -173,8 +170,6 @@ class Services:
         self.live_backup = LiveBackup(
             settings.data_dir, service_key, self.accounts, self.pool, self.service, clock, self.membership
         )
-        self.hot_restart = hot_restart or HotRestart()
-        self.hot_restart.serve(self)
         self._idle: asyncio.Task[None] | None = None
 
     async def start(self) -> None:
@@ -193,7 +188,6 @@ class Services:
         await self.system_keys.load()
         await self.users.start(self.membership.fence.serving if self.membership is not None else None)
         await self.sessions.start()
-        self.hot_restart.arrive()
         self.hold_sweep.start()
         if self.settings.key_idle_minutes:
             self._idle = asyncio.create_task(self._evict_idle(self.settings.key_idle_minutes * 60))
@@ -233,7 +227,6 @@ class Services:
             ending.push_async_callback(self.reservations.close)
             ending.push_async_callback(self.hold_sweep.stop)
             ending.push_async_callback(self.pool.close)
-            ending.callback(self.hot_restart.leave)
             ending.push_async_callback(self.workers.close)
             ending.push_async_callback(self.report_workers.close)
             ending.push_async_callback(self.intake.stop)
@@ -246,7 +239,6 @@ class Services:
             ending.push_async_callback(self.engine.stop)
             ending.push_async_callback(self.sessions.stop)
             ending.push_async_callback(self.sign_out.stop)
-            ending.callback(self.hot_restart.stop)
             if self.membership is not None:
                 ending.push_async_callback(self.membership.stop_moving)
             if self._idle is not None:

@@ -5,10 +5,9 @@ from collections.abc import Awaitable, Callable, Iterable
 from contextlib import suppress
 from typing import Final, Protocol
 
-from carrel.accounts import slot_rows
+from carrel.accounts import accounts, service, slot_rows
 from carrel.accounts.service import ServiceDatabase
 from carrel.accounts.slots import slot_of
-from carrel.app import hot_restart
 from carrel.auth import handed_over
 from carrel.auth.sessions import Sessions
 from carrel.auth.sign_out import SignOut
@@ -18,13 +17,20 @@ from carrel.config import Settings
 from carrel.credits.reservations import CreditReservations
 from carrel.errors import CarrelError
 from carrel.kit.clock import Clock
+from carrel.kit.sqlite import migrate
 from carrel.users.lifecycle import Users
+from carrel.vault.files import MIGRATIONS
 from carrel.vault.keyring import UserUuid, zero
 
 AT_ONCE: Final = 4
 """Workspaces that are closed side by side: more would keep the other users waiting for the disk."""
 PATIENCE_SECONDS: Final = 1.0
 """How long the requests of a user may take to end. Whoever takes longer is told to come again, and nothing was done."""
+
+
+def schemas() -> tuple[int, ...]:
+    """The numbers of the last migrations that this program knows: of a workspace, an account and `service.db`."""
+    return tuple(map(migrate.latest, (MIGRATIONS, accounts.MIGRATIONS, service.MIGRATIONS)))
 
 
 class SlotServices(Protocol):
@@ -56,7 +62,7 @@ class SlotUsers:
 
     def schemas(self) -> Schemas:
         """What this program can read."""
-        return Schemas(*hot_restart.schemas())
+        return Schemas(*schemas())
 
     async def rest(self, slot: int) -> None:
         """Close the workspaces that nobody is using; the next request opens them again."""

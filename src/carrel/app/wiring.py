@@ -11,7 +11,6 @@ from carrel.app import docs, health, metrics
 from carrel.app.browser import browser_routers
 from carrel.app.framework import framework
 from carrel.app.health import Probe, Vitals
-from carrel.app.hot_restart import HotRestart
 from carrel.app.metrics import Meters
 from carrel.app.services import Services
 from carrel.app.timezone import provide_timezone
@@ -164,7 +163,7 @@ class CompiledRoutes:
         """Answer the requests that come from now on out of `services`, and start and stop these with the lifespan."""
         self._settings = settings
         self._services = services
-        self._streams = Streams(services.pool, services.engine.hub, clock, services.hot_restart.streams_end)
+        self._streams = Streams(services.pool, services.engine.hub, clock, stopping)
         self._imports = Imports()
         self._recent = RecentLists(clock)
         self._key_tests = KeyTests(clock)
@@ -210,20 +209,18 @@ def create_app(
     stopping: asyncio.Event | None = None,
     routes: CompiledRoutes | None = None,
     credentials: Credentials | None = None,
-    hot_restart: HotRestart | None = None,
 ) -> Envelope:
     """The service as an ASGI application. Its lifespan opens and closes everything that it holds.
 
     `tls` says that browsers reach it by HTTPS only. `stopping` is set when the process is told to end: then event
     streams end and runs pause, before the server waits for its clients and the lifespan ends. `routes` were compiled
     for the same `max_json_bytes` and `app_dir`, and no other service is running behind them. `credentials` are those
-    of the settings; whoever passes them can replace them while the service runs. `hot_restart` holds what another
-    process left to this one, and takes what this one leaves to the next.
+    of the settings; whoever passes them can replace them while the service runs.
     """
     clock = clock or SystemClock()
     routes = routes or CompiledRoutes(settings)
     requests = RequestMetrics()
-    services = Services(settings, clock, credentials or Credentials.of(settings), hot_restart)
+    services = Services(settings, clock, credentials or Credentials.of(settings))
     routes.serve(settings, services, clock, requests, stopping or asyncio.Event())
     log = AccessLog(clock) if settings.log_level in {"debug", "info"} else None
     return Envelope(
@@ -240,5 +237,4 @@ def create_app(
 async def _pause(services: Services, stopping: asyncio.Event) -> None:
     """Pause runs and end single calls as soon as the process is told to stop, not only after its last client."""
     await stopping.wait()
-    services.hot_restart.streams_end.set()
     await asyncio.gather(services.engine.stop(), services.caller.stop())

@@ -1,7 +1,4 @@
-"""What another process has to know of the users whose keys it gets, besides what stands in the databases.
-
-It is the next process of this service, or the node to which the users' slot moves.
-"""
+"""What a node has to know of the users whose keys it gets with their slot, besides what stands in the databases."""
 
 import math
 from collections.abc import Collection, Iterable, Sequence
@@ -16,7 +13,7 @@ from carrel.vault.keyring import UserUuid
 
 
 class HandedUser(msgspec.Struct, frozen=True, array_like=True):
-    """A user whose key another process gets. Times are in seconds, because the clocks of processes differ."""
+    """A user whose key another node gets. Times are in seconds, because the clocks of nodes differ."""
 
     uuid: UserUuid
     idle_seconds: float
@@ -25,11 +22,13 @@ class HandedUser(msgspec.Struct, frozen=True, array_like=True):
     program_seconds: int
     """How long a session of a program may still last."""
     at_work: bool
-    """The workspace was open, so a run or a delivery may have to go on without any request."""
+    """The workspace was in use, so a run or a delivery may have to go on without any request."""
 
 
-def leave(sessions: Sessions, clock: Clock, users: Iterable[UserUuid], first: Collection[UserUuid]) -> list[HandedUser]:
-    """What is known of `users`, who have keys; those in `first` at the beginning."""
+def leave(
+    sessions: Sessions, clock: Clock, users: Iterable[UserUuid], working: Collection[UserUuid]
+) -> list[HandedUser]:
+    """What is known of `users`, who have keys; a move has interrupted the work of those who are `working`."""
     now = clock.monotonic()
     opened = frozenset(sessions.pool.opened)
     return [
@@ -38,9 +37,9 @@ def leave(sessions: Sessions, clock: Clock, users: Iterable[UserUuid], first: Co
             now - sessions.last_used.get(uuid, now),
             uuid in sessions.signed_out,
             math.ceil(sessions.programs.seconds_left(uuid)),
-            uuid in first or uuid in opened,
+            uuid in working or uuid in opened,
         )
-        for uuid in sorted(users, key=lambda uuid: uuid not in first)
+        for uuid in users
     ]
 
 

@@ -73,7 +73,7 @@ class Sessions:
         self.last_used: dict[UserUuid, float] = {}
         """When each user who signed in was here last, on the monotonic clock."""
         self.handed_over: set[UserUuid] = set()
-        """Users whose keys came from another process, until this one has read their accounts (`settle`)."""
+        """Users whose keys came from another node, until this one has read their accounts (`settle`)."""
         self._tasks: set[asyncio.Task[Any]] = set()
 
     async def start(self) -> None:
@@ -126,7 +126,7 @@ class Sessions:
         return await self._issue(uuid)
 
     async def settle(self, uuid: UserUuid) -> None:
-        """Let a user go on whose key came from another process: read the account, and announce the user."""
+        """Let a user go on whose key came from another node: read the account, and announce the user."""
         if uuid in self.handed_over:
             async with self.turns.of(uuid):
                 if uuid in self.handed_over:

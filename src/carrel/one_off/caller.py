@@ -263,12 +263,6 @@ class Caller:
             return
         await cancel(self._live.get(uuid, {}).values())
 
-    async def finish(self, seconds: float) -> None:
-        """Wait for the calls that are under way now, for so long at most. Others may begin."""
-        tasks = [task for live in self._live.values() for task in live.values()]
-        if tasks:
-            await asyncio.wait(tasks, timeout=seconds)
-
     async def stop(self) -> None:
         """End every call under way and begin none: the process is about to end."""
         self._stopping = True

@@ -57,7 +57,7 @@ class Keyring:
         """Whether the kernel keeps every page of keys out of swap."""
         return all(page.locked for page in self.pages)
 
-    def put(self, uuid: UserUuid, key: bytes | bytearray | memoryview) -> None:
+    def put(self, uuid: UserUuid, key: bytes | bytearray) -> None:
         """Keep `key`, 32 bytes, for `uuid`, replacing an earlier one."""
         if len(key) != KEY_BYTES:
             raise ValueError("a key has 32 bytes")
@@ -75,18 +75,13 @@ class Keyring:
         """A copy of the key that the caller zeroes after use (`zero`); `None` when it is absent."""
         if uuid not in self._slots:
             return None
-        copied = bytearray(KEY_BYTES)
-        with memoryview(copied) as target:
-            self.write_to(uuid, target)
-        return copied
-
-    def write_to(self, uuid: UserUuid, target: memoryview) -> None:
-        """Write the key into `target`, 32 bytes. It must be present."""
         page, slot = self._slots[uuid]
+        copied = bytearray(KEY_BYTES)
         # This copies from view to view; an assignment to a bytearray itself would leave the key in a temporary that
         # nobody wipes.
-        with memoryview(page.memory) as memory:
+        with memoryview(page.memory) as memory, memoryview(copied) as target:
             target[:] = memory[slot * KEY_BYTES : (slot + 1) * KEY_BYTES]
+        return copied
 
     def matches(self, uuid: UserUuid, key: bytes | bytearray) -> bool:
         """Whether `key` is the one kept for `uuid`, in constant time; False when none is kept."""

@@ -36,10 +36,7 @@ def command(
     log_level: str | None,
     env_file: Path | None,
 ) -> None:
-    """Run the service in the foreground until SIGTERM or Ctrl-C. On SIGHUP it reads secrets and certificate anew.
-
-    On SIGUSR2 it is replaced by a new process without a sign-in, if CARREL_HOT_RESTART is on.
-    """
+    """Run the service in the foreground until SIGTERM or Ctrl-C. On SIGHUP it reads secrets and certificate anew."""
     # The start makes objects that all stay. Searching them for garbage would take a twelfth of the time. The server
     # turns the collector on again when it has started.
     gc.disable()
@@ -65,12 +62,12 @@ def command(
     tls = tls_cert is not None or behind_proxy
     if not tls and not _is_loopback(host):
         refuse("for other machines the service needs HTTPS: give --tls-cert and --tls-key, or --behind-proxy")
-    listener = None if config.PREDECESSOR in os.environ else _listen(host, port)
+    listener = _listen(host, port)
 
     # Imported here, so that the refusals above come at once.
     from carrel.cli.serving.lifetime import Options, serve
 
-    serve(Options(settings, loaded, read, environ, tls_cert, tls_key, tls=tls), listener)
+    serve(Options(settings, loaded, read, tls_cert, tls_key, tls=tls), listener)
 
 
 def _is_loopback(host: str) -> bool:

@@ -74,17 +74,15 @@ class Protocol(Reader):
     pace = Pace(UNWANTED_A_SECOND)
     chunk_pace = Pace(CHUNKS_A_SECOND)
 
-    def __init__(self, *args: Any, is_kept: bool = False, **kwargs: Any) -> None:
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self._head_bytes = self._line_bytes = self._unwanted = self._pieces = 0
         self._in_head = False
         self._in_message = False
         self._began = self.heard = self._credit_until = now()
-        # A connection that another process kept has had its first request.
-        self._fresh = not is_kept
-        self._idle_since: float | None = self.heard if is_kept else None
+        self._fresh = True
+        self._idle_since: float | None = None
         """When the last request was answered, until the next begins. A timer for each would cost more."""
-        self._is_held = False
         self._untaken = 0
         self._taken = self.heard
         self._caller = Caller(self._drop, self._all_taken)
@@ -140,33 +138,6 @@ class Protocol(Reader):
             self._head_bytes += len(data)
             if self._head_bytes > MAX_HEAD_BYTES and not self.transport.is_closing():
                 self._refuse(Malformed())
-        if self._is_held:
-            self._read_no_more()
-
-    def hold(self) -> None:
-        """Begin no further request: what the client sends from now on is for the next process."""
-        self._is_held = True
-        self._read_no_more()
-
-    def _read_no_more(self) -> None:
-        if not self._in_message and not self.transport.is_closing():
-            self.flow.pause_reading()
-
-    @property
-    def is_at_rest(self) -> bool:
-        """Whether no request is under way, and no byte of one was read."""
-        return (
-            not self._in_message
-            and not self.pipeline
-            and (self.cycle is None or self.cycle.response_complete)
-            and not self.transport.get_write_buffer_size()
-            and not self.transport.is_closing()
-        )
-
-    @property
-    def waits_for_client(self) -> bool:
-        """Whether the request goes on only when the client sends or reads."""
-        return self._in_message or self.transport.get_write_buffer_size() > 0
 
     def _rest(self, seconds: float) -> None:
         """Leave the rest of the body where it is, until others have had their turn."""
@@ -179,8 +150,6 @@ class Protocol(Reader):
         self.flow.is_resting = False
         if not self.pipeline and not self._is_full and not self.transport.is_closing():
             self.flow.resume_reading()
-            if self._is_held:
-                self._read_no_more()
 
     @property
     def _is_full(self) -> bool:
@@ -304,8 +273,6 @@ class Protocol(Reader):
         if self.transport.is_closing():
             return
         self.flow.resume_reading()
-        if self._is_held:
-            self._read_no_more()
         if self.pipeline:
             self._start_asgi_task(*self.pipeline.pop())
         elif self.cycle.response_complete:

@@ -1,7 +1,6 @@
 """uvicorn in our own process. On a signal it tells the application to stop before it waits for clients.
 
 On SIGHUP it reads secrets and certificate anew. A terminal that is closed sends the same signal; then the server stops.
-On SIGUSR2 it starts a successor and hands everything over to it, if the operator allows that.
 """
 
 import asyncio
@@ -11,20 +10,17 @@ import os
 import signal
 import socket
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from types import FrameType
-from typing import Any, NamedTuple
+from typing import Any
 
 import uvicorn
 from litestar.types import ASGIApp, Receive, Send
 
 from carrel import __version__
-from carrel.cli.serving.letting_go import let_go
 from carrel.cli.serving.protocol import Protocol, sweep
 from carrel.cli.serving.receiving import receiving
-from carrel.cli.serving.replacement import Replacement
-from carrel.cli.serving.successor import HotRestartRefused, Successor
 from carrel.cli.serving.tls import Certificate, CertificateUnusable
 from carrel.errors import CarrelError, Unavailable
 from carrel.kit import logs
@@ -52,39 +48,19 @@ class StartRefused(Exception):
     """The application did not start, or did not stop. The text is one line for the operator."""
 
 
-class Left(NamedTuple):
-    """What is left when everything is closed for a successor."""
-
-    successor: Successor
-    connections: list[socket.socket]
-
-
 class _Server(uvicorn.Server):
     """Sets `stopping` on a signal. The process then ends with exit code 0, not by the signal."""
 
-    def __init__(
-        self,
-        config: uvicorn.Config,
-        stopping: asyncio.Event,
-        reread: Callable[[], Apply],
-        replacement: Replacement,
-        kept: Iterable[socket.socket],
-    ) -> None:
+    def __init__(self, config: uvicorn.Config, stopping: asyncio.Event, reread: Callable[[], Apply]) -> None:
         super().__init__(config)
-        self.left: Left | None = None
         self._stopping = stopping
         self._reread = reread
-        self._replacement = replacement
-        self._kept = kept
-        self._reload_wanted = self._replacement_wanted = self._end_wanted = False
-        self._replacing: asyncio.Task[None] | None = None
-        self._successor: Successor | None = None
+        self._reload_wanted = False
         self._at_terminal = _has_terminal()
 
     @contextmanager
     def capture_signals(self) -> Iterator[None]:
         handlers = {signal.SIGTERM: self._heed, signal.SIGINT: self._heed, signal.SIGHUP: self._hang_up}
-        handlers[signal.SIGUSR2] = self._step_aside
         before = {number: signal.signal(number, handler) for number, handler in handlers.items()}
         try:
             yield
@@ -94,15 +70,12 @@ class _Server(uvicorn.Server):
 
     def _heed(self, number: int, frame: FrameType | None) -> None:
         # A second signal changes nothing: runs are being paused, and the wait for clients ends by itself.
-        self.should_exit = self._end_wanted = True
+        self.should_exit = True
 
     def _hang_up(self, number: int, frame: FrameType | None) -> None:
         if self._at_terminal and not _has_terminal():
             self._heed(number, frame)
         self._reload_wanted = True
-
-    def _step_aside(self, number: int, frame: FrameType | None) -> None:
-        self._replacement_wanted = True
 
     async def on_tick(self, counter: int) -> bool:
         # The server calls this ten times a second.
@@ -115,22 +88,7 @@ class _Server(uvicorn.Server):
             else:
                 apply()
                 logs.info("reloaded")
-        if self._replacement_wanted and not self.should_exit:
-            self._replacement_wanted = False
-            if self._replacing is None:
-                self._replacing = asyncio.create_task(self._replace())
         return await super().on_tick(counter)
-
-    async def _replace(self) -> None:
-        try:
-            successor = await self._replacement.prepared()
-        except HotRestartRefused as refusal:
-            logs.error("hot-restart-refused", reason=str(refusal))
-        else:
-            self._successor = successor
-            self.should_exit = True
-        finally:
-            self._replacing = None
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         # If the start fails, the program itself says why.
@@ -142,10 +100,6 @@ class _Server(uvicorn.Server):
             host, port, *_ = sockets[0].getsockname()
             logs.info("listening", host=host, port=port, version=__version__)
             service_manager.tell("READY=1")
-        for connection in self._kept:
-            # Its client may have left.
-            with suppress(OSError):
-                await asyncio.get_running_loop().connect_accepted_socket(self._protocol_of_kept, connection)
         # Objects that exist now stay until the end, so the garbage collector need not look at them.
         gc.freeze()
         gc.enable()
@@ -154,62 +108,25 @@ class _Server(uvicorn.Server):
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         logs.info("stopping")
         self._sweeping.cancel()
-        if self._replacing is not None:
-            self._replacing.cancel()
-            await asyncio.wait([self._replacing])
-        if self._successor is not None:
-            await self._make_way(self._successor, sockets or [])
-            return
         service_manager.tell("STOPPING=1")
         # Before anything else: event streams must end and runs must pause, or the wait for clients would wait for them.
         self._stopping.set()
         await super().shutdown(sockets)
 
-    async def _make_way(self, successor: Successor, sockets: Iterable[socket.socket]) -> None:
-        for server in self.servers:
-            server.close()
-        for listener in sockets:
-            listener.close()
-        self._replacement.end_streams()
-        connections = await let_go(self.server_state.connections)  # type: ignore[arg-type]  # all of our own protocol
-        self._stopping.set()
-        await self.lifespan.shutdown()
-        # If the successor fails, everything is made anew, and this goes.
-        gc.unfreeze()
-        if self._end_wanted:
-            # The signal was for whoever serves.
-            successor.kill()
-        else:
-            self.left = Left(successor, connections)
-
-    def _protocol_of_kept(self) -> asyncio.BaseProtocol:
-        return self.config.http_protocol_class(  # type: ignore[call-arg]  # as `receiving` makes it
-            config=self.config, server_state=self.server_state, app_state=self.lifespan.state, is_kept=True
-        )
-
 
 class _Watched:
-    """Passes everything to `app` and remembers why its lifespan failed. Calls `on_started` before the first request."""
+    """Passes everything to `app` and remembers why its lifespan failed."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
-        self.on_started: Callable[[], None] = lambda: None
         self.refusal: str | None = None
 
     async def __call__(self, scope: Any, receive: Receive, send: Send) -> None:
-        if scope["type"] != "lifespan":
-            await self._app(scope, receive, send)
-            return
-
-        async def tell(message: Any) -> None:
-            if message["type"] == "lifespan.startup.complete":
-                self.on_started()
-            await send(message)
-
         try:
-            await self._app(scope, receive, tell)
+            await self._app(scope, receive, send)
         except Exception as error:
-            self.refusal = _reason(error)
+            if scope["type"] == "lifespan":
+                self.refusal = _reason(error)
             raise
 
 
@@ -234,72 +151,51 @@ def _has_terminal() -> bool:
     return True
 
 
-class Prepared:
-    """A server that has read everything that it needs, and serves when it is run."""
+def run(
+    app: ASGIApp,
+    listener: socket.socket,
+    stopping: asyncio.Event,
+    reread: Callable[[], Apply],
+    *,
+    certificate: str | None,
+    key: str | None,
+) -> None:
+    """Serve on `listener` until SIGTERM or SIGINT.
 
-    def __init__(
-        self,
-        app: ASGIApp,
-        stopping: asyncio.Event,
-        reread: Callable[[], Apply],
-        replacement: Replacement,
-        *,
-        certificate: str | None,
-        key: str | None,
-    ) -> None:
-        """On SIGHUP, `reread` runs in a thread and raises `ReloadRefused`, or returns what puts new settings in force.
+    On SIGHUP, `reread` runs in a thread and raises `ReloadRefused`, or returns what puts new settings in force. The
+    certificate is renewed together with them, or not at all.
 
-        The certificate is renewed together with them, or not at all.
-
-        Raises:
-            StartRefused: the certificate cannot be used.
-        """
-        self._watched = _Watched(app)
-        self._stopping = stopping
-        self._reread = reread
-        self._replacement = replacement
-        self._config = uvicorn.Config(
-            self._watched,
-            loop="uvloop",
-            http=receiving(Protocol),  # type: ignore[arg-type]  # uvicorn calls it and asks no more of it
-            ws="none",
-            lifespan="on",
-            log_config=None,
-            access_log=False,
-            server_header=False,
-            proxy_headers=False,
-            timeout_keep_alive=_KEEP_ALIVE_SECONDS,
-            timeout_graceful_shutdown=_DRAIN_SECONDS,
-        )
-        self._config.load()
-        if certificate is not None and key is not None:
-            try:
-                shown = Certificate(certificate, key)
-            except CertificateUnusable:
-                raise StartRefused(_CERTIFICATE_UNUSABLE) from None
-            self._config.ssl = shown.listening()
-            self._reread = _with_certificate(shown, reread)
-
-    def run(
-        self, listener: socket.socket, kept: Iterable[socket.socket] = (), on_started: Callable[[], None] = lambda: None
-    ) -> Left | None:
-        """Serve on `listener`, and on connections that another process `kept`, until SIGTERM or SIGINT: `None`.
-
-        On SIGUSR2, if a successor becomes ready, everything is closed; the return value is what the successor gets.
-        `on_started` is called when everything is open, before the first request.
-
-        Raises:
-            StartRefused: the application would not start.
-        """
-        self._watched.on_started = on_started
-        server = _Server(self._config, self._stopping, self._reread, self._replacement, kept)
-        sys.setswitchinterval(_SWITCH_SECONDS)
-        scheduling.go_first()
-        with suppress(SystemExit):
-            server.run(sockets=[listener])
-        if self._watched.refusal is not None and server.left is None:
-            raise StartRefused(self._watched.refusal)
-        return server.left
+    Raises:
+        StartRefused: the certificate cannot be used, or the application did not start, or did not stop.
+    """
+    watched = _Watched(app)
+    config = uvicorn.Config(
+        watched,
+        loop="uvloop",
+        http=receiving(Protocol),  # type: ignore[arg-type]  # uvicorn calls it and asks no more of it
+        ws="none",
+        lifespan="on",
+        log_config=None,
+        access_log=False,
+        server_header=False,
+        proxy_headers=False,
+        timeout_keep_alive=_KEEP_ALIVE_SECONDS,
+        timeout_graceful_shutdown=_DRAIN_SECONDS,
+    )
+    config.load()
+    if certificate is not None and key is not None:
+        try:
+            shown = Certificate(certificate, key)
+        except CertificateUnusable:
+            raise StartRefused(_CERTIFICATE_UNUSABLE) from None
+        config.ssl = shown.listening()
+        reread = _with_certificate(shown, reread)
+    sys.setswitchinterval(_SWITCH_SECONDS)
+    scheduling.go_first()
+    with suppress(SystemExit):
+        _Server(config, stopping, reread).run(sockets=[listener])
+    if watched.refusal is not None:
+        raise StartRefused(watched.refusal)
 
 
 def _with_certificate(shown: Certificate, reread: Callable[[], Apply]) -> Callable[[], Apply]:

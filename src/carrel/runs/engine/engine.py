@@ -78,10 +78,6 @@ class Engine:
         """Users whose key left before the engine could write that their runs are paused."""
         self.batching = Batching(pool, dependencies, self._on_results)
         self._stopping = False
-        self._is_replaced = False
-        """Whether another process goes on in a moment, so that nothing has to be refused."""
-        self.stopped_users: set[UserUuid] = set()
-        """The users whose runs were under way when the engine was stopped."""
         self._writing: set[asyncio.Task[Any]] = set()
         """Changes that users asked for and that are not done yet."""
 
@@ -117,7 +113,7 @@ class Engine:
         """
 
         def checked(conn: Connection) -> T:
-            if self._stopping and not self._is_replaced:
+            if self._stopping:
                 raise Unavailable(retry_after_seconds=_BACK_SECONDS)
             if not self._may_execute(workspace.uuid):
                 raise MembershipRequired
@@ -132,7 +128,6 @@ class Engine:
             self._follow_rows(workspace)
             if self._stopping and workspace.read(commands.runnable):
                 # The run was started or resumed a moment before, and no driver will start for it.
-                self.stopped_users.add(workspace.uuid)
                 await workspace.write(commands.pause_all, "service-stopped")
         return value
 
@@ -256,14 +251,9 @@ class Engine:
                 # Their claimed tasks could not be put back, so none of these runs may continue before they are.
                 self._rekeying[uuid] = frozenset()
 
-    async def stop(self, *, is_replaced: bool = False) -> None:
-        """Pause every run, because the process is about to end. Calls in flight get three seconds.
-
-        With `is_replaced`, runs may still be started and resumed: another process goes on with them in a moment.
-        """
+    async def stop(self) -> None:
+        """Pause every run, because the process is about to end. Calls in flight get three seconds."""
         self._stopping = True
-        self._is_replaced = is_replaced or self._is_replaced
-        self.stopped_users.update(self._active)
         # A change that is being written now may start a run; the code that writes it pauses the run again.
         writing = [asyncio.wait(self._writing, timeout=STOP_SECONDS)] if self._writing else []
         await asyncio.gather(*(self._stop_runs(self._active_of(uuid)) for uuid in list(self._active)), *writing)
