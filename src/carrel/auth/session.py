@@ -4,6 +4,8 @@ import msgspec
 
 from carrel.accounts.accounts import Membership
 from carrel.auth.known_sessions import Known
+from carrel.auth.programs import scopes
+from carrel.auth.programs.scopes import Scope
 from carrel.vault.keyring import UserUuid
 
 
@@ -26,3 +28,12 @@ class Session(msgspec.Struct, frozen=True):
     believed_until: float
     known: Known
     scopes: frozenset[str] | None = None
+
+    def require(self, scope: Scope) -> None:
+        """Refuse a program that has not been granted `scope`, where the body of a request needs more than its route.
+
+        Raises:
+            ScopeMissing: 403.
+        """
+        if self.scopes is not None:
+            scopes.require(self.scopes, scope)

@@ -12,6 +12,7 @@ from carrel.auth.programs import scopes
 from carrel.auth.programs.scopes import SCOPES, PersonRequired, ScopeMissing
 from tests.support.host import Host, code_of
 from tests.support.program_keys import made, signed_in
+from tests.support.web_runs import content
 
 DOCUMENT: dict[str, Any] = json.loads(Path("openapi.json").read_text(encoding="utf-8"))
 NOTHING = "01890000-0000-7000-8000-000000000000"
@@ -96,6 +97,43 @@ async def test_every_operation_refuses_programs_without_its_scope_and_serves_tho
     assert checked == 4 * len([*operations()])
     # Nothing of all that ended the user's own session.
     assert (await client.get("/api/users/me", headers=ada)).status_code == 200
+
+
+async def test_an_own_configuration_that_writes_elsewhere_needs_the_scope_write_too(
+    client: httpx.AsyncClient, host: Host
+) -> None:
+    ada = await host.signed_in("ada")
+    runs = await signed_in(client, (await made(client, ada, "run", "read"))["program_key"])
+    both = await signed_in(client, (await made(client, ada, "run", "write"))["program_key"])
+    configuration: dict[str, Any] = {
+        "inputs": [await content(client, ada, "input_document", "The secret plan. It has two parts.")],
+        "instructions": await content(client, ada, "generation_instructions", "Summarise."),
+        "generation": {"candidates": [{"model": "local:lead"}]},
+    }
+    library = configuration | {"output": {"destination": "library", "answers": "all"}}
+    output = {"destination": "github", "connection": NOTHING, "path": "x", "branch": "main"}
+    github = configuration | {"output": output}
+
+    async def asked(who: dict[str, str], path: str, body: object) -> tuple[int, str]:
+        answer = await client.post(f"/api/{path}", json=body, headers=who | {"Idempotency-Key": "the-same"})
+        return answer.status_code, code_of(answer) if answer.status_code >= 400 else ""
+
+    missing = (403, "scope-missing")
+    assert await asked(ada, "runs", {"configuration": library}) == (201, "")
+    # Before anything that it names is looked up, and whether or not it is only tried, or was made by somebody else.
+    for own in (library, github, library | {"inputs": [NOTHING]}):
+        for more in ({}, {"trial": True}, {"preset_id": NOTHING}):
+            for path in ("runs", "runs?dry_run=true"):
+                assert await asked(runs, path, {"configuration": own} | more) == missing, (path, own, more)
+    # A body that cannot be read is told first, and one with a fault comes to whoever may write.
+    assert await asked(runs, "runs", {"configuration": library | {"nothing": 1}}) == (400, "invalid-input")
+    assert (await asked(both, "runs?dry_run=true", {"configuration": github}))[0] == 400
+    preset = await client.post("/api/presets", json={"name": "Deliver"} | library, headers=both)
+    assert preset.status_code == 201
+    # Where a preset delivers its answers was the word of somebody who may write.
+    assert await asked(runs, f"presets/{preset.json()['id']}/execute", {}) == (202, "")
+    answer = await client.post("/api/runs", json={"configuration": configuration}, headers=runs)
+    assert answer.status_code == 201
 
 
 @pytest.mark.parametrize("needed", [None, "person", "admin"])

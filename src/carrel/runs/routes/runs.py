@@ -9,6 +9,7 @@ from litestar.params import FromPath, JSONBody, QueryParameter
 
 from carrel.auth import guard
 from carrel.auth.programs import scopes
+from carrel.auth.session import Session
 from carrel.config import Settings
 from carrel.contents.budget import ResolveBudget
 from carrel.kit.http.answer import Answer, tagged
@@ -42,6 +43,7 @@ DryRunWanted = Annotated[bool, QueryParameter(description="Only say what it woul
 @post("", guards=[guard.full], opt=scopes.RUN | raises(*_MAKING) | also(200, DryRun))
 async def create_run(
     data: JSONBody[RunIn],
+    session: NamedDependency[Session],
     workspace: NamedDependency[Workspace],
     engine: NamedDependency[Engine],
     registry: NamedDependency[Registry],
@@ -51,8 +53,11 @@ async def create_run(
 ) -> Answer[Run | DryRun]:
     """Create a pending run of a preset or a configuration. The run copies every text, so later edits change nothing.
 
-    With `dry_run`, nothing is created: 200 with what it would take.
+    With `dry_run`, nothing is created: 200 with what it would take. A program needs the scope `write` as well if its
+    configuration has another `output` than `none`.
     """
+    if data.configuration is not None and data.configuration.output.destination != "none":
+        session.require("write")
     if dry_run:
         return Answer(await workspace.scan(estimate, data, registry, settings), status_code=200)
     return await once(workspace.uuid, partial(engine.write, workspace), commands.create, data, registry, settings)
