@@ -5,11 +5,11 @@ Whoever adds a migration that makes a table or a column adds rows for it to `ROW
 
 from pathlib import Path
 from typing import Final
+from unittest.mock import patch
 
 from carrel.kit.ids import uuid7_factory
-from carrel.kit.sqlite import database
+from carrel.kit.sqlite import database, migrate
 from carrel.kit.sqlite.database import Connection
-from carrel.kit.sqlite.migrate import load
 from tests.support.clock import FakeClock
 
 WORKSPACE: Final = "carrel.vault.migrations"
@@ -198,7 +198,7 @@ ROWS: Final[dict[str, dict[int, str]]] = {
 
 def numbers(package: str) -> list[int]:
     """The numbers of the migrations of a package."""
-    return [number for number, _ in load(package)]
+    return [number for number, _ in migrate.load(package)]
 
 
 def earlier(package: str) -> list[int]:
@@ -210,14 +210,20 @@ def leave(path: Path, key: bytes | bytearray, package: str, number: int) -> Rows
     """Make the database that a program left whose last migration was `number`; its rows."""
     clock = FakeClock()
     conn = database.create(path, key, clock=clock, new_id=uuid7_factory(clock))
-    for one, sql in load(package):
+    for one in numbers(package):
         if one <= number:
-            conn.execute(sql).fetchall()
+            migrate_to(conn, package, one)
             conn.execute(ROWS[package].get(one, "")).fetchall()
-    conn.execute(f"PRAGMA user_version = {number}").fetchall()
     left = {f"{table} ({', '.join(columns)})": _rows(conn, table, columns) for table, columns in _tables(conn).items()}
     database.complete(conn)
     return left
+
+
+def migrate_to(conn: Connection, package: str, number: int) -> None:
+    """Run the migrations up to a number, as the program did whose last one it was."""
+    known = tuple(one for one in migrate.load(package) if one[0] <= number)
+    with patch.object(migrate, "load", lambda _: known):
+        migrate.migrate(conn, package)
 
 
 def still_there(conn: Connection, left: Rows) -> Rows:

@@ -30,6 +30,7 @@ PLACES = (
     "tests/providers/protocols/test_openai_chat.py::test_the_http_client_is_not_imported_before_the_first_call",
     "tests/vault/test_data_folder.py",
     "tests/vault/test_process.py",
+    "tests/vault/test_rebuilds.py",
     # Real connections and their time limits, on the clock of the wall.
     "tests/cli/test_protocol.py",
     "tests/documents/test_routes.py::test_a_hostile_file_gets_a_clear_answer_and_nothing_is_kept",

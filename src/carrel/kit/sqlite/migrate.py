@@ -1,9 +1,15 @@
 """Numbered SQL migrations, run inside one transaction when a database is opened, recorded in `user_version`.
 
 A new number must be above every number that was ever released, because a database remembers only its last number.
+
+SQLite cannot put a column before another one: the table is made anew. A migration only makes and fills
+`<table>_rebuilt`; that table then takes the place of `<table>`. No migration drops a table that others refer to:
+`DROP TABLE` deletes what refers to its rows as well (`ON DELETE CASCADE`).
 """
 
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
 from functools import cache
 from importlib import resources
 
@@ -14,6 +20,8 @@ from carrel.kit.sqlite.database import Connection, transaction
 
 _COMMENT = re.compile(r"\s*--.*")
 """No migration has two hyphens in a string."""
+_REBUILT = "_rebuilt"
+_TABLES_REBUILT = f"SELECT name FROM sqlite_schema WHERE type = 'table' AND name GLOB '*{_REBUILT}'"
 
 
 class NewerDatabase(Unavailable):
@@ -42,19 +50,58 @@ def latest(package: str) -> int:
 def migrate(connection: Connection, package: str) -> None:
     """Bring the database up to date in one transaction.
 
+    A rebuilt table keeps its indexes, its triggers, and the numbers that `AUTOINCREMENT` has given.
+
     Raises:
         NewerDatabase: its version is beyond the program's.
+        apsw.ConstraintError: a rebuilt table lacks rows that others refer to. Nothing was changed.
     """
     refuse_newer(connection, package)
     if is_current(connection, package):
         return
-    with transaction(connection):
+    before = _version(connection)
+    rebuilds = any(_REBUILT in sql for number, sql in load(package) if number > before)
+    with _rebuilding(connection) if rebuilds else nullcontext(), transaction(connection):
         # Read the version again, because another connection may have migrated while this one waited to begin.
         version = _version(connection)
         for number, sql in load(package):
             if number > version:
                 connection.execute(sql).fetchall()
+                for name in connection.column(_TABLES_REBUILT):
+                    _put_in_place(connection, name)
         connection.execute(f"PRAGMA user_version = {latest(package)}").fetchall()
+        if rebuilds and connection.one("PRAGMA foreign_key_check") is not None:
+            raise apsw.ConstraintError("a migration has lost rows that others refer to")
+
+
+@contextmanager
+def _rebuilding(connection: Connection) -> Iterator[None]:
+    """SQLite's documentation of ALTER TABLE (section 7) asks for this. The file may double meanwhile."""
+    pages = connection.pragma("max_page_count")
+    connection.pragma("foreign_keys", False)
+    # Otherwise the renaming fails at the triggers of other tables, which name one that is not there for a moment.
+    connection.pragma("legacy_alter_table", True)
+    connection.pragma("max_page_count", 2 * pages)
+    try:
+        yield
+        connection.execute("PRAGMA incremental_vacuum").fetchall()
+    finally:
+        connection.pragma("max_page_count", pages)
+        connection.pragma("legacy_alter_table", False)
+        connection.pragma("foreign_keys", True)
+
+
+def _put_in_place(connection: Connection, rebuilt: str) -> None:
+    table = rebuilt.removesuffix(_REBUILT)
+    belonging = connection.column(
+        "SELECT sql FROM sqlite_schema WHERE tbl_name = ? AND type <> 'table' AND sql IS NOT NULL ORDER BY rowid", table
+    )
+    connection.run("DELETE FROM sqlite_sequence WHERE name = ?", rebuilt)
+    connection.run("UPDATE sqlite_sequence SET name = ? WHERE name = ?", rebuilt, table)
+    connection.run(f"DROP TABLE {table}")
+    connection.run(f"ALTER TABLE {rebuilt} RENAME TO {table}")
+    for sql in belonging:
+        connection.run(sql)
 
 
 def refuse_newer(connection: apsw.Connection, package: str) -> None:
