@@ -29,7 +29,7 @@ export function ReportFrame({ html, title }: { html: string; title: string }) {
   };
   return (
     <iframe
-      key={html.length}
+      key={html}
       ref={frame}
       className="frame"
       title={title}
