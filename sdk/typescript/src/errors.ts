@@ -34,6 +34,15 @@ export class ConnectionLost extends Error {
   }
 }
 
+/** The token that was fetched is not of the user who began. Nothing is sent with it. */
+export class OtherUser extends Error {
+  override readonly name = "OtherUser";
+
+  constructor() {
+    super("The new session token is not of the user who began.");
+  }
+}
+
 /** A run has not ended in the time that `runs.wait` was given. The run goes on. */
 export class WaitTimeout extends Error {
   override readonly name = "WaitTimeout";

@@ -1,4 +1,5 @@
 /** The client of Carrel: what programs and pages import. */
+export { claimsOf } from "./claims.js";
 export * from "./errors.js";
 export * from "./events.js";
 export * from "./routes.js";

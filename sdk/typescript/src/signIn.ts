@@ -1,5 +1,6 @@
 /** How a program signs in: with a token and a function that fetches the next one, or with a program key. */
-import { errorOf } from "./errors.js";
+import { claimsOf } from "./claims.js";
+import { errorOf, OtherUser } from "./errors.js";
 import type { components } from "./schema.js";
 import type { Refusal, SignIn, Transport } from "./transport.js";
 
@@ -16,15 +17,22 @@ export const RENEWABLE_CODES: ReadonlySet<string> = new Set([
   "session-token-missing",
 ]);
 
-/** Signs in again once for each request that is refused, and once for all that are refused at the same time. */
+/**
+ * Signs in again once for each request that is refused, and once for all that are refused at the same time.
+ *
+ * All tokens are one user's: a request that was made for the first one must not be sent as somebody else's.
+ */
 export class TokenSignIn implements SignIn {
   private fetching: Promise<string> | undefined;
+  private uuid: string | undefined;
 
   constructor(
     private current: string | undefined,
     private readonly fetchToken: RenewToken | undefined,
     private readonly codes: ReadonlySet<string> = RENEWABLE_CODES,
-  ) {}
+  ) {
+    this.uuid = current && claimsOf(current).uuid;
+  }
 
   async token(): Promise<string | undefined> {
     return this.current ?? (await this.renew());
@@ -43,8 +51,11 @@ export class TokenSignIn implements SignIn {
     this.fetching ??= Promise.resolve()
       .then(fetchToken)
       .finally(() => (this.fetching = undefined));
-    this.current = await this.fetching;
-    return this.current;
+    const fetched = await this.fetching;
+    const { uuid } = claimsOf(fetched);
+    this.uuid ??= uuid;
+    if (uuid !== this.uuid) throw new OtherUser();
+    return (this.current = fetched);
   }
 }
 

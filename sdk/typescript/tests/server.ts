@@ -46,6 +46,11 @@ export async function serve(...answers: [Answer, ...Answer[]]): Promise<Service>
   return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, received };
 }
 
+/** A session token as the service spells it, of which only the signature is made up. */
+export function tokenOf(uuid: string, exp = 4_000_000_000): string {
+  return `${Buffer.from(JSON.stringify({ uuid, exp, v: 1 })).toString("base64url")}.c2ln`;
+}
+
 export function json(value: unknown, status = 200, headers: Record<string, string> = {}): Answer {
   return (response) => {
     response.writeHead(status, { "Content-Type": "application/json", ...headers }).end(JSON.stringify(value));

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { ConnectionLost, data, Workspace } from "../src/index.js";
-import { failure, json, problem, type Received, serve, silence } from "./server.js";
+import { ConnectionLost, data, OtherUser, Workspace } from "../src/index.js";
+import { failure, json, problem, type Received, serve, silence, tokenOf } from "./server.js";
 
 const ME = { uuid: "ada", membership: "paid" };
 const me = ({ client }: Workspace, signal?: AbortSignal) => data(client.GET("/api/users/me", signal ? { signal } : {}));
@@ -47,6 +47,22 @@ test("what the renewal throws comes out as it is, and the next request tries aga
   expect(await failure(me(new Workspace({ url, renew })))).toBe(locked);
   expect(await me(workspace)).toEqual(ME);
   expect(received.map(({ token }) => token)).toEqual(["old", "old", "fresh"]);
+});
+
+test("a request is never sent again as another user's, and the first user's next one is", async () => {
+  const fresh = tokenOf("ada", 2);
+  const { url, received } = await takes(fresh);
+  const renewed = [tokenOf("ben"), "no token at all", fresh];
+  for (const token of [tokenOf("ada", 1), undefined]) {
+    const given = [...(token ? [] : [tokenOf("ada", 1)]), ...renewed];
+    const workspace = new Workspace({ url, ...(token ? { token } : {}), renew: () => given.shift() ?? "" });
+    const save = () =>
+      data(workspace.client.POST("/api/contents", { body: { name: "n", type: "fragment", body: "b" } }));
+    expect(await failure(save())).toBeInstanceOf(OtherUser);
+    expect(await failure(workspace.runs.events("r").next())).toBeInstanceOf(OtherUser);
+    expect(await save()).toEqual(ME);
+  }
+  expect(new Set(received.map(({ token }) => token))).toEqual(new Set([tokenOf("ada", 1), fresh]));
 });
 
 test("a renewal that finds no network is a lost connection", async () => {
