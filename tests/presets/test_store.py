@@ -7,6 +7,7 @@ import pytest
 from carrel.contents import store as contents
 from carrel.contents.schemas import ContentType
 from carrel.errors import BadInput, FieldError, NotFound, PreconditionFailed
+from carrel.kit.http import body
 from carrel.kit.http.etag import ANY_VERSION, IfMatch
 from carrel.kit.sqlite.database import Connection
 from carrel.kit.sqlite.paging import Paging, decode
@@ -419,3 +420,20 @@ def test_who_combines_has_a_label_of_its_own_and_takes_calls(conn: Connection, f
 def test_a_model_s_name_longer_than_a_label_is_cut(conn: Connection, fields: dict[str, Any]) -> None:
     long = "local:" + "x" * 150
     assert rules.named([msgspec.convert({"model": long}, Candidate)]) == [long[:100]]
+
+
+def test_the_fullest_configuration_has_no_more_elements_than_allowed() -> None:
+    ids = [f"{number:032}" for number in range(1_000)]
+    same = dict.fromkeys(ids, ids[0])
+    checks = [{"kind": "contains", "texts": [f"{number}," for number in range(100)]} for _ in range(20)]
+    candidates = [{"label": f"c{number}", "existing": same} for number in range(20)]
+    sent = {
+        "name": "Full",
+        "inputs": ids,
+        "references": same,
+        "groups": {"by": "map", "of": same},
+        "checks": checks,
+        "generation": {"candidates": candidates},
+        "combination": {"candidates": candidates},
+    }
+    assert len(body.decode(msgspec.json.encode(sent), PresetIn, SETTINGS).generation.candidates) == 20

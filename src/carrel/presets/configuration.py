@@ -1,7 +1,7 @@
 """What a run is made from: documents, candidates, judges, limits. A preset keeps a configuration; a run copies one."""
 
 from collections.abc import Collection, Iterable, Iterator
-from typing import Annotated, Any, Literal, NamedTuple
+from typing import Annotated, Any, ClassVar, Literal, NamedTuple
 
 import msgspec
 from msgspec import Meta
@@ -170,6 +170,9 @@ class Configuration(In, frozen=True, kw_only=True):
     answers within a day; it goes with models of OpenAI and Anthropic, and with built-in ones. With `reuse`, answers and
     verdicts are those of earlier runs wherever the same was asked of the same model with the same parameters.
     """
+
+    MAX_ELEMENTS: ClassVar[int] = 50_000
+    """Twenty candidates may have answers to a thousand inputs each."""
 
     inputs: Annotated[list[ContentId], Meta(max_length=MAX_INPUTS)] = msgspec.field(default_factory=list)
     rows: Rows | None = None

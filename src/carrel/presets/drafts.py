@@ -4,7 +4,7 @@ A draft holds no content: one that a draft names can be deleted, and whoever ope
 """
 
 import re
-from typing import Annotated, Any, Final, Literal
+from typing import Annotated, Any, ClassVar, Final, Literal
 
 import msgspec
 from msgspec import UNSET, Meta, UnsetType
@@ -18,6 +18,7 @@ from carrel.kit.http.schema import In, Name
 from carrel.kit.sqlite.database import Connection
 from carrel.kit.sqlite.rows import Select
 from carrel.kit.sqlite.versions import NO_ROW, VERSION, version_of
+from carrel.presets.configuration import Configuration
 from carrel.vault.ids import DraftId, PresetId
 
 MAX_DRAFTS: Final = 50
@@ -42,6 +43,8 @@ class DraftIn(In, frozen=True, kw_only=True):
     `form` is the page of the app that can go on with it. `preset_id` is the preset that it changes; Carrel keeps null
     if there is no such preset. The client may send back the fields that Carrel keeps, unchanged.
     """
+
+    MAX_ELEMENTS: ClassVar[int] = Configuration.MAX_ELEMENTS
 
     name: Name
     form: Form

@@ -16,10 +16,11 @@ from litestar.types import ReceiveMessage
 from litestar.typing import FieldDefinition
 
 from carrel.errors import BadInput, FieldError
+from carrel.kit import json_elements
 from carrel.kit.http import faults
-from carrel.kit.http.limits import Check, compiled
+from carrel.kit.http.limits import Check, compiled, told
 from carrel.kit.http.problem import Malformed
-from carrel.kit.http.schema import Hidden
+from carrel.kit.http.schema import Hidden, In
 from carrel.kit.http.validation import explain
 from carrel.kit.sqlite.database import wipe
 
@@ -99,8 +100,12 @@ def decode(value: bytes, annotation: Any, limits: object) -> Any:
     """`value` as `annotation`, within `limits`.
 
     Raises:
-        BadInput: naming every fault, up to a bound, or else every limit that is exceeded.
+        BadInput: it has more elements than its type allows; or naming every fault, up to a bound, or else every limit
+            that is exceeded.
     """
+    most = _most_elements(annotation)
+    if json_elements.are_more_than(most, value):
+        raise BadInput.at("", f"must have at most {most:,} elements")
     try:
         data = _decoder(annotation).decode(value)
     except msgspec.ValidationError as error:
@@ -113,8 +118,13 @@ def decode(value: bytes, annotation: Any, limits: object) -> Any:
     if check is not None:
         check(data, "", limits, found)
     if found:
-        raise BadInput(errors=tuple(found))
+        raise BadInput(errors=told(found))
     return data
+
+
+@cache
+def _most_elements(annotation: Any) -> int:
+    return max(getattr(member, "MAX_ELEMENTS", In.MAX_ELEMENTS) for member in faults.members(annotation))
 
 
 @cache

@@ -5,6 +5,8 @@ into, so the cost follows the faults and not the size. Both are bounded.
 """
 
 from contextlib import suppress
+from functools import cache
+from itertools import islice
 from types import NoneType, UnionType
 from typing import Annotated, Any, Final, NamedTuple, Union, get_args, get_origin
 
@@ -12,10 +14,10 @@ import msgspec
 from msgspec.structs import fields
 
 from carrel.errors import FieldError
-from carrel.kit.http.limits import MAX_FAULTS, Check, compiled
+from carrel.kit.http.limits import MAX_FAULTS, Check, compiled, told
 from carrel.kit.http.validation import explain, join, name_of
 
-_MAX_PARTS: Final = 5_000
+_MAX_PARTS: Final = 1_000
 """How many fields and entries are looked at before the search ends with what it has found."""
 
 _ABSENT: Final = FieldError("", "a JSON body is required")
@@ -27,15 +29,15 @@ def of_body(value: bytes, annotation: Any, limits: object, first: FieldError) ->
     search = _Search(limits)
     # The decoder stopped before the end of the body, so what follows may be no JSON at all.
     with suppress(msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-        search.look(value, _Kind.of(annotation), "")
+        search.within(value, annotation, "")
     # The decoder's own word is among them, unless the search ended before it came that far.
     found = search.found if first in search.found else [first, *search.found]
-    return tuple(found[:MAX_FAULTS])
+    return told(found)
 
 
 def of_absence(annotation: Any) -> tuple[FieldError, ...]:
     """What a request without a body lacks: the body, and each field that must be in it."""
-    struct = next((member for member in _members(annotation) if _is_struct(member)), None)
+    struct = next((member for member in members(annotation) if _is_struct(member)), None)
     required = [field for field in fields(struct) if field.required] if struct is not None else []
     return (_ABSENT, *(FieldError(field.encode_name, "is required") for field in required))
 
@@ -47,9 +49,10 @@ class _Kind(NamedTuple):
     decoder: "msgspec.json.Decoder[Any]"
     check: Check | None
 
-    @classmethod
-    def of(cls, annotation: Any) -> "_Kind":
-        return cls(annotation, msgspec.json.Decoder(annotation), compiled(annotation))
+
+@cache
+def _kind(annotation: Any) -> _Kind:
+    return _Kind(annotation, msgspec.json.Decoder(annotation), compiled(annotation))
 
 
 class _Search:
@@ -67,19 +70,16 @@ class _Search:
             sound = kind.decoder.decode(value)
         except msgspec.ValidationError as error:
             count = len(self.found)
-            self._within(value, kind.annotation, path)
+            self.within(value, kind.annotation, path)
             if len(self.found) == count:
                 self.found.append(explain(str(error), path))
             return
         if kind.check is not None:
             kind.check(sound, path, self._limits, self.found)
 
-    def _is_over(self) -> bool:
-        return len(self.found) >= MAX_FAULTS or self._parts >= _MAX_PARTS
-
-    def _within(self, value: bytes | msgspec.Raw, annotation: Any, path: str) -> None:
+    def within(self, value: bytes | msgspec.Raw, annotation: Any, path: str) -> None:
         """The faults of its parts; none if the fault is not in a part."""
-        for member in _members(annotation):
+        for member in members(annotation):
             origin, arguments = get_origin(member), get_args(member)
             if _is_struct(member):
                 self._struct(value, member, path)
@@ -88,31 +88,35 @@ class _Search:
             elif origin is dict:
                 self._dict(value, arguments[1], path)
 
+    def _is_over(self) -> bool:
+        # One more than are told, so that it is known that there are more.
+        return len(self.found) > MAX_FAULTS or self._parts >= _MAX_PARTS
+
     def _struct(self, value: bytes | msgspec.Raw, struct: type[msgspec.Struct], path: str) -> None:
         parts = _split(value, dict[str, msgspec.Raw])
         if parts is None:
             return
         known = {field.encode_name: field for field in fields(struct)}
         if struct.__struct_config__.forbid_unknown_fields:
-            unknown = [join(path, name_of(name)) for name in parts if name not in known]
-            self.found += [FieldError(where, "is not a known field") for where in unknown[:MAX_FAULTS]]
+            unknown = islice((name for name in parts if name not in known), MAX_FAULTS + 1)
+            self.found += [FieldError(join(path, name_of(name)), "is not a known field") for name in unknown]
         for name, field in known.items():
             if self._is_over():
                 return
             if name in parts:
-                self.look(parts[name], _Kind.of(field.type), join(path, name))
+                self.look(parts[name], _kind(field.type), join(path, name))
             elif field.required:
                 self.found.append(FieldError(join(path, name), "is required"))
 
     def _list(self, value: bytes | msgspec.Raw, entry_type: Any, path: str) -> None:
-        kind = _Kind.of(entry_type)
+        kind = _kind(entry_type)
         for index, part in enumerate(_split(value, list[msgspec.Raw]) or ()):
             if self._is_over():
                 return
             self.look(part, kind, f"{path}[{index}]")
 
     def _dict(self, value: bytes | msgspec.Raw, entry_type: Any, path: str) -> None:
-        kind = _Kind.of(entry_type)
+        kind = _kind(entry_type)
         # The keys are the caller's own words, so the path does not name them.
         for part in (_split(value, dict[str, msgspec.Raw]) or {}).values():
             if self._is_over():
@@ -128,7 +132,7 @@ def _split(value: bytes | msgspec.Raw, into: Any) -> Any:
         return None
 
 
-def _members(annotation: Any) -> tuple[Any, ...]:
+def members(annotation: Any) -> tuple[Any, ...]:
     """The types that a value may have, without constraints, new names and null."""
     while True:
         if get_origin(annotation) is Annotated:
@@ -138,7 +142,7 @@ def _members(annotation: Any) -> tuple[Any, ...]:
         else:
             break
     if get_origin(annotation) in _UNIONS:
-        return tuple(inner for member in get_args(annotation) if member is not NoneType for inner in _members(member))
+        return tuple(inner for member in get_args(annotation) if member is not NoneType for inner in members(member))
     return (annotation,)
 
 

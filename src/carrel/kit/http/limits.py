@@ -10,8 +10,9 @@ from carrel.errors import FieldError
 from carrel.kit.http.schema import Limit
 from carrel.kit.http.validation import counted, join
 
-MAX_FAULTS: Final = 50
+MAX_FAULTS: Final = 20
 """How many faults an answer tells at most."""
+_MORE: Final = FieldError("", "and more faults than these")
 
 Check = Callable[[Any, str, object, list[FieldError]], None]
 """Appends what is wrong with a value at a path; the third argument has one attribute for each limit."""
@@ -20,6 +21,11 @@ Check = Callable[[Any, str, object, list[FieldError]], None]
 def compiled(annotation: Any) -> Check | None:
     """The check of every limit inside `annotation`; `None` if there is none."""
     return _compile(type_info(annotation), {})
+
+
+def told(found: list[FieldError]) -> tuple[FieldError, ...]:
+    """The faults that an answer tells, and that there are more, if so."""
+    return tuple(found) if len(found) <= MAX_FAULTS else (*found[:MAX_FAULTS], _MORE)
 
 
 def _compile(kind: Type, seen: dict[type, Check | None]) -> Check | None:
@@ -93,7 +99,7 @@ def _each(item: Check | None) -> Check | None:
 
     def check(value: Any, path: str, limits: object, found: list[FieldError]) -> None:
         for index, entry in enumerate(value):
-            if len(found) >= MAX_FAULTS:
+            if len(found) > MAX_FAULTS:
                 return
             item(entry, f"{path}[{index}]", limits, found)
 
@@ -107,7 +113,7 @@ def _values(inner: Check | None) -> Check | None:
     def check(value: Any, path: str, limits: object, found: list[FieldError]) -> None:
         # The keys are the caller's own words, so the path does not name them.
         for entry in value.values():
-            if len(found) >= MAX_FAULTS:
+            if len(found) > MAX_FAULTS:
                 return
             inner(entry, f"{path}[...]", limits, found)
 

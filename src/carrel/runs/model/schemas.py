@@ -1,6 +1,6 @@
 """What goes over the wire about runs."""
 
-from typing import Annotated, Literal
+from typing import Annotated, ClassVar, Literal
 
 import msgspec
 from msgspec import UNSET, Meta, UnsetType
@@ -46,6 +46,8 @@ class ExecuteIn(In, frozen=True):
 
 class RunIn(ExecuteIn, frozen=True):
     """A run to be made, from either a preset or a configuration of its own."""
+
+    MAX_ELEMENTS: ClassVar[int] = Configuration.MAX_ELEMENTS
 
     preset_id: PresetId | None = None
     configuration: Configuration | None = None
