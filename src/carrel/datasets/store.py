@@ -5,10 +5,10 @@ from itertools import islice
 from typing import Final, NamedTuple
 
 from carrel.config import Settings
-from carrel.datasets import reading
+from carrel.datasets import reading, rows
 from carrel.datasets.columns import check_roles
 from carrel.datasets.refusals import MAX_NAMED_FAULTS, ColumnsInvalid, DataSetInUse, RowsInvalid, fault
-from carrel.datasets.rows import Version, find
+from carrel.datasets.rows import Choice, Version, find
 from carrel.datasets.schemas import Column, DataSet, DataSetChange, DataSetSummary, Format, Upload
 from carrel.datasets.table import CheckedTable, cell_fault
 from carrel.errors import FieldError, NotFound
@@ -154,9 +154,9 @@ def _keep_present(conn: Connection, data_set_id: DataSetId, if_match: IfMatch) -
 
 
 def _fill(conn: Connection, seq: int, batch: int, table: CheckedTable) -> None:
-    rows = table.rows()
+    found = table.rows()
     # `run` gives the core away after each statement: where others want it, 5,000 rows would take a minute.
-    while some := [(seq, batch, row.number, row.id, as_json(row.cells)) for row in islice(rows, _ROWS_PER_TURN)]:
+    while some := [(seq, batch, row.number, row.id, as_json(row.cells)) for row in islice(found, _ROWS_PER_TURN)]:
         conn.take_turn()
         conn.executemany("INSERT INTO data_set_rows (data_set, batch, ordinal, id, cells) VALUES (?, ?, ?, ?, ?)", some)
         os.sched_yield()
@@ -177,21 +177,17 @@ def _check_columns(present: list[Column], wanted: list[Column]) -> None:
 
 
 def _check_cells(conn: Connection, present: Version, wanted: list[Column]) -> None:
-    """Check the cells of columns whose role changes."""
+    """Check the cells of columns whose role changes. Each row is read once: all its cells are one JSON text."""
     changed = [place for place, column in enumerate(wanted) if column.role != present.columns[place].role]
     faults: list[FieldError] = []
-    for place in changed:
-        cells = conn.each(
-            "SELECT ordinal, json_extract(cells, ?) FROM data_set_rows WHERE data_set = ? AND batch = ?"
-            " ORDER BY ordinal",
-            *(f"$[{place}]", present.seq, present.batch),
-        )
-        column = wanted[place]
-        for number, cell in cells:
-            message = cell_fault(column.role, cell)
+    for row in rows.each(conn, present, Choice()) if changed else ():
+        conn.take_turn()
+        for place in changed:
+            column = wanted[place]
+            message = cell_fault(column.role, row.cells[place])
             if message is not None:
-                faults.append(fault(number, message, (place + 1, column.name)))
-            if len(faults) >= MAX_NAMED_FAULTS:
-                raise RowsInvalid(errors=tuple(faults))
+                faults.append(fault(row.ordinal, message, (place + 1, column.name)))
+        if len(faults) >= MAX_NAMED_FAULTS:
+            break
     if faults:
-        raise RowsInvalid(errors=tuple(faults))
+        raise RowsInvalid(errors=tuple(faults[:MAX_NAMED_FAULTS]))

@@ -1,6 +1,6 @@
 """Contents on their way into a run's snapshot: resolved with the texts that were given, and kept."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from carrel.config import Settings
@@ -97,6 +97,11 @@ class TextCache:
         """Keep a text of a row and return its number."""
         self._budget.read(bytes_of(body))
         return self._keep(body)
+
+    def texts(self, bodies: Sequence[str]) -> list[int]:
+        """Keep the texts of some rows and return their numbers."""
+        self._budget.read(sum(map(bytes_of, bodies)))
+        return texts.keep_all(self._conn, self._seq, bodies) if self._seq is not None else [0] * len(bodies)
 
     def schema(self, schema: dict[str, Any] | None) -> int | None:
         """Keep the schema of a candidate's answers and return its number; `None` if there is none."""

@@ -1,6 +1,7 @@
 """The texts of a run's snapshot. Each text is stored once."""
 
 import hashlib
+from collections.abc import Sequence
 from typing import Final, NamedTuple
 
 import msgspec
@@ -26,17 +27,28 @@ _texts = Select(_Kept)
 def keep(conn: Connection, run: int, text: str, slots: list[Slot] | None = None) -> int:
     """Store `text` unless it is stored already, and return its number."""
     places = msgspec.json.encode(slots or [])
+    return _keep(conn, run, [(_digest(places, text), places.decode(), text)])[0]
+
+
+def keep_all(conn: Connection, run: int, texts: Sequence[str]) -> list[int]:
+    """The same for some hundred texts without placeholders, with fewer statements."""
+    return _keep(conn, run, [(_digest(b"[]", text), "[]", text) for text in texts])
+
+
+def _keep(conn: Connection, run: int, kept: list[tuple[bytes, str, str]]) -> list[int]:
+    sql = f"INSERT INTO run_texts (run, digest, slots, body) VALUES ({run}, ?, ?, ?) ON CONFLICT DO NOTHING"
+    conn.executemany(sql, kept)
+    wanted = ",".join("?" * len(kept))
+    digests = [digest for digest, _, _ in kept]
+    found = dict(conn.all(f"SELECT digest, seq FROM run_texts WHERE run = ? AND digest IN ({wanted})", run, *digests))
+    return [found[digest] for digest in digests]
+
+
+def _digest(places: bytes, text: str) -> bytes:
     hashed = hashlib.sha256(places + b"\n")
     for start in range(0, len(text), _HASHED_AT_ONCE):
         hashed.update(text[start : start + _HASHED_AT_ONCE].encode())
-    digest = hashed.digest()
-    sql = "INSERT INTO run_texts (run, digest, slots, body) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING RETURNING seq"
-    kept: list[int] = conn.column(sql, run, digest, places.decode(), text)
-    if not kept:
-        kept = conn.column("SELECT seq FROM run_texts WHERE run = ? AND digest = ?", run, digest)
-    if not kept:
-        raise CarrelError
-    return kept[0]
+    return hashed.digest()
 
 
 def read(conn: Connection, number: int) -> str:
