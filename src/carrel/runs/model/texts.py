@@ -38,9 +38,10 @@ def keep_all(conn: Connection, run: int, texts: Sequence[str]) -> list[int]:
 def _keep(conn: Connection, run: int, kept: list[tuple[bytes, str, str]]) -> list[int]:
     sql = f"INSERT INTO run_texts (run, digest, slots, body) VALUES ({run}, ?, ?, ?) ON CONFLICT DO NOTHING"
     conn.executemany(sql, kept)
-    wanted = ",".join("?" * len(kept))
     digests = [digest for digest, _, _ in kept]
-    found = dict(conn.all(f"SELECT digest, seq FROM run_texts WHERE run = ? AND digest IN ({wanted})", run, *digests))
+    wanted = ",".join("?" * len(digests))
+    rows = conn.all(f"SELECT digest, seq FROM run_texts WHERE run = ? AND digest IN ({wanted})", run, *digests)
+    found: dict[bytes, int] = dict(rows)
     return [found[digest] for digest in digests]
 
 
