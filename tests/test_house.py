@@ -23,9 +23,9 @@ def test_imports_go_downward_only() -> None:
     assert done.returncode == 0, done.stdout
 
 
-def test_no_file_is_over_400_lines() -> None:
+def test_a_file_of_more_than_600_lines_holds_two_nouns() -> None:
     long = {str(path.relative_to(ROOT)): len(path.read_text().splitlines()) for path in SOURCES}
-    assert {name: lines for name, lines in long.items() if lines > 400} == {}
+    assert {name: lines for name, lines in long.items() if lines > 600} == {}
 
 
 def test_every_module_opens_with_a_sentence() -> None:

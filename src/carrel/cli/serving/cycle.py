@@ -67,6 +67,9 @@ class Cycle(RequestResponseCycle):
         if _CONTROL.search(b"".join(lines)):
             raise RuntimeError("a control character in a header")
         self.response_started = True
+        if self.waiting_for_100_continue and self.more_body:
+            # The client may leave the body out now, or not: what comes next may be either (RFC 9110, section 10.1.1).
+            self.keep_alive = False
         self.waiting_for_100_continue = False
         # The names are in lower case, as ASGI has them.
         named = dict(headers)
@@ -109,6 +112,4 @@ class Cycle(RequestResponseCycle):
         if not more_body:
             self.response_complete = True
             self.message_event.set()
-            if not self.keep_alive:
-                self.transport.close()
             self.on_response()

@@ -1,4 +1,7 @@
-"""uvicorn's HTTP protocol with limits that it lacks: on the size of a request's head, and on slow clients.
+"""uvicorn's HTTP protocol, stricter about where a request ends, and with limits on heads and on slow clients.
+
+Each request that was read is answered once, in its turn. What cannot be read is refused after the answers before it,
+and ends the connection.
 
 A request that is refused here never reaches the application, but gets an answer of the same shape. What the parser
 calls for each request, line and piece stands here whole: calling uvicorn's own methods besides, for settings that
@@ -53,6 +56,9 @@ MANY_CHUNKS: Final = 64
 """In what is received at once. If there are more, each has less than a hundred bytes, and their pace is another."""
 MAX_AHEAD: Final = 16
 """Requests that a client sends before the one at work is answered. Browsers send none ahead."""
+LINGER_SECONDS: Final = 2.0
+"""For this long a client may go on sending when its last answer is on its way. If the connection were closed at once,
+its next byte would be answered by a reset, which can take the answer away from it."""
 SWEEP_SECONDS: Final = 5.0
 now = time.monotonic
 
@@ -83,6 +89,14 @@ class Protocol(Reader):
         self._fresh = True
         self._idle_since: float | None = None
         """When the last request was answered, until the next begins. A timer for each would cost more."""
+        self._at_work: Cycle | None = None
+        """The request that the application answers now. `cycle` is the last one that was read."""
+        self.refusal: CarrelError | None = None
+        """What the client is told when all requests before are answered."""
+        self._ended: float | None = None
+        """When the last answer was given. What the client sends from then on is ignored."""
+        self._is_chunked = False
+        self._hosts = 0
         self._untaken = 0
         self._taken = self.heard
         self._caller = Caller(self._drop, self._all_taken)
@@ -111,24 +125,29 @@ class Protocol(Reader):
     def connection_lost(self, exc: Exception | None) -> None:
         """The client has left: nothing that only it waits for goes on."""
         super().connection_lost(exc)
+        self._stop_working()
         self._caller.leave()
 
     def data_received(self, data: bytes) -> None:
         """Bytes of a request."""
         self.heard = heard = now()
+        if self.refusal is not None or self._ended is not None:
+            self._ignore(len(data))
+            self._rest(self.pace.wait(len(data)))
+            return
         credit = self._credit_until + len(data) / LEAST_BYTES
         self._credit_until = credit if credit < heard + CREDIT_SECONDS else heard + CREDIT_SECONDS
         self._pieces = 0
         unwanted = self._unwanted
         try:
-            self.parser.feed_data(data)
+            try:
+                self.parser.feed_data(data)
+            except httptools.HttpParserUpgrade as upgrade:
+                self._ignore_upgrade(data[upgrade.args[0] :])
         except httptools.HttpParserError as error:
             # What a method below has raised to the parser, or the parser's own complaint.
             raised = error.__context__
             self._refuse(raised if isinstance(raised, CarrelError) else Malformed())
-            return
-        except httptools.HttpParserUpgrade:
-            # The request for another protocol was answered as any other.
             return
         if self._pieces > MANY_CHUNKS:
             self._rest(self.chunk_pace.wait(self._pieces))
@@ -136,8 +155,21 @@ class Protocol(Reader):
             self._rest(self.pace.wait(len(data)))
         if self._in_message and not self._pieces:
             self._head_bytes += len(data)
-            if self._head_bytes > MAX_HEAD_BYTES and not self.transport.is_closing():
+            if self._head_bytes > MAX_HEAD_BYTES:
                 self._refuse(Malformed())
+
+    def _ignore_upgrade(self, data: bytes) -> None:
+        """Read the body of a request that asks for another protocol, and what follows; it is answered as any other.
+
+        RFC 9110, section 7.8, lets a server ignore the wish. The parser takes the end of such a head for the end of the
+        request, whatever the head says of a body: what follows would be read as requests that nobody has sent. Another
+        parser begins at the body; its head says where that ends, and no callback below heeds it within a request.
+        """
+        framing = b"transfer-encoding: chunked" if self._is_chunked else b"content-length: %d" % self.due
+        stays = b"keep-alive" if self.parser.should_keep_alive() else b"close"
+        self.parser = httptools.HttpRequestParser(self)
+        self.parser.feed_data(b"POST / HTTP/1.1\r\nconnection: %b\r\n%b\r\n\r\n" % (stays, framing))
+        self.parser.feed_data(data)
 
     def _rest(self, seconds: float) -> None:
         """Leave the rest of the body where it is, until others have had their turn."""
@@ -158,13 +190,16 @@ class Protocol(Reader):
 
     def on_message_begin(self) -> None:
         """A request starts."""
+        if self._in_message:
+            return
         self.url = b""
         self.headers = []
         self.expect_100_continue = False
         self._idle_since = None
         self._fresh = False
         self._in_head = self._in_message = True
-        self._head_bytes = self._line_bytes = self._unwanted = 0
+        self._head_bytes = self._line_bytes = self._unwanted = self._hosts = 0
+        self._is_chunked = False
         self._began = self.heard
         self._credit_until = self.heard + CREDIT_SECONDS
 
@@ -179,6 +214,13 @@ class Protocol(Reader):
             if name == b"content-length":
                 # The parser has read it, and it is a number.
                 self.due = int(value)
+            elif name == b"transfer-encoding":
+                # The parser lets other codings before this one pass, and repeated ones. Nobody here undoes them.
+                if self._is_chunked or value.lower() != b"chunked":
+                    raise Malformed
+                self._is_chunked = True
+            elif name == b"host":
+                self._hosts += 1
             elif name == b"expect" and value.lower() == b"100-continue":
                 self.expect_100_continue = True
             self.headers.append((name, value))
@@ -192,9 +234,15 @@ class Protocol(Reader):
 
     def on_headers_complete(self) -> None:
         """Its head is complete: the application begins, or does so when the requests before this one are answered."""
-        self._in_head = False
+        if not self._in_head:
+            return
         parser = self.parser
         version = parser.get_http_version()
+        method = parser.get_method().decode("ascii")
+        # RFC 9112: 2.3 on versions, 3.2 on one host, 6.1 on codings that old clients do not know. No tunnel begins.
+        is_clear = self._hosts == 1 if version == "1.1" else version == "1.0" and not self._is_chunked
+        if not is_clear or method == "CONNECT":
+            raise Malformed
         address = httptools.parse_url(self.url)
         path = address.path.decode("ascii")
         scope: dict[str, Any] = {
@@ -204,7 +252,7 @@ class Protocol(Reader):
             "server": self.server,
             "client": self.client,
             "scheme": self.scheme,
-            "method": parser.get_method().decode("ascii"),
+            "method": method,
             "root_path": "",
             "path": unquote(path) if "%" in path else path,
             "raw_path": address.path,
@@ -213,8 +261,9 @@ class Protocol(Reader):
             "state": self.app_state.copy(),
             CALLER: self._caller,
         }
-        before = self.cycle
-        self.cycle = Cycle(
+        if len(self.pipeline) >= MAX_AHEAD:
+            raise TooManyRequests(retry_after_seconds=1)
+        self.cycle = cycle = Cycle(
             scope,  # type: ignore[arg-type]  # ASGI lets a server add keys
             self.transport,
             self.flow,
@@ -227,13 +276,16 @@ class Protocol(Reader):
             keep_alive=version != "1.0" and parser.should_keep_alive(),
             on_response=self.on_response_complete,
         )
-        if before is None or before.response_complete:
-            self._start_asgi_task(self.cycle, self.app)
-        elif len(self.pipeline) >= MAX_AHEAD:
-            raise TooManyRequests(retry_after_seconds=1)
+        self._in_head = False
+        if self._at_work is None:
+            self._work(cycle)
         else:
             self.flow.pause_reading()
-            self.pipeline.appendleft((self.cycle, self.app))
+            self.pipeline.appendleft((cycle, self.app))
+
+    def _work(self, cycle: Cycle) -> None:
+        self._at_work = cycle
+        self._start_asgi_task(cycle, self.app)
 
     def on_body(self, body: bytes) -> None:
         """A piece of its body. Other code limits the body; this class limits everything around it."""
@@ -242,10 +294,8 @@ class Protocol(Reader):
         self.due -= len(body)
         cycle = self.cycle
         if cycle.response_complete:
-            self._unwanted += len(body)
             wipe(body)
-            if self._unwanted > UNWANTED_BYTES and not self.transport.is_closing():
-                self.transport.close()
+            self._ignore(len(body))
             return
         if not isinstance(cycle.body, Body):
             cycle.body = Body()  # type: ignore[assignment]  # what uvicorn does with it, it can
@@ -256,6 +306,9 @@ class Protocol(Reader):
 
     def on_message_complete(self) -> None:
         """Its body is complete."""
+        if self.parser.should_upgrade():
+            # It is not: `_ignore_upgrade` reads it.
+            return
         self._in_message = False
         self.due = 0
         if self.cycle.response_complete:
@@ -266,15 +319,23 @@ class Protocol(Reader):
 
     def on_response_complete(self) -> None:
         """The answer is sent. What the application left unread of the body may hold a key."""
-        # A later request may wait already, and its body is not read yet.
-        if self.cycle.response_complete and isinstance(self.cycle.body, Body):
-            self.cycle.body.wipe()
+        answered, self._at_work = self._at_work, None
         self.server_state.total_requests += 1
+        if answered is None:
+            return
+        if isinstance(answered.body, Body):
+            answered.body.wipe()
         if self.transport.is_closing():
+            return
+        if not answered.keep_alive:
+            self._end()
+            return
+        if self.refusal is not None and not self.pipeline:
+            self._tell(self.refusal)
             return
         self.flow.resume_reading()
         if self.pipeline:
-            self._start_asgi_task(*self.pipeline.pop())
+            self._work(self.pipeline.pop()[0])  # type: ignore[arg-type]  # all are ours
         elif self.cycle.response_complete:
             self._idle_since = now()
             if not self._in_message:
@@ -286,6 +347,28 @@ class Protocol(Reader):
         self.headers = []
 
     def _refuse(self, error: CarrelError) -> None:
+        """Read no more. The client is told why after the answers that are under way."""
+        broken: Cycle | None = None
+        if self._in_message and not self._in_head:
+            broken = self.cycle  # type: ignore[assignment]  # ours
+        if broken is not None and broken.response_complete:
+            # It has had its answer, and there is no request to which another one would belong.
+            self._end()
+        elif broken is not None and broken is self._at_work:
+            if broken.response_started:
+                self.transport.abort()
+            else:
+                # The application waits for the rest of its body, so it has done nothing.
+                self._tell(error)
+        else:
+            if broken is not None:
+                self.pipeline.popleft()
+            if self._at_work is None:
+                self._tell(error)
+            else:
+                self.refusal = error
+
+    def _tell(self, error: CarrelError) -> None:
         body = encoded(problem.answer(error, "").content)
         status = HTTPStatus(error.status)
         retry_after = b"" if error.retry_after_seconds is None else b"retry-after: %d\r\n" % error.retry_after_seconds
@@ -296,10 +379,35 @@ class Protocol(Reader):
             + b"content-length: %d\r\n\r\n" % len(body)
             + body
         )
-        self.transport.close()
+        self._end()
+
+    def _ignore(self, size: int) -> None:
+        self._unwanted += size
+        if self._unwanted > UNWANTED_BYTES and not self.transport.is_closing():
+            self.transport.close()
+
+    def _end(self) -> None:
+        """Send no more. The client may take what was sent before the connection is closed."""
+        if self._ended is not None or self.transport.is_closing():
+            return
+        self._ended = now()
+        self._stop_working()
+        self.pipeline.clear()
+        if self.transport.can_write_eof():
+            self.transport.write_eof()
+            self.flow.resume_reading()
+        else:
+            self.transport.close()
+
+    def _stop_working(self) -> None:
+        if self._at_work is not None:
+            self._at_work.disconnected = True
+            self._at_work.message_event.set()
 
     def is_too_slow(self, at: float) -> bool:
         """Whether its client has kept the connection open for too long without a complete request."""
+        if self._ended is not None:
+            return at - self._ended > LINGER_SECONDS
         if self._in_head:
             return at - self._began > HEAD_SECONDS
         if self._in_message and at > self._credit_until:
