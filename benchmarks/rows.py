@@ -63,10 +63,16 @@ def running(
             if time.monotonic() > deadline or process.poll() is not None:
                 raise RuntimeError(f"{command} did not start")
             time.sleep(0.02)
-        yield Server(port, process.pid, (environ or {}).get("CARREL_PLUGIN_SECRET", ""))
+        yield Server(port, _at_work(process.pid), (environ or {}).get("CARREL_PLUGIN_SECRET", ""))
     finally:
         process.terminate()
         process.wait(30)
+
+
+def _at_work(pid: int) -> int:
+    """The process that serves: a child that runs the same program, if there is one."""
+    command = psutil.Process(pid).cmdline()
+    return next((child.pid for child in psutil.Process(pid).children() if child.cmdline() == command), pid)
 
 
 def _answers(port: int, path: str) -> bool:

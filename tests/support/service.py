@@ -14,6 +14,7 @@ from typing import Protocol
 from urllib.error import URLError
 from urllib.request import urlopen
 
+from tests.support.processes import at_work
 from tests.support.tls import trusting
 
 START_SECONDS = 120.0
@@ -26,8 +27,8 @@ _PORTS = range(20_000, 32_000)
 class Process(Protocol):
     """What tests do with a running service: as much of `subprocess.Popen`."""
 
-    pid: int
-
+    @property
+    def pid(self) -> int: ...
     def poll(self) -> int | None: ...
     def wait(self, timeout: float | None = None) -> int: ...
     def send_signal(self, sig: int) -> None: ...
@@ -40,10 +41,43 @@ class Launch(Protocol):
     def __call__(self, command: list[str], env: dict[str, str], cwd: Path, log: Path) -> Process: ...
 
 
+class Launched:
+    """A command in a process of its own. Signals go to the process that works, not to the one that stands before it."""
+
+    def __init__(self, process: subprocess.Popen[bytes]) -> None:
+        self._process = process
+        self._working: int | None = None
+
+    @property
+    def pid(self) -> int:
+        if self._working is None:
+            working = at_work(self._process.pid)
+            if working == self._process.pid:
+                return working
+            self._working = working
+        return self._working
+
+    def poll(self) -> int | None:
+        return self._process.poll()
+
+    def wait(self, timeout: float | None = None) -> int:
+        return self._process.wait(timeout)
+
+    def send_signal(self, sig: int) -> None:
+        if self.poll() is None:
+            with suppress(ProcessLookupError):
+                os.kill(self.pid, sig)
+
+    def kill(self) -> None:
+        self.send_signal(signal.SIGKILL)
+
+
 def launch(command: list[str], env: dict[str, str], cwd: Path, log: Path) -> Process:
     """As an operator starts it."""
     with log.open("ab") as written:
-        return subprocess.Popen(command, env=env, cwd=cwd, stdout=written, stderr=written, stdin=subprocess.DEVNULL)
+        return Launched(
+            subprocess.Popen(command, env=env, cwd=cwd, stdout=written, stderr=written, stdin=subprocess.DEVNULL)
+        )
 
 
 @dataclass

@@ -14,6 +14,7 @@ from carrel.kit.processes.worker import Worker
 from carrel.reports import archive, rendering
 from carrel.transfer import outgoing
 from tests.support.host import PLUGIN, Host, code_of
+from tests.support.processes import at_work
 from tests.support.transfers import SECRET, exported, furnished
 from tests.support.web_runs import ended, planned
 from tests.support.zips import entries, table
@@ -81,7 +82,7 @@ async def test_a_report_that_cannot_be_made_in_time_keeps_nobody_from_the_rest(
     # A process that is stopped answers at no time, however long this one waits for its next turn.
     (worker,) = workers
     assert worker.pid is not None
-    os.kill(worker.pid, signal.SIGSTOP)
+    os.kill(at_work(worker.pid), signal.SIGSTOP)
     monkeypatch.setattr(rendering, "TIMEOUT_SECONDS", 0.0)
     found = entries(await exported(client, session))
     assert names - {name.rpartition("/")[2] for name in found} == {"report.html"}

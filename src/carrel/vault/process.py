@@ -4,10 +4,8 @@ import ctypes
 import os
 import resource
 
-from carrel.kit.processes import allocator
+from carrel.kit.processes import allocator, private_memory
 
-_PR_GET_DUMPABLE = 3
-_PR_SET_DUMPABLE = 4
 _M_PERTURB = -6
 _M_ARENA_MAX = -8
 _BLOCK_SIZES = (64, 200, 520, 1_000, 4_000)
@@ -38,8 +36,7 @@ def harden() -> None:
       descriptors.
     """
     os.umask(0o077)
-    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    _libc.prctl(_PR_SET_DUMPABLE, 0, 0, 0, 0)
+    private_memory.keep()
     overwrite_freed_memory()
     _tune_allocator(_M_ARENA_MAX, 1)
     _raise_soft_limit(resource.RLIMIT_NOFILE, _DESCRIPTORS)
@@ -89,7 +86,7 @@ def can_dump_core() -> bool:
 
 def can_be_read() -> bool:
     """Whether another process of the same account could read this one's memory."""
-    return bool(_libc.prctl(_PR_GET_DUMPABLE, 0, 0, 0, 0) != 0)
+    return not private_memory.is_kept()
 
 
 def _raise_soft_limit(kind: int, wanted: int) -> None:

@@ -16,6 +16,7 @@ from carrel.kit.processes import confinement
 from carrel.kit.processes.jobs import Jobs
 from carrel.kit.processes.worker import Worker
 from tests.support import worker_jobs as jobs
+from tests.support.processes import at_work
 
 DENIED = {f"PermissionError {errno.EPERM}", f"PermissionError {errno.EACCES}"}
 DENIED_LIMIT = "ValueError "  # what Python makes of it
@@ -95,8 +96,8 @@ async def test_the_kernel_refuses_calls_past_pythons_own(worker: Worker) -> None
 
 
 async def test_nobody_reads_its_memory_and_requests_go_first(worker: Worker) -> None:
-    pid = worker.pid
-    assert pid is not None
+    assert worker.pid is not None
+    pid = at_work(worker.pid)
     assert os.stat(f"/proc/{pid}/mem").st_uid == 0  # the kernel's sign for a process that cannot be dumped
     limits = Path(f"/proc/{pid}/limits").read_text()
     assert re.search(r"Max core file size +0 +0 ", limits)

@@ -3,14 +3,12 @@
 import asyncio
 import operator
 import os
-import select
 import signal
 import subprocess
 import sys
 from collections.abc import AsyncIterator
 from pathlib import Path
 
-import psutil
 import pytest
 import uvloop
 
@@ -18,6 +16,7 @@ from carrel.errors import FieldError, NotFound
 from carrel.kit.processes.jobs import Bounds, WorkerDied, WorkerFailed, WorkerLied, WorkerTimedOut
 from carrel.kit.processes.worker import Worker
 from tests.support import worker_jobs as jobs
+from tests.support.processes import at_work, ended
 
 SCRIPT = """
 import asyncio, os, signal, sys
@@ -58,18 +57,6 @@ async def in_flight(worker: Worker) -> asyncio.Task[None]:
     return task
 
 
-def ended(pid: int, *, within_seconds: float) -> bool:
-    """Whether the process, which need not be ours, ends in time."""
-    try:
-        handle = os.pidfd_open(pid)
-    except ProcessLookupError:
-        return True
-    try:
-        return bool(select.select([handle], [], [], within_seconds)[0])
-    finally:
-        os.close(handle)
-
-
 async def test_nothing_starts_before_the_first_call(worker: Worker) -> None:
     assert worker.pid is None
     assert await worker.run(jobs.add, 1, 2) == 3
@@ -78,14 +65,16 @@ async def test_nothing_starts_before_the_first_call(worker: Worker) -> None:
 
 async def test_one_process_serves_all_calls_in_turn(worker: Worker) -> None:
     pids = await asyncio.gather(*(worker.run(jobs.pid) for _ in range(20)))
-    assert set(pids) == {worker.pid}
+    assert worker.pid is not None
+    assert set(pids) == {at_work(worker.pid)}
 
 
 async def test_an_error_on_the_list_is_raised_here_and_the_process_stays(worker: Worker) -> None:
     with pytest.raises(NotFound):
         await worker.run(jobs.fail, "NotFound")
     before = worker.pid
-    assert await worker.run(jobs.pid) == before
+    assert before is not None
+    assert await worker.run(jobs.pid) == at_work(before)
 
 
 async def test_what_is_not_on_the_list_is_a_failure_and_the_process_stays(worker: Worker) -> None:
@@ -101,7 +90,7 @@ async def test_a_result_of_another_type_than_promised_costs_the_process(worker: 
     before = await worker.run(jobs.pid)
     with pytest.raises(WorkerLied):
         await worker.run(jobs.promise)
-    assert not psutil.pid_exists(before)
+    assert ended(before, within_seconds=60)
     assert await worker.run(jobs.add, 1) == 2
 
 
@@ -136,13 +125,13 @@ async def test_megabytes_travel_both_ways(worker: Worker) -> None:
 
 async def test_a_call_whose_process_is_killed_says_so_and_the_next_gets_a_new_one(worker: Worker) -> None:
     call = await in_flight(worker)
-    killed = worker.pid
-    assert killed is not None
+    assert worker.pid is not None
+    killed = at_work(worker.pid)
     os.kill(killed, signal.SIGKILL)
     with pytest.raises(WorkerDied):
         await call
     assert await worker.run(jobs.pid) not in (killed, os.getpid())
-    assert not psutil.pid_exists(killed)
+    assert ended(killed, within_seconds=60)
     with pytest.raises(WorkerDied):
         await worker.run(jobs.die)
 
@@ -150,7 +139,7 @@ async def test_a_call_whose_process_is_killed_says_so_and_the_next_gets_a_new_on
 async def test_a_process_that_died_between_calls_is_replaced_unnoticed(worker: Worker) -> None:
     dead = await worker.run(jobs.pid)
     os.kill(dead, signal.SIGKILL)
-    os.waitid(os.P_PID, dead, os.WEXITED | os.WNOWAIT)
+    assert ended(dead, within_seconds=60)
     assert await worker.run(jobs.pid) != dead
 
 
@@ -158,7 +147,7 @@ async def test_a_call_over_its_time_is_ended_with_its_process(worker: Worker) ->
     slow = await worker.run(jobs.pid)
     with pytest.raises(WorkerTimedOut):
         await worker.run(jobs.sleep, LONG_SECONDS, timeout_seconds=0.05)
-    assert not psutil.pid_exists(slow)
+    assert ended(slow, within_seconds=60)
     assert await worker.run(jobs.add, 1, 1, timeout_seconds=60) == 2
 
 
@@ -182,12 +171,12 @@ async def test_a_cancelled_call_wedges_nothing(worker: Worker) -> None:
 
 async def test_closing_ends_the_call_under_way_and_those_that_wait(worker: Worker) -> None:
     calls = [await in_flight(worker), asyncio.create_task(worker.run(jobs.pid))]
-    pid = worker.pid
-    assert pid is not None
+    assert worker.pid is not None
+    pid = at_work(worker.pid)
     await worker.close()
     outcomes = await asyncio.gather(*calls, return_exceptions=True)
     assert [type(outcome) for outcome in outcomes] == [WorkerDied, WorkerDied]
-    assert not psutil.pid_exists(pid)
+    assert ended(pid, within_seconds=60)
     with pytest.raises(WorkerDied):
         await worker.run(jobs.pid)
     await worker.close()

@@ -25,7 +25,7 @@ from carrel.cli.serving.tls import Certificate, CertificateUnusable
 from carrel.errors import CarrelError, Unavailable
 from carrel.kit import logs
 from carrel.kit.http import problem
-from carrel.kit.processes import scheduling, service_manager
+from carrel.kit.processes import private_memory, scheduling, service_manager
 
 _KEEP_ALIVE_SECONDS = 75
 _DRAIN_SECONDS = 10
@@ -42,6 +42,9 @@ class ReloadRefused(Exception):
 
 
 _CERTIFICATE_UNUSABLE = "--tls-cert, --tls-key: cannot be read, or do not belong together"
+
+
+_OPEN_AT_START = "let the account run the file of Python without reading it, or set kernel.yama.ptrace_scope to 1"
 
 
 class StartRefused(Exception):
@@ -100,6 +103,8 @@ class _Server(uvicorn.Server):
             host, port, *_ = sockets[0].getsockname()
             logs.info("listening", host=host, port=port, version=__version__)
             service_manager.tell("READY=1")
+            if private_memory.is_open_at_start():
+                logs.warning("memory-open-at-start", reason=_OPEN_AT_START)
         # Objects that exist now stay until the end, so the garbage collector need not look at them.
         gc.freeze()
         gc.enable()

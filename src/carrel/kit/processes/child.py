@@ -1,6 +1,6 @@
 """The other side of `worker.py`: a process that confines itself and then answers the calls of one closed list.
 
-It is started as a file, with the name of the list's module, the processor time of a call and the parent's search path.
+It is started as a file, with the name of the list's module, the processor time of a call and the service's search path.
 """
 
 import gc
@@ -17,18 +17,21 @@ _PAUSE_SECONDS = 0.1
 
 
 def main() -> None:
-    """Answer calls until the parent hangs up."""
-    for ignored in (signal.SIGINT, signal.SIGTERM):  # the parent decides when to end, and hangs up when it ends itself
+    """Answer calls until the service hangs up."""
+    for ignored in (signal.SIGINT, signal.SIGTERM):  # the service decides when to end, and hangs up when it ends itself
         signal.signal(ignored, signal.SIG_IGN)
     module, cpu_seconds = sys.argv[1], float(sys.argv[2])
-    sys.path[:] = sys.argv[3:]  # the parent's, so that the child finds the same modules
+    sys.path[:] = sys.argv[3:]  # the service's, so that the worker finds the same modules
+
+    from carrel.kit.processes import private_memory
+
+    private_memory.continue_in_child({})
 
     import msgspec
 
     from carrel.kit.processes import confinement
     from carrel.kit.processes.jobs import LENGTH, Jobs
 
-    confinement.keep_memory_private()
     os.nice(_LOWER_PRIORITY)  # requests go first
     jobs: Jobs = importlib.import_module(module).JOBS
     jobs.ready()
@@ -54,7 +57,7 @@ def main() -> None:
 
 
 def _receive(stream: BufferedIOBase, length: int) -> bytes:
-    """So many bytes; none when the parent has hung up."""
+    """So many bytes; none when the service has hung up."""
     received = stream.read(length)
     return received if len(received) == length else b""
 

@@ -13,9 +13,10 @@ from typing import Final, NamedTuple
 
 import msgspec
 
+from carrel.kit.processes import private_memory
+
 _libc = ctypes.CDLL(None, use_errno=True)
 
-_PR_SET_DUMPABLE: Final = 4
 _PR_SET_NO_NEW_PRIVS: Final = 38
 
 _NOBODY: Final = 65534
@@ -102,12 +103,6 @@ class Confined(msgspec.Struct, frozen=True, tag="confined"):
         return [name for name, holds in held.items() if holds]
 
 
-def keep_memory_private() -> None:
-    """Let nobody read this process's memory: no core files, and no other process of the same account."""
-    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    _libc.prctl(_PR_SET_DUMPABLE, 0, 0, 0, 0)
-
-
 def confine(memory_bytes: int) -> Confined:
     """Give up every right for good. Nothing can be imported or opened afterwards; descriptor 0 stays as it is.
 
@@ -118,7 +113,8 @@ def confine(memory_bytes: int) -> Confined:
     for kind, most in (_LIMITS | {resource.RLIMIT_AS: memory_bytes}).items():
         resource.setrlimit(kind, (most, most))
     account = _drop_account()
-    keep_memory_private()  # a change of the account may have reset it
+    private_memory.keep()  # a change of the account may have reset this, and the next
+    private_memory.end_with_parent()
     unprivileged = _libc.prctl(_PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0
     return Confined(account, unprivileged, _restrict(landlock), _filter_calls())
 
