@@ -136,7 +136,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     max_event_streams: Count = 8
     max_reading_seconds: Count = 2
     workers: Count = 2
-    """Processes of each of the three kinds: for uploaded files, for reports, and for built-in models."""
+    """Processes of each of four kinds: for uploaded files, reports, built-in models and checks, and for compiling."""
 
 
 def variable(field: str) -> str:

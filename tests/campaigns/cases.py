@@ -73,6 +73,30 @@ def _run(user: User, documents: list[str], candidates: list[Json]) -> Json:
     }
 
 
+def _large_patterns(user: User) -> Request:
+    """Twenty schemas of as many and as large patterns as there may be."""
+    letters = r"^[\p{L}\p{N}]{1,20}"
+    schemas: list[Json] = [{"patternProperties": {f"{letters}{n}x{m}$": {} for m in range(50)}} for n in range(20)]
+    return _checked(user, schemas)
+
+
+def _doubled_references(user: User) -> Request:
+    """Twenty schemas of a kilobyte that take any time and memory to compile."""
+    levels: Json = {"a0": {}}
+    for level in range(1, 19):
+        levels[f"a{level}"] = {"allOf": [{"$ref": f"#/$defs/a{level - 1}"}] * 2}
+    schema = {"$ref": "#/$defs/a18", "$defs": levels, "unevaluatedProperties": False}
+    return _checked(user, [schema | {"title": str(number)} for number in range(20)])
+
+
+def _checked(user: User, schemas: list[Json]) -> Request:
+    checks = [{"kind": "json_schema", "name": str(number), "schema": one} for number, one in enumerate(schemas)]
+    run = _run(user, [user.content("input_document", "A river.")], [{"model": "local:lead"}])
+    body: Json = {"name": "n", **run["configuration"]}
+    user.post("/presets", body | {"checks": [{"kind": "regex", "pattern": "a"}]})  # a worker has started
+    return Request("POST", "/presets", json=body | {"checks": checks})
+
+
 def _chain(user: User) -> Request:
     """Texts of 4 MB that lead from one to the next, and a body of two bytes."""
     quarter = user.content("fragment", "é" + "x" * (MAX_BODY - 2))
@@ -131,6 +155,8 @@ KNOWN: tuple[Case, ...] = (
     Case("POST /runs", "20 x 200,000", _references_in_a_run),
     Case("POST /runs", "one answer 20 times", _same_text_often),
     Case("POST /runs", "70 x 1 MB", _long_texts),
+    Case("POST /presets", "20 schemas of 50 large patterns", _large_patterns),
+    Case("POST /presets", "20 schemas of doubled references", _doubled_references),
     Case("POST /contents/{content_id}/resolve", "chain of 4 MB", _chain),
     Case("POST /contents/{content_id}/resolve", "chain of wide characters", _wide_chain),
     Case("POST /contents/{content_id}/resolve", "control characters", _controls),

@@ -45,7 +45,7 @@ def spent(pid: int, work: Callable[[], object]) -> Spent:
         (after.loop_ns - before.loop_ns) / 1e6,
         (after.all_ns - after.loop_ns - before.all_ns + before.loop_ns) / 1e6,
         (after.workers_ns - before.workers_ns) / 1e6,
-        max(0, sum(_peak(each) for each in [pid, *_children(pid)]) - before.resident),
+        max(0, sum(peak_bytes(each) for each in [pid, *_children(pid)]) - before.resident),
         seconds,
     )
 
@@ -119,7 +119,8 @@ def _forget_peak(pid: int) -> None:
     Path(f"/proc/{pid}/clear_refs").write_text(_CLEAR_PEAK)
 
 
-def _peak(pid: int) -> int:
+def peak_bytes(pid: int) -> int:
+    """The most memory that the process has held."""
     return _status(pid, "VmHWM")
 
 

@@ -7,9 +7,15 @@ import zipfile
 from typing import Any
 
 import httpx
+import msgspec
+import pytest
 
+from carrel.checks import work
+from carrel.kit.processes.worker import Worker
 from tests.support.run_setup import text_of
+from tests.support.transfers import exported, imported, packed
 from tests.support.web_runs import content
+from tests.support.zips import entries
 
 
 async def preset_with(ada: httpx.AsyncClient, checks: list[dict[str, Any]]) -> httpx.Response:
@@ -147,3 +153,66 @@ async def test_a_run_says_whether_a_candidate_is_worse(ada: httpx.AsyncClient) -
     ):
         refused = await ada.get(f"{run}/gate", params=params)
         assert (refused.status_code, refused.json()["errors"][0]["path"]) == (400, path)
+
+
+BOMBS: tuple[tuple[dict[str, Any], str], ...] = (
+    ({"kind": "regex", "pattern": r"(?:\pL|\pNi){250}"}, "checks[0].pattern"),
+    ({"kind": "json_schema", "schema": {"pattern": r"^(\p{L}|i){150}$"}}, "checks[0].schema.pattern"),
+    ({"kind": "json_schema", "schema": {"$ref": "http://127.0.0.1/a"}}, "checks[0].schema"),
+)
+
+
+async def test_no_way_into_the_service_takes_what_cannot_be_compiled(ada: httpx.AsyncClient) -> None:
+    good = (await preset_with(ada, [{"kind": "json"}])).json()
+    kept = {name: good[name] for name in ("name", "inputs", "references", "generation")}
+    configuration = {name: kept[name] for name in kept if name != "name"}
+    zipped = await exported(ada, {})
+    for check, path in BOMBS:
+        checks = {"checks": [check]}
+        run = {"configuration": configuration | checks}
+        line = msgspec.json.encode(good | checks) + b"\n"
+        for answer, root in (
+            (await ada.post("/api/presets", json=kept | checks), ""),
+            (await ada.put(f"/api/presets/{good['id']}", json=kept | checks), ""),
+            (await ada.post("/api/runs", json=run), "configuration."),
+            (await ada.post("/api/runs?dry_run=true", json=run), "configuration."),
+            (await ada.post("/api/runs?dry_run=true", json=run | {"trial": True}), "configuration."),
+            (await imported(ada, {}, packed(entries(zipped) | {"presets.jsonl": line})), "presets[0]."),
+        ):
+            assert answer.status_code == 400, (check, root, answer.text)
+            assert [fault["path"] for fault in answer.json()["errors"]] == [root + path]
+            assert "pL" not in answer.text
+
+
+async def test_the_schema_of_an_answer_is_compiled_like_one_of_a_check(ada: httpx.AsyncClient) -> None:
+    good = (await preset_with(ada, [{"kind": "json"}])).json()
+    kept = {name: good[name] for name in ("name", "inputs", "checks")}
+    schema = {"properties": {"a": {"pattern": r"^(\p{L}|i){150}$"}}}
+    candidate = {"model": "openai:gpt-5-mini", "response_schema": schema}
+    body = kept | {"generation": {"candidates": [candidate]}}
+    refused = await ada.post("/api/presets", json=body)
+    at = "generation.candidates[0].response_schema.properties.a.pattern"
+    assert [fault["path"] for fault in refused.json()["errors"]] == [at]
+
+
+async def test_what_is_stored_was_compiled_and_is_not_compiled_again(
+    ada: httpx.AsyncClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    called: list[object] = []
+    run = Worker.run
+
+    async def recorded(self: Worker, fn: Any, *args: Any, timeout_seconds: float | None = None) -> Any:
+        called.append(fn)
+        return await run(self, fn, *args, timeout_seconds=timeout_seconds)
+
+    monkeypatch.setattr(Worker, "run", recorded)
+    checks: list[dict[str, Any]] = [{"kind": "regex", "pattern": "a"}, {"kind": "json_schema", "schema": {"not": {}}}]
+    preset = (await preset_with(ada, checks)).json()
+    assert called == [work.compiles] * 2
+    assert (await ada.put(f"/api/presets/{preset['id']}", json=preset)).status_code == 200
+    for path in (f"presets/{preset['id']}/execute", "runs"):
+        body = {"preset_id": preset["id"]} if path == "runs" else {}
+        assert (await ada.post(f"/api/{path}?dry_run=true", json=body)).status_code == 200
+    assert (await ada.post(f"/api/presets/{preset['id']}/duplicate")).status_code == 201
+    await executed(ada, preset["id"])
+    assert called.count(work.compiles) == 2

@@ -39,27 +39,12 @@ def test_a_check_that_makes_sense_has_no_fault(asked: dict[str, Any]) -> None:
         ({"kind": "contains", "texts": ["a"], "expected": "b"}, "expected", "must not be given together with texts"),
         ({"kind": "forbidden"}, "texts", "is required with forbidden"),
         (
-            {"kind": "forbidden", "texts": [f"{number:02d}" * 5_000 for number in range(100)]},
+            {"kind": "forbidden", "texts": ["a" * 10_000, "b"]},
             "texts",
-            "are too long together",
+            "must have at most 10,000 characters together",
         ),
         ({"kind": "regex"}, "pattern", "is required with regex"),
-        ({"kind": "regex", "pattern": "("}, "pattern", "is not a pattern in the syntax of RE2, or it is too large"),
-        (
-            {"kind": "regex", "pattern": r"(a)\1"},
-            "pattern",
-            "is not a pattern in the syntax of RE2, or it is too large",
-        ),
-        (
-            {"kind": "regex", "pattern": r"(\pL{500}){2}"},
-            "pattern",
-            "is not a pattern in the syntax of RE2, or it is too large",
-        ),
         ({"kind": "json_schema"}, "schema", "is required with json_schema"),
-        ({"kind": "json_schema", "schema": {"type": "nothing"}}, "schema", "is not a valid JSON schema"),
-        ({"kind": "json_schema", "schema": {"pattern": r"(a)\1"}}, "schema", "is not a valid JSON schema"),
-        ({"kind": "json_schema", "schema": {"$ref": "#/$defs/none"}}, "schema", "is not a valid JSON schema"),
-        ({"kind": "json_schema", "schema": {"enum": ["a" * 70_000]}}, "schema", "is larger than 65,536 bytes"),
         ({"kind": "length"}, "least", "is required with length, or most"),
         ({"kind": "length", "least": 5, "most": 4}, "most", "must not be below least"),
         ({"kind": "chrf", "least": 40}, "least", "must be a share from 0 to 1"),
@@ -68,25 +53,6 @@ def test_a_check_that_makes_sense_has_no_fault(asked: dict[str, Any]) -> None:
 )
 def test_a_fault_names_the_field(asked: dict[str, Any], path: str, message: str) -> None:
     assert faulty(**asked) == {f"checks[0].{path}": message}
-
-
-@pytest.mark.parametrize("at", ["http://localhost/schema", "https://example.org/a#/b", "file:///etc/passwd", "other"])
-def test_a_schema_refers_to_nothing_outside_itself(at: str) -> None:
-    message = "has a reference to another document; only those into the schema itself are followed"
-    for keyword in ("$ref", "$dynamicRef"):
-        assert faulty(kind="json_schema", schema={"properties": {"a": {keyword: at}}}) == {"checks[0].schema": message}
-    # Where nobody names the keyword, the library asks for the document and is refused.
-    assert faulty(kind="json_schema", schema={"$schema": at}) in (
-        {},
-        {"checks[0].schema": "is not a valid JSON schema"},
-    )
-
-
-def test_a_schema_that_is_nested_too_deeply_is_refused() -> None:
-    schema: dict[str, Any] = {}
-    for _ in range(60):
-        schema = {"not": schema}
-    assert faulty(kind="json_schema", schema=schema) == {"checks[0].schema": "is nested deeper than 50 levels"}
 
 
 def test_checks_without_a_name_have_that_of_their_kind() -> None:

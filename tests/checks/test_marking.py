@@ -7,7 +7,8 @@ import pytest
 
 from carrel.checks import overlap
 from carrel.checks.definition import Check
-from carrel.checks.marking import Answer, mark
+from carrel.checks.marking import mark
+from carrel.checks.work import Answer
 
 
 def marked(answer: str, reference: str | None = None, /, **asked: Any) -> float | None:

@@ -16,6 +16,9 @@ from carrel.auth.programs.sign_in import ProgramSignIn
 from carrel.auth.sessions import Sessions
 from carrel.auth.sign_out import SignOut
 from carrel.backup.live import LiveBackup
+from carrel.checks import jobs as check_jobs
+from carrel.checks.compiler import BOUNDS as COMPILER_BOUNDS
+from carrel.checks.compiler import Compiler
 from carrel.config import Settings
 from carrel.credits.reservations import Books, CreditReservations
 from carrel.credits.sweep import HoldSweep
@@ -107,6 +110,7 @@ class Services:
         self.workers = WorkerPool(engine_jobs.JOBS, settings.workers, clock)
         self.report_workers = WorkerPool(report_jobs.JOBS, settings.workers, clock)
         """Reports and rankings of big runs take long: in workers of their own, they keep no model waiting."""
+        self.compiler = Compiler(WorkerPool(check_jobs.JOBS, settings.workers, clock, COMPILER_BOUNDS))
         texts = Bounds(
             settings.max_upload_bytes + _FRAME_BYTES,
             settings.max_body_bytes + _FRAME_BYTES,
@@ -229,6 +233,7 @@ class Services:
             ending.push_async_callback(self.pool.close)
             ending.push_async_callback(self.workers.close)
             ending.push_async_callback(self.report_workers.close)
+            ending.push_async_callback(self.compiler.stop)
             ending.push_async_callback(self.intake.stop)
             ending.push_async_callback(self.registry.close)
             ending.push_async_callback(self.github.close)

@@ -140,6 +140,7 @@ class CompiledRoutes:
                 "timezone": provide_timezone,
                 "system_keys": lambda: self._services.system_keys,
                 "workers": lambda: self._services.report_workers,
+                "compiler": lambda: self._services.compiler,
                 "limiter": lambda: self._services.limiter,
                 "caller": lambda: self._services.caller,
                 "github": lambda: self._services.github,

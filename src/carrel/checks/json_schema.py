@@ -1,39 +1,59 @@
 """JSON Schema: whether a schema may be used, and whether a value follows it. Nothing is read from anywhere else.
 
-The patterns of a schema run in an engine whose time is linear. A schema whose references multiply could still take very
-long; a worker makes the checks, and its time is limited.
+For workers only. The patterns of a schema run in an engine whose time is linear, but where references multiply, a small
+schema can take any time and memory, also to compile. A worker's time and memory are limited.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Final
 
 import jsonschema_rs
 import msgspec
 
-MAX_BYTES: Final = 64 * 1024
-MAX_DEPTH: Final = 50
+from carrel.checks.work import MAX_SCHEMA_DEPTH, MAX_SCHEMA_PATTERNS, Found
+from carrel.kit.http.validation import join, name_of
+
+_PATTERN_BYTES: Final = 1024 * 1024
+"""For the program of one pattern, which takes up to 10 ms to compile, and for what it learns while it searches."""
 _REFERENCES: Final = frozenset({"$ref", "$dynamicRef", "$recursiveRef"})
+_KEYWORDS: Final = frozenset(
+    {
+        *("$defs", "additionalItems", "additionalProperties", "allOf", "anyOf", "contentSchema", "dependentSchemas"),
+        *("oneOf", "patternProperties", "prefixItems", "propertyNames", "unevaluatedItems", "unevaluatedProperties"),
+    }
+)
+"""Those that a path may name although `name_of` would not."""
 
 Follows = Callable[[object], bool]
 
 
-def fault(schema: dict[str, Any]) -> str | None:
-    """Say in constant words why the schema cannot be used; `None` if it can."""
+def fault(text: str) -> Found | None:
+    """Say why the schema, of at most `MAX_SCHEMA_BYTES`, cannot be used; `None` if it can."""
     try:
-        size = len(msgspec.json.encode(schema))
-    except (msgspec.MsgspecError, TypeError, ValueError, RecursionError):
-        return "is not JSON"
-    if size > MAX_BYTES:
-        return f"is larger than {MAX_BYTES:,} bytes"
+        schema = msgspec.json.decode(text, type=dict[str, Any])
+    except RecursionError:
+        return Found("", "depth")
+    except msgspec.MsgspecError:
+        return Found("", "json")
+    patterns = 0
     for depth, key, value in _entries(schema):
-        if depth > MAX_DEPTH:
-            return f"is nested deeper than {MAX_DEPTH} levels"
+        if depth > MAX_SCHEMA_DEPTH:
+            return Found("", "depth")
         if key in _REFERENCES and isinstance(value, str) and not value.startswith("#"):
-            return "has a reference to another document; only those into the schema itself are followed"
+            return Found("", "reference")
+        patterns += key == "pattern" and isinstance(value, str)
+        patterns += len(value) if key == "patternProperties" and isinstance(value, dict) else 0
+    if patterns > MAX_SCHEMA_PATTERNS:
+        return Found("", "count")
     try:
-        compiled(schema)
-    except ValueError:
-        return "is not a valid JSON schema"
+        _validator(schema)
+    except jsonschema_rs.ValidationError as error:
+        path = error.instance_path
+        if path[-1:] == ["pattern"] or path[-2:-1] == ["patternProperties"]:
+            return Found(_path(path), "schema_pattern")
+        return Found("", "schema")
+    except jsonschema_rs.ReferencingError:
+        return Found("", "schema")
     return None
 
 
@@ -44,17 +64,28 @@ def compiled(schema: dict[str, Any]) -> Follows:
         ValueError: it is not a valid schema.
     """
     try:
-        validator = jsonschema_rs.validator_for(
-            schema, retriever=_refuse, pattern_options=jsonschema_rs.RegexOptions(), validate_formats=True
-        )
+        validator = _validator(schema)
     except (jsonschema_rs.ValidationError, jsonschema_rs.ReferencingError):
         raise ValueError("schema") from None
     return validator.is_valid
 
 
+def _validator(schema: dict[str, Any]) -> jsonschema_rs.Validator:
+    engine = jsonschema_rs.RegexOptions(size_limit=_PATTERN_BYTES, dfa_size_limit=_PATTERN_BYTES)
+    return jsonschema_rs.validator_for(schema, retriever=_refuse, pattern_options=engine, validate_formats=True)
+
+
 def _refuse(_: str) -> Any:
     """Read no other document."""
     raise ValueError("reference")
+
+
+def _path(keys: Sequence[str | int]) -> str:
+    """The place of these keys, without any name that may hold somebody's text."""
+    path = ""
+    for key in keys:
+        path = join(path, f"[{key}]" if isinstance(key, int) else key if key in _KEYWORDS else name_of(key))
+    return path
 
 
 def _entries(schema: dict[str, Any]) -> Iterator[tuple[int, str, object]]:

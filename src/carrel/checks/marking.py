@@ -1,4 +1,4 @@
-"""Makes the checks of answers: a mark from 0 to 1 for each. Pure, and fit for the worker process."""
+"""Makes the checks of answers: a mark from 0 to 1 for each. Pure, and for workers only: see `work`."""
 
 import re
 from collections.abc import Callable, Iterable
@@ -9,16 +9,10 @@ import msgspec
 
 from carrel.checks import json_schema, overlap, patterns
 from carrel.checks.definition import Check
+from carrel.checks.work import Answer
 
 _NUMBER = re.compile(r"[+-]?(\d{1,3}(,\d{3})+|\d+)?(\.\d+)?([eE][+-]?\d{1,3})?")
 _NOT_JSON: Final = object()
-
-
-class Answer(msgspec.Struct, frozen=True):
-    """An answer with what is expected of it; `expected` is `None` if nobody said that."""
-
-    text: str
-    expected: str | None = None
 
 
 class _Read(NamedTuple):

@@ -5,14 +5,15 @@ from collections.abc import Iterable, Iterator, Sequence
 import msgspec
 from msgspec.structs import replace
 
-from carrel.checks import definition, json_schema
+from carrel.checks import compiler, definition
+from carrel.checks.compiler import Source
 from carrel.errors import BadInput, FieldError
 from carrel.kit.http.validation import join
 from carrel.kit.sqlite.database import Connection
 from carrel.kit.sqlite.json_text import as_json
 from carrel.models import listing
 from carrel.presets import rows, rules
-from carrel.presets.configuration import Configuration, Judge, contents_of, ids_of
+from carrel.presets.configuration import Candidate, Configuration, Judge, contents_of, ids_of
 from carrel.providers import own_prices
 from carrel.providers.base import Criterion, Role
 from carrel.providers.catalogue import SEARCHING, has_batches
@@ -41,7 +42,7 @@ class BudgetUnpriced(BadInput):
 def checked(conn: Connection, configuration: Configuration, registry: Registry, root: str = "") -> Configuration:
     """Check the configuration and return it as it is stored, every candidate with a label and every check with a name.
 
-    `root` goes before every path in an error.
+    `root` goes before every path in an error. What `sources` names was compiled before, or is stored already.
 
     Raises:
         BadInput: a rule is broken, or a content or model is not there or does not fit.
@@ -63,6 +64,19 @@ def checked(conn: Connection, configuration: Configuration, registry: Registry, 
         models = ((path, model) for path, model, _ in _models(configuration))
         refuse(BudgetUnpriced, price_faults(conn, configuration.billing, models), root)
     return _labelled(configuration)
+
+
+def sources(configuration: Configuration, root: str = "") -> list[Source]:
+    """What a worker has to compile before the configuration may be kept; `root` goes before every path.
+
+    Raises:
+        BadInput: a schema is nested too deeply.
+    """
+    found = [*compiler.of_checks(configuration.checks)]
+    for path, candidate in _candidates(configuration):
+        if candidate.response_schema is not None:
+            found.append(compiler.of_schema(f"{path}.response_schema", candidate.response_schema))
+    return [source._replace(path=join(root, source.path)) for source in found]
 
 
 def refuse(kind: type[BadInput], faults: Iterable[FieldError], root: str = "") -> None:
@@ -134,18 +148,14 @@ def _grounding_faults(configuration: Configuration) -> Iterator[FieldError]:
 
 
 def _schema_faults(configuration: Configuration) -> Iterator[FieldError]:
-    combining = configuration.combination.candidates if configuration.combination is not None else ()
-    for part, candidates in (("generation", configuration.generation.candidates), ("combination", combining)):
-        for index, candidate in enumerate(candidates):
-            path = f"{part}.candidates[{index}].response_schema"
-            if candidate.response_schema is None:
-                continue
-            if candidate.model is None or is_built_in(candidate.model):
-                yield FieldError(path, "goes with models of providers, which can write JSON")
-            if candidate.grounding != "off":
-                yield FieldError(path, "goes with grounding off: providers give pages with free text only")
-            if fault := json_schema.fault(candidate.response_schema):
-                yield FieldError(path, fault)
+    for path, candidate in _candidates(configuration):
+        if candidate.response_schema is None:
+            continue
+        if candidate.model is None or is_built_in(candidate.model):
+            yield FieldError(f"{path}.response_schema", "goes with models of providers, which can write JSON")
+        if candidate.grounding != "off":
+            message = "goes with grounding off: providers give pages with free text only"
+            yield FieldError(f"{path}.response_schema", message)
 
 
 def _search_faults(configuration: Configuration) -> Iterator[FieldError]:
@@ -213,6 +223,13 @@ def _connection_faults(conn: Connection, configuration: Configuration) -> Iterat
 def _types(conn: Connection, ids: list[ContentId]) -> dict[ContentId, str]:
     sql = "SELECT id, type FROM contents WHERE id IN (SELECT value FROM json_each(?))"
     return dict(conn.all(sql, as_json(ids)))
+
+
+def _candidates(configuration: Configuration) -> Iterator[tuple[str, Candidate]]:
+    """Every candidate with its path, also those that combine."""
+    combining = configuration.combination.candidates if configuration.combination is not None else ()
+    for part, candidates in (("generation", configuration.generation.candidates), ("combination", combining)):
+        yield from ((f"{part}.candidates[{index}]", candidate) for index, candidate in enumerate(candidates))
 
 
 def _models(configuration: Configuration) -> Iterator[tuple[str, str, Role]]:

@@ -6,13 +6,14 @@ from litestar.params import FromPath, JSONBody
 
 from carrel.auth import guard
 from carrel.auth.programs import scopes
+from carrel.checks.compiler import Compiler
 from carrel.config import Settings
 from carrel.kit.http.answer import Answer, tagged
 from carrel.kit.http.describe import raises
 from carrel.kit.http.etag import IfMatch
 from carrel.kit.sqlite.paging import Page, Paging
 from carrel.presets import store
-from carrel.presets.check import BudgetUnpriced, CriterionNotSupported
+from carrel.presets.check import BudgetUnpriced, CriterionNotSupported, sources
 from carrel.presets.schemas import Preset, PresetChange, PresetIn, PresetSummary
 from carrel.providers.registry import Registry
 from carrel.vault.ids import PresetId
@@ -24,9 +25,13 @@ REFUSALS = (CriterionNotSupported, BudgetUnpriced)
 
 @post("", guards=[guard.full], opt=scopes.WRITE | raises(*REFUSALS))
 async def create_preset(
-    data: JSONBody[PresetIn], workspace: NamedDependency[Workspace], registry: NamedDependency[Registry]
+    data: JSONBody[PresetIn],
+    workspace: NamedDependency[Workspace],
+    registry: NamedDependency[Registry],
+    compiler: NamedDependency[Compiler],
 ) -> Answer[Preset]:
     """Save a new preset. Carrel checks everything that it names."""
+    await compiler.require(workspace.uuid, sources(data))
     return tagged(await workspace.write(store.create, data, registry))
 
 
@@ -51,9 +56,11 @@ async def replace_preset(
     data: JSONBody[PresetChange],
     workspace: NamedDependency[Workspace],
     registry: NamedDependency[Registry],
+    compiler: NamedDependency[Compiler],
     if_match: NamedDependency[IfMatch],
 ) -> Answer[Preset]:
     """Replace everything but the id. Runs that were made from the preset do not change."""
+    await compiler.require(workspace.uuid, sources(data))
     return tagged(await workspace.write(store.replace, preset_id, data, if_match, registry))
 
 

@@ -7,6 +7,7 @@ from typing import Final, NoReturn
 
 import msgspec
 
+from carrel.checks.compiler import Source
 from carrel.config import Settings
 from carrel.contents import store as contents
 from carrel.contents.resolve import VariableCycle
@@ -22,7 +23,7 @@ from carrel.kit.http.problem import Malformed
 from carrel.kit.http.validation import join
 from carrel.kit.sqlite.database import Connection
 from carrel.kit.structs import narrowed
-from carrel.presets import drafts
+from carrel.presets import check, drafts
 from carrel.presets import store as presets
 from carrel.presets.configuration import Candidate, Generation
 from carrel.presets.drafts import DraftIn
@@ -98,6 +99,21 @@ def bring_in(
         settings_.put(conn, wanted, ANY_VERSION, registry)
     pieces.drop(conn, import_id)
     return Imported(len(ids), len(made), len(tables))
+
+
+def sources(conn: Connection, import_id: str, size: int, settings: Settings) -> list[Source]:
+    """What a worker has to compile before the presets of the zip are stored. To be scanned.
+
+    Raises:
+        ImportUnreadable, ImportForeign, ImportTooLarge, ImportReplaced
+        BadInput: a preset is not well-formed.
+    """
+    package = Package(PieceFile(conn, import_id, size))
+    _require_ours(package)
+    found: list[Source] = []
+    for path, _, data in _preset_lines(conn, package, settings):
+        found += check.sources(data, path)
+    return found
 
 
 def _require_ours(package: Package) -> None:
@@ -236,23 +252,31 @@ def _bring_presets(
 ) -> dict[str, PresetId]:
     """Create every preset. Returns the new ids by the old ones."""
     made: dict[str, PresetId] = {}
+    for path, old, data in _preset_lines(conn, package, settings):
+        with _at(path):
+            if data.rows is not None and data.rows.data_set not in tables:
+                raise BadInput.at("rows.data_set", "names a data set that is not in the export")
+            try:
+                own = renamed(data, ids.__getitem__, tables.__getitem__)
+            except KeyError:
+                raise BadInput.at("", _UNKNOWN) from None
+            conn.take_turn()
+            made[old] = presets.add(conn, own, registry)
+    return made
+
+
+def _preset_lines(conn: Connection, package: Package, settings: Settings) -> Iterator[tuple[str, str, PresetIn]]:
+    """Every preset with its path and the id that it had."""
     room = MAX_PRESETS_BYTES
     for number, line in enumerate(package.lines(PRESETS, settings.max_json_bytes)):
         room -= len(line)
         if number >= MAX_PRESETS or room < 0:
             raise ImportTooLarge
         conn.take_turn()
-        with _at(f"presets[{number}]"):
+        path = f"presets[{number}]"
+        with _at(path):
             old, data = _preset(conn, line, settings)
-            if data.rows is not None and data.rows.data_set not in tables:
-                raise BadInput.at("rows.data_set", "names a data set that is not in the export")
-            try:
-                data = renamed(data, ids.__getitem__, tables.__getitem__)
-            except KeyError:
-                raise BadInput.at("", _UNKNOWN) from None
-            conn.take_turn()
-            made[old] = presets.add(conn, data, registry)
-    return made
+        yield path, old, data
 
 
 def _bring_drafts(conn: Connection, package: Package, settings: Settings, new_ids: Mapping[bytes, bytes]) -> None:

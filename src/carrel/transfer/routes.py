@@ -7,6 +7,7 @@ from litestar.di import NamedDependency
 
 from carrel.auth import guard
 from carrel.auth.programs import scopes
+from carrel.checks.compiler import Compiler
 from carrel.config import Settings
 from carrel.contents.resolve import VariableCycle
 from carrel.datasets.refusals import TABLE_REFUSALS
@@ -60,11 +61,12 @@ async def import_workspace(
     workspace: NamedDependency[Workspace],
     settings: NamedDependency[Settings],
     registry: NamedDependency[Registry],
+    compiler: NamedDependency[Compiler],
     imports: NamedDependency[Imports],
 ) -> Imported:
     """Import contents, data sets, presets and settings from such a zip, under new ids; all or nothing."""
     async with upload.kept(workspace, request.stream(), settings.max_import_bytes) as package:
-        return await imports.bring_in(workspace, package, settings, registry)
+        return await imports.bring_in(workspace, package, settings, registry, compiler)
 
 
 router = Router("/users/me", route_handlers=[export_workspace, import_workspace], tags=["Users"])

@@ -3,9 +3,10 @@
 import asyncio
 import threading
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager, nullcontext, suppress
+from contextlib import ExitStack, asynccontextmanager, nullcontext, suppress
 from typing import Final, NamedTuple
 
+from carrel.checks.compiler import Compiler
 from carrel.config import Settings
 from carrel.errors import CarrelError, TooLarge
 from carrel.kit.concurrency import caller
@@ -34,16 +35,23 @@ class Imports:
     def __init__(self) -> None:
         self._free = asyncio.Semaphore(AT_ONCE)
 
-    async def bring_in(self, workspace: Workspace, package: Kept, settings: Settings, registry: Registry) -> Imported:
+    async def bring_in(
+        self, workspace: Workspace, package: Kept, settings: Settings, registry: Registry, compiler: Compiler
+    ) -> Imported:
         """Read what was kept. As `incoming.bring_in`. It ends without a change when the client leaves."""
         client = caller.current()
         await self._free.acquire()
-        has_left = threading.Event()
-        reading = asyncio.ensure_future(
-            workspace.write(incoming.bring_in, package.id, package.size, settings, registry, has_left.is_set)
-        )
-        # Not with the request: what is being read keeps its thread until it has ended.
-        reading.add_done_callback(self._ended)
+        with ExitStack() as undo:
+            undo.callback(self._free.release)
+            sources = await workspace.scan(incoming.sources, package.id, package.size, settings)
+            await compiler.require(workspace.uuid, sources)
+            has_left = threading.Event()
+            reading = asyncio.ensure_future(
+                workspace.write(incoming.bring_in, package.id, package.size, settings, registry, has_left.is_set)
+            )
+            # Not with the request: what is being read keeps its thread until it has ended.
+            reading.add_done_callback(self._ended)
+            undo.pop_all()
         with nullcontext() if client is None else client.stopping(has_left.set):
             return await asyncio.shield(reading)
 

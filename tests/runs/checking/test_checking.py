@@ -7,10 +7,12 @@ from typing import Any
 
 import pytest
 
-from carrel.checks import marking
+from carrel.checks import work
 from carrel.checks.definition import Check
 from carrel.evaluation.passing import CheckResults
+from carrel.kit.clock import SystemClock
 from carrel.kit.processes.jobs import WorkerTimedOut
+from carrel.kit.processes.pool import WorkerPool
 from carrel.kit.processes.worker import Worker
 from carrel.providers.base import Answer, CompareMatter, GenerateMatter, Request, ScoreMatter
 from carrel.runs.checking import marks as check_marks
@@ -171,7 +173,7 @@ class SlowPool:
         self.calls = 0
 
     async def run(
-        self, user: str, fn: Any, checks: list[Check], given: list[marking.Answer], timeout_seconds: float
+        self, user: str, fn: Any, checks: list[Check], given: list[work.Answer], timeout_seconds: float
     ) -> Any:
         self.calls += 1
         if any(check.name == "slow" for check in checks):
@@ -222,7 +224,28 @@ async def test_a_real_worker_makes_checks(tmp_path: Path) -> None:
         Check(kind="rouge_l", expected="some text"),
     ]
     try:
-        found = await worker.run(marking.mark, checks, [marking.Answer('{"a": "2026-01-02"}')], timeout_seconds=60)
+        found = await worker.run(work.mark, checks, [work.Answer('{"a": "2026-01-02"}')], timeout_seconds=60)
     finally:
         await worker.close()
     assert found[0][:2] == [0.0, 1.0]
+
+
+async def test_a_check_that_never_ends_keeps_no_other_user_waiting() -> None:
+    levels: dict[str, object] = {"a0": {"type": "object"}}
+    for level in range(1, 60):
+        levels[f"a{level}"] = {"allOf": [{"$ref": f"#/$defs/a{level - 1}"}] * 2}
+    endless = Check(kind="json_schema", name="endless", schema_={"$ref": "#/$defs/a59", "$defs": levels})
+    assert work.compiles("schema", json.dumps(endless.schema_)).found is None
+    waiting = [Waiting(1, 1, True, "{}", None)]
+    pool = WorkerPool(jobs.JOBS, 2, SystemClock())
+    hers = asyncio.create_task(answer_checks.make(pool, "mallory", Batch([Asked(0, endless, False)], waiting)))
+    try:
+        await pool.run("ada", work.mark, [], [])  # a worker of her own has started
+        for _ in range(3):
+            made = await answer_checks.make(pool, "ada", Batch([Asked(0, Check(kind="json"), False)], waiting))
+            assert made.marks == [[1.0]]
+        assert not hers.done()
+    finally:
+        await pool.close()
+        hers.cancel()
+        await asyncio.wait([hers])

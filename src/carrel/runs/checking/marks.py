@@ -10,7 +10,7 @@ import msgspec
 
 from carrel.checks import definition
 from carrel.checks.definition import Check
-from carrel.checks.marking import Answer
+from carrel.checks.work import Answer
 from carrel.kit.sqlite.database import Connection
 from carrel.kit.sqlite.json_text import as_json
 from carrel.kit.sqlite.rows import Column, Select

@@ -4,8 +4,8 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Final
 
-from carrel.checks import marking
-from carrel.checks.marking import Answer
+from carrel.checks import work
+from carrel.checks.work import Answer
 from carrel.kit.processes.jobs import WorkerError
 from carrel.kit.processes.pool import WorkerPool
 from carrel.runs.checking import marks
@@ -13,7 +13,8 @@ from carrel.runs.checking.marks import MAX_FAILURES, Asked, Batch, Made, Mark
 from carrel.runs.model.setup import Setup
 from carrel.vault.workspace import Workspace
 
-BATCH_SECONDS: Final = 60.0
+BATCH_SECONDS: Final = 10.0
+"""A batch takes about a second. Twenty overlaps of long texts take 18 s, and are made one by one then."""
 ANSWER_SECONDS: Final = 5.0
 """A check of one answer takes microseconds; only a schema whose references multiply takes longer."""
 
@@ -66,4 +67,4 @@ async def _each_alone(
 async def _marked(
     workers: WorkerPool, user: str, asked: Sequence[Asked], answers: list[Answer], seconds: float
 ) -> list[list[Mark]]:
-    return await workers.run(user, marking.mark, [one.check for one in asked], answers, timeout_seconds=seconds)
+    return await workers.run(user, work.mark, [one.check for one in asked], answers, timeout_seconds=seconds)

@@ -10,6 +10,7 @@ from litestar.params import FromPath, JSONBody, QueryParameter
 from carrel.auth import guard
 from carrel.auth.programs import scopes
 from carrel.auth.session import Session
+from carrel.checks.compiler import Compiler
 from carrel.config import Settings
 from carrel.contents.budget import ResolveBudget
 from carrel.kit.http.answer import Answer, tagged
@@ -17,7 +18,7 @@ from carrel.kit.http.describe import also, raises
 from carrel.kit.http.etag import IfMatch
 from carrel.kit.http.idempotency import Once
 from carrel.kit.sqlite.paging import Page, Paging
-from carrel.presets.check import BudgetUnpriced, CriterionNotSupported
+from carrel.presets.check import BudgetUnpriced, CriterionNotSupported, sources
 from carrel.providers.keys import ProviderKeyMissing
 from carrel.providers.registry import Registry
 from carrel.runs.costs.keys import CreditsUnavailable
@@ -48,6 +49,7 @@ async def create_run(
     engine: NamedDependency[Engine],
     registry: NamedDependency[Registry],
     settings: NamedDependency[Settings],
+    compiler: NamedDependency[Compiler],
     once: NamedDependency[Once],
     dry_run: DryRunWanted = False,
 ) -> Answer[Run | DryRun]:
@@ -56,8 +58,11 @@ async def create_run(
     With `dry_run`, nothing is created: 200 with what it would take. A program needs the scope `write` as well if its
     configuration has another `output` than `none`.
     """
-    if data.configuration is not None and data.configuration.output.destination != "none":
+    own = data.configuration
+    if own is not None and own.output.destination != "none":
         session.require("write")
+    if own is not None:  # what a preset holds was compiled before it was stored
+        await compiler.require(workspace.uuid, sources(own, "configuration"))
     if dry_run:
         return Answer(await workspace.scan(estimate, data, registry, settings), status_code=200)
     return await once(workspace.uuid, partial(engine.write, workspace), commands.create, data, registry, settings)

@@ -1,0 +1,117 @@
+"""Whether what users write can be compiled: a worker tries it before it is kept, and its findings are remembered."""
+
+import hashlib
+from collections import OrderedDict
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
+from typing import Any, Final, NamedTuple
+
+from carrel.checks import work
+from carrel.checks.definition import Check
+from carrel.checks.work import MAX_SCHEMA_BYTES, MESSAGES, Found, Kind, Tried
+from carrel.errors import BadInput, FieldError, Unavailable
+from carrel.kit.http.validation import join
+from carrel.kit.processes.jobs import MIB, Bounds, WorkerDied, WorkerError
+from carrel.kit.processes.pool import WorkerPool
+from carrel.kit.sqlite.json_text import as_json
+
+CPU_SECONDS: Final = 1.0
+"""For all texts of a request: one takes 0.1 ms, a schema of as many and as large patterns as are allowed 0.3 s."""
+BOUNDS: Final = Bounds(call=MIB, answer=MIB, cpu_seconds=CPU_SECONDS)
+COMPILE_SECONDS: Final = 20.0
+"""For one text, on the clock of the wall, where others have the processor, too."""
+MAX_REMEMBERED: Final = 4_096
+_TAKES_TOO_LONG: Final = "takes too much time or memory to compile, alone or with the others"
+
+
+class Source(NamedTuple):
+    """A text that is to be compiled, and the path of the field that has it."""
+
+    path: str
+    kind: Kind
+    text: str
+
+
+def of_checks(checks: Sequence[Check]) -> Iterator[Source]:
+    """What the checks have to be compiled for."""
+    for index, check in enumerate(checks):
+        if check.kind == "regex" and check.pattern:
+            yield Source(f"checks[{index}].pattern", _kind(check), check.pattern)
+        if check.kind == "json_schema" and check.schema_:
+            yield of_schema(f"checks[{index}].schema", check.schema_)
+
+
+def of_schema(path: str, schema: dict[str, Any]) -> Source:
+    """The schema at this path.
+
+    Raises:
+        BadInput: it is nested too deeply to be written as JSON.
+    """
+    try:
+        return Source(path, "schema", as_json(schema))
+    except RecursionError:
+        raise BadInput.at(path, MESSAGES["depth"]) from None
+
+
+class Compiler:
+    """Has workers compile. It remembers what they found by a hash of the text, for each user on their own."""
+
+    def __init__(self, workers: WorkerPool) -> None:
+        self._workers = workers
+        self._remembered: OrderedDict[bytes, Found | None] = OrderedDict()
+
+    async def require(self, user: str, sources: Iterable[Source]) -> None:
+        """Go on only if everything can be compiled.
+
+        Raises:
+            BadInput: with the path of every fault. After a text that takes too much time or memory, no further one is
+                tried.
+            Unavailable: the service ends.
+        """
+        faults: list[FieldError] = []
+        cpu_seconds = 0.0
+        for source in sources:
+            key = _key(user, source)
+            if key in self._remembered:
+                self._remembered.move_to_end(key)
+                found = self._remembered[key]
+            else:
+                tried = await self._tried(user, source) if cpu_seconds < CPU_SECONDS else None
+                if tried is None:
+                    raise BadInput(errors=(*faults, FieldError(source.path, _TAKES_TOO_LONG)))
+                cpu_seconds += tried.cpu_seconds
+                found = tried.found
+                self._remember(key, found)
+            if found is not None:
+                faults.append(FieldError(join(source.path, found.at), MESSAGES[found.fault]))
+        if faults:
+            raise BadInput(errors=tuple(faults))
+
+    async def _tried(self, user: str, source: Source) -> Tried | None:
+        """What a worker found; `None` if it took too much time or memory."""
+        if source.kind == "schema" and len(source.text.encode()) > MAX_SCHEMA_BYTES:
+            return Tried(0.0, Found("", "size"))
+        try:
+            async with self._workers.turn(user) as worker:
+                with suppress(WorkerError):
+                    return await worker.run(work.compiles, source.kind, source.text, timeout_seconds=COMPILE_SECONDS)
+        except WorkerDied:
+            raise Unavailable from None
+        return None
+
+    async def stop(self) -> None:
+        """End the processes that compile."""
+        await self._workers.close()
+
+    def _remember(self, key: bytes, fault: Found | None) -> None:
+        self._remembered[key] = fault
+        if len(self._remembered) > MAX_REMEMBERED:
+            self._remembered.popitem(last=False)
+
+
+def _kind(check: Check) -> Kind:
+    return "pattern_in_any_case" if check.ignore_case else "pattern"
+
+
+def _key(user: str, source: Source) -> bytes:
+    return hashlib.sha256(f"{user}\n{source.kind}\n{source.text}".encode()).digest()

@@ -1,0 +1,16 @@
+"""What the workers that compile may do. Those of the engine mark answers: see `carrel.runs.engine.jobs`."""
+
+import importlib
+
+from carrel.checks import work
+from carrel.kit.processes.jobs import MIB, Jobs
+
+
+def prepare() -> None:
+    """Import the libraries that compile."""
+    for name in ("json_schema", "marking", "patterns"):
+        importlib.import_module(f"carrel.checks.{name}")
+
+
+JOBS = Jobs("checks", __name__, (work.compiles,), prepare=prepare, memory_bytes=256 * MIB)
+"""A schema of as many and as large patterns as are allowed needs 70 MB."""
