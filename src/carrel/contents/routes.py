@@ -52,7 +52,12 @@ async def list_contents(
     kind: Annotated[ContentType | None, QueryParameter(name="type", description="Only this type.")] = None,
     tag: Annotated[str | None, QueryParameter(max_length=50, description="Only with this tag.")] = None,
     q: Annotated[
-        str | None, QueryParameter(max_length=200, description="Only with words that begin with each of these.")
+        str | None,
+        QueryParameter(
+            max_length=200,
+            description="Only with words that begin with each of these. "
+            "In a body, a word of one or two letters has to be there as it is.",
+        ),
     ] = None,
 ) -> Page[ContentSummary]:
     """The contents, newest first."""

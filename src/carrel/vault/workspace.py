@@ -93,6 +93,8 @@ class _Scan:
     def __init__(self, *, is_limited: bool) -> None:
         self.job: Future[Any]
         self.ended: asyncio.Future[None]
+        self.look: asyncio.TimerHandle | None = None
+        """The next look at whether a limited scan has taken its processor time."""
         self.is_limited = is_limited
         self._scanner: Connection | None = None
         self._turn: Turn | None = None
@@ -105,6 +107,8 @@ class _Scan:
         with self._lock:
             self._scanner, self._turn = scanner, turn
             scanner.stopped = self._is_stopped
+            scanner.cpu_clock = time.pthread_getcpuclockid(threading.get_ident())
+            scanner.until = time.thread_time() + MAX_SCAN_SECONDS if self.is_limited else math.inf
         try:
             with _pausing(scanner, turn):
                 turn.begin()
@@ -122,6 +126,12 @@ class _Scan:
                 self._scanner.stopped = True
                 self._scanner.interrupt()
                 self._turn.stop()
+
+    def end_if_too_long(self) -> None:
+        """Stop the statement that is running if the scan has taken its processor time."""
+        with self._lock:
+            if self._scanner is not None and self._scanner.is_too_long():
+                self._scanner.interrupt()
 
     def stop(self) -> None:
         """Stop it wherever it is."""
@@ -197,6 +207,8 @@ class Workspace:
             tell_when_done(scan.job, lambda: self._forget(scan))
             self._scans.add(scan)
             undo.pop_all()
+        if scan.is_limited:
+            self._look_in(MAX_SCAN_SECONDS, scan)
         try:
             with nullcontext() if client is None else client.stopping(scan.stop):
                 await scan.ended
@@ -222,7 +234,18 @@ class Workspace:
         self._recalled[fn] = before, found
         return found
 
+    def _look_in(self, seconds: float, scan: _Scan) -> None:
+        scan.look = asyncio.get_running_loop().call_later(seconds, self._look_at, scan)
+
+    def _look_at(self, scan: _Scan) -> None:
+        # The scan looks itself between steps of the engine's virtual machine. But a search for words does all its work
+        # in one step: it sees an interrupt whenever it reads a page.
+        scan.end_if_too_long()
+        self._look_in(_INTERRUPT_SECONDS, scan)
+
     def _forget(self, scan: _Scan) -> None:
+        if scan.look is not None:
+            scan.look.cancel()
         self._scans.discard(scan)
         self._scan_slots.release()
         if not scan.ended.done():
@@ -236,7 +259,6 @@ class Workspace:
             try:
                 with scan.on(scanner, self._executors.turns.of(self.uuid)):
                     self._require_open()
-                    scanner.until = time.thread_time() + MAX_SCAN_SECONDS if scan.is_limited else math.inf
                     scanner.execute("BEGIN")
                     try:
                         return _call(run, scanner)
@@ -256,7 +278,9 @@ class Workspace:
             return scanner
 
     def _give_back(self, scanner: Connection) -> None:
-        if self._closed or scanner.stopped or len(self._idle_scanners) >= _IDLE_SCANNERS:
+        # An interrupt may have come at the end of the snapshot.
+        is_over = scanner.stopped or scanner.in_transaction
+        if self._closed or is_over or len(self._idle_scanners) >= _IDLE_SCANNERS:
             database.discard(scanner)
         else:
             self._idle_scanners.append(scanner)

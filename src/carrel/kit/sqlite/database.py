@@ -94,8 +94,10 @@ class Connection(apsw.Connection):
     """Set by another thread that interrupts: an interrupt between two statements has no effect of its own."""
     pause: Callable[[], None] | None = None
     """Waits while it is another user's turn; set for each piece of work."""
+    cpu_clock = time.CLOCK_THREAD_CPUTIME_ID
+    """Counts the processor time of the thread that works here; by default of the one that asks."""
     until = math.inf
-    """The processor time of its thread at which the present work has to end."""
+    """What `cpu_clock` shows when the present work has to end."""
 
     def take_turn(self) -> None:
         """Let others have their turn, or end here because nobody waits for the result. Long loops call it often.
@@ -117,7 +119,7 @@ class Connection(apsw.Connection):
 
     def is_too_long(self) -> bool:
         """Whether the present work has taken its processor time."""
-        return time.thread_time() > self.until
+        return time.clock_gettime(self.cpu_clock) > self.until
 
     def one(self, sql: str, *params: Any) -> Row | None:
         """The first row, or `None`."""
