@@ -149,6 +149,12 @@ def _kind_faults(check: Check, path: str) -> Iterator[FieldError]:
 def _text_faults(check: Check, path: str) -> Iterator[FieldError]:
     if check.texts and check.expected is not None:
         yield FieldError(f"{path}.expected", "must not be given together with texts")
+    # With a blank text, every answer passes or none does.
+    if check.expected is not None and not check.expected.strip():
+        yield FieldError(f"{path}.expected", "must not be blank")
+    for index, text in enumerate(check.texts):
+        if not text.strip():
+            yield FieldError(f"{path}.texts[{index}]", "must not be blank")
     if check.kind == "forbidden" and sum(map(len, check.texts)) > _MAX_FORBIDDEN_CHARACTERS:
         yield FieldError(f"{path}.texts", f"must have at most {_MAX_FORBIDDEN_CHARACTERS:,} characters together")
 

@@ -1,5 +1,6 @@
 """Makes the checks of answers: a mark from 0 to 1 for each. Pure, and for workers only: see `work`."""
 
+import math
 import re
 from collections.abc import Callable, Iterable
 from functools import cached_property
@@ -88,7 +89,7 @@ def _containing(check: Check, *, wanted: bool) -> _Made:
         texts = own
         if not texts:
             expected = read.answer.expected if check.expected is None else check.expected
-            if expected is None:
+            if expected is None or not expected.strip():  # every answer would contain it
                 return None
             texts = [_folded(check, expected)]
         answer = _folded(check, read.answer.text)
@@ -111,12 +112,13 @@ def _equal(check: Check, answer: str, expected: str) -> float:
 
 
 def _number(text: str) -> float | None:
-    """The number that the text is; commas may part its thousands."""
+    """The number that the text is; commas may part its thousands. `None` also if it is too large to compute with."""
     text = text.strip()
     found = _NUMBER.fullmatch(text)
     if found is None or not (found[1] or found[3]):
         return None
-    return float(text.replace(",", ""))
+    number = float(text.replace(",", ""))
+    return number if math.isfinite(number) else None
 
 
 def _lies_within(check: Check, words: int) -> bool:
