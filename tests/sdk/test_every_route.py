@@ -238,3 +238,32 @@ def test_a_host_reaches_every_route_of_its_secret() -> None:
         with suppress(CarrelError):
             call(host)
     assert requested(wire) == described("PluginSecret")
+
+
+KEPT = {"id", "version", "created_at", "updated_at", "format", "row_count", "bytes", "hint", "last_test"}
+"""Fields that Carrel keeps itself. A client may send them back, and need not."""
+
+
+def test_what_is_saved_has_every_field_that_may_be_written() -> None:
+    """A field that a save left out would fall back to its default."""
+    document = json.loads((Path(__file__).parents[2] / "openapi.json").read_text())
+    wire = Wire(httpx.Response(200, json={}))
+    with Workspace("http://127.0.0.1:1", "t", http=wire) as workspace:
+        for save in (
+            lambda: workspace.contents.save(content),
+            lambda: workspace.data_sets.save(data_set),
+            lambda: workspace.github.save(connection, token="t"),
+            lambda: workspace.settings.save(Settings()),
+        ):
+            with suppress(CarrelError):
+                save()
+    assert len(wire.requests) == 4
+    for request, path in zip(wire.requests, wire.paths, strict=True):
+        body = document["paths"][f"/api{path}"]["put"]["requestBody"]["content"]["application/json"]["schema"]
+        known = document["components"]["schemas"][body["$ref"].rpartition("/")[2]]["properties"]
+        assert json.loads(request.content).keys() == known.keys() - KEPT, path
+
+
+def test_a_preset_is_saved_with_every_field_that_may_be_written() -> None:
+    document = json.loads((Path(__file__).parents[2] / "openapi.json").read_text())
+    assert set(PresetDraft.__struct_fields__) == document["components"]["schemas"]["PresetIn"]["properties"].keys()
