@@ -41,6 +41,13 @@ def test_a_package_of_many_files_opens_with_a_map_that_names_each_once() -> None
             assert named == sorted(files), folder
 
 
+def test_events_of_the_log_are_words_with_hyphens() -> None:
+    named = re.compile(r"\blogs\.(?:debug|info|warning|error)\(\s*\"([^\"]+)")
+    events = [event for path in SOURCES for event in named.findall(path.read_text())]
+    assert len(events) > 30
+    assert [event for event in events if not re.fullmatch(r"[a-z]+(-[a-z0-9]+)*", event)] == []
+
+
 def test_nothing_is_left_for_later() -> None:
     marks = re.compile(r"\b(TODO|FIXME|XXX)\b|NotImplementedError|pragma: no cover")
     assert [str(path) for path in SOURCES if marks.search(path.read_text())] == []

@@ -109,7 +109,7 @@ def respond(request: Request[Any, Any, Any], error: Exception) -> Answer[Problem
 def _told(request: Request[Any, Any, Any], error: Exception, request_id: str) -> tuple[CarrelError, tuple[Header, ...]]:
     if isinstance(error, CarrelError):
         if error.status >= 500:
-            logs.warning("request failed", code=error.code, request_id=request_id)
+            logs.warning("request-failed", code=error.code, request_id=request_id)
         return error, ()
     if isinstance(error, HTTPException) and error.status_code < 500:
         return _translated(error, request), _allow(error)
@@ -121,7 +121,7 @@ def _told(request: Request[Any, Any, Any], error: Exception, request_id: str) ->
 
 def report(error: BaseException, request_id: str) -> None:
     """Log where an unexpected error happened: its type and places in the code, never its text."""
-    logs.error("unexpected error", kind=type(error).__name__, at=places(error.__traceback__), request_id=request_id)
+    logs.error("unexpected-error", kind=type(error).__name__, at=places(error.__traceback__), request_id=request_id)
 
 
 def _translated(error: HTTPException, request: Request[Any, Any, Any]) -> CarrelError:
