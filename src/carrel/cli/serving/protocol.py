@@ -394,7 +394,9 @@ class Protocol(Reader):
         self._stop_working()
         self.pipeline.clear()
         if self.transport.can_write_eof():
-            self.transport.write_eof()
+            # The client may have gone already.
+            with suppress(OSError):
+                self.transport.write_eof()
             self.flow.resume_reading()
         else:
             self.transport.close()
