@@ -8,8 +8,10 @@ import os
 import re
 from collections.abc import Callable, Mapping, MutableMapping
 from decimal import Decimal
+from ipaddress import ip_address
 from pathlib import Path
 from typing import Annotated, Any, Literal, NoReturn
+from urllib.parse import urlsplit
 
 import msgspec
 from dotenv.main import dotenv_values
@@ -19,7 +21,12 @@ PREFIX = "CARREL_"
 SECRETS_DIR = "CARREL_SECRETS_DIR"
 """The variable that names the folder of secrets: one file per variable, named like it."""
 
-SECRET_FIELDS = ("plugin_secret", "admin_secret", "service_key", "old_service_key")
+NODE_NAME = "[a-z][a-z0-9-]{0,31}"
+"""The pattern of a node's name, of a cluster's, and of nothing that means more than a name anywhere."""
+ADDRESS = r"(?:[A-Za-z0-9.-]+|\[[0-9a-fA-F:]+\]):[0-9]{1,5}"
+"""The pattern of `host:port`."""
+
+SECRET_FIELDS = ("plugin_secret", "admin_secret", "service_key", "old_service_key", "etcd_password")
 _CLIENT_VARIABLES = frozenset({SECRETS_DIR, "CARREL_URL", "CARREL_TOKEN_COMMAND", "CARREL_PROGRAM_KEY"})
 """The command line reads these, not the service; they may be in the same file."""
 
@@ -30,8 +37,6 @@ _MAX_UNKNOWN_COSTS = 1_000_000
 _VISIBLE_ASCII = re.compile(r"[\x21-\x7e]+")
 _HEX_KEY = re.compile(r"[0-9A-Fa-f]{64}")
 _ORIGIN = re.compile(r"https?://[a-z0-9.-]+(:[0-9]{1,5})?|https?://\[[0-9a-f:]+\](:[0-9]{1,5})?")
-_NODE = re.compile(r"[a-z][a-z0-9-]{0,31}")
-_ADDRESS = re.compile(r"([A-Za-z0-9.-]+|\[[0-9a-fA-F:]+\]):[0-9]{1,5}")
 _HOST = re.compile(r"(\*\.)?[a-z0-9]([a-z0-9.-]*[a-z0-9])?(:[0-9]{1,5})?|\[[0-9a-f:]+\](:[0-9]{1,5})?")
 
 
@@ -112,6 +117,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     etcd_ca: Path | None = None
     etcd_cert: Path | None = None
     etcd_key: Path | None = None
+    etcd_user: str | None = None
+    etcd_password: Secret | None = None
     lease_seconds: Annotated[int, Meta(ge=3, le=60)] = 10
     node_fence: Literal["lease", "storage"] = "lease"
     node_peer: str | None = None
@@ -226,10 +233,19 @@ def _settings(values: Mapping[str, object]) -> Settings:
         raise ConfigError("CARREL_UNKNOWN_COSTS_PER_DAY: has a value that is not allowed")
     if settings.node_name is not None and not settings.etcd:
         raise ConfigError("CARREL_NODE_NAME: a node needs CARREL_ETCD")
-    if (settings.etcd_cert is None) != (settings.etcd_key is None):
-        raise ConfigError("CARREL_ETCD_CERT, CARREL_ETCD_KEY: belong together")
+    _check_etcd(settings)
     _check_peers(settings)
     return settings
+
+
+def _check_etcd(settings: Settings) -> None:
+    if (settings.etcd_cert is None) != (settings.etcd_key is None):
+        raise ConfigError("CARREL_ETCD_CERT, CARREL_ETCD_KEY: belong together")
+    if (settings.etcd_user is None) != (settings.etcd_password is None):
+        raise ConfigError("CARREL_ETCD_USER, CARREL_ETCD_PASSWORD: belong together")
+    for scheme, _, address in (origin.partition("://") for origin in settings.etcd):
+        if scheme == "http" and not _is_local(address):
+            raise ConfigError("CARREL_ETCD: beyond this machine, etcd needs https")
 
 
 def _check_peers(settings: Settings) -> None:
@@ -240,8 +256,17 @@ def _check_peers(settings: Settings) -> None:
         return
     if settings.move_keys == "on":
         raise ConfigError("CARREL_MOVE_KEYS: needs CARREL_NODE_CA, CARREL_NODE_CERT and CARREL_NODE_KEY")
-    if settings.node_peer is not None and not settings.node_peer.startswith(("127.", "[::1]:", "localhost:")):
+    if settings.node_peer is not None and not _is_local(settings.node_peer):
         raise ConfigError("CARREL_NODE_PEER: beyond this machine, nodes need CARREL_NODE_CA, _CERT and _KEY")
+
+
+def _is_local(address: str) -> bool:
+    """Whether only this machine has the host of this `host` or `host:port`."""
+    host = urlsplit(f"//{address}").hostname or ""
+    try:
+        return host == "localhost" or ip_address(host).is_loopback
+    except ValueError:
+        return False
 
 
 def _keep(kind: type, value: object) -> object:
@@ -297,13 +322,13 @@ def _matching(pattern: re.Pattern[str], rule: str) -> Callable[[str, str], tuple
 
 
 def _node_name(name: str, text: str) -> str:
-    if not _NODE.fullmatch(text):
+    if not re.fullmatch(NODE_NAME, text):
         raise ConfigError(f"{name}: must be 1 to 32 small letters, digits and hyphens, with a letter first")
     return text
 
 
 def _address(name: str, text: str) -> str:
-    if not _ADDRESS.fullmatch(text):
+    if not re.fullmatch(ADDRESS, text):
         raise ConfigError(f"{name}: must be an address and a port, such as 10.0.0.7:8500")
     return text
 
@@ -324,6 +349,8 @@ _PARSERS: dict[str, Callable[[str, str], Any]] = {
     "etcd_ca": _path,
     "etcd_cert": _path,
     "etcd_key": _path,
+    "etcd_user": _node_name,
+    "etcd_password": _secret,
     "node_peer": _address,
     "node_ca": _path,
     "node_cert": _path,

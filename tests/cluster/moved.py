@@ -103,7 +103,8 @@ class Observed:
 
     def __init__(self, cluster: Proxied, etcd: Etcd, slot: int) -> None:
         self.cluster, self.slot = cluster, slot
-        self.registry = Registry(etcd, next(iter(cluster.nodes.values())).settings["CARREL_CLUSTER"])
+        first = next(iter(cluster.nodes.values()))
+        self.registry = Registry(etcd, first.settings["CARREL_CLUSTER"], bytes.fromhex(first.service_key))
 
     def mark(self, node: str) -> Mark | None:
         path = files.slot_folder(self.cluster.nodes[node].data_dir, self.slot) / files.MARK

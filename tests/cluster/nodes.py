@@ -10,7 +10,7 @@ from carrel.cluster import files
 from carrel.cluster.etcd import Etcd
 from carrel.cluster.fence import Fence
 from carrel.cluster.node import Identity, Node
-from carrel.cluster.registry import Cluster, Member, Registry, proof_of, shared_out
+from carrel.cluster.registry import Registry, shared_out
 
 SERVICE_KEY = bytes(range(32))
 SLOTS = 16
@@ -84,12 +84,12 @@ def node(registry: Registry, data: Path, name: str = "a", service_key: bytes = S
 
 
 async def made_cluster(etcd: Etcd, prefix: str, names: Iterable[str] = ("a", "b"), *, few: bool = True) -> Registry:
-    registry = Registry(etcd, prefix.rstrip("/"))
-    members = {name: Member(address="127.0.0.1:1") for name in names}
-    cluster = Cluster(id=prefix, proof=proof_of(prefix, SERVICE_KEY))
+    name = prefix.rstrip("/")
+    registry = Registry(etcd, name, SERVICE_KEY)
+    members = dict.fromkeys(names, "127.0.0.1:1")
     step = SLOTS_OF_ALL // SLOTS
     entries = {slot // step: entry for slot, entry in shared_out(list(members)).items() if slot % step == 0}
-    assert await registry.create(cluster, members, entries if few else shared_out(list(members)))
+    assert await registry.create(name, members, entries if few else shared_out(list(members)))
     return registry
 
 

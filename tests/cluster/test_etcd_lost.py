@@ -12,7 +12,7 @@ import httpx
 import pytest
 
 from carrel.cluster.etcd import Etcd
-from carrel.cluster.registry import Cluster, Member, Registry, proof_of, shared_out
+from carrel.cluster.registry import Registry, shared_out
 from tests.support.etcd import EtcdServer, ThreeServers
 from tests.support.service import Service
 from tests.support.soak import Figure, size
@@ -74,9 +74,10 @@ class Wire:
 
 async def cluster(etcd: Etcd, name: str) -> tuple[Registry, str]:
     """A cluster of one node, and its service key."""
-    registry, key = Registry(etcd, name), secrets.token_bytes(32)
-    members = {"a": Member(address="127.0.0.1:1")}
-    assert await registry.create(Cluster(id=name, proof=proof_of(name, key)), members, shared_out(["a"]))
+    key = secrets.token_bytes(32)
+    registry = Registry(etcd, name, key)
+    members = {"a": "127.0.0.1:1"}
+    assert await registry.create(name, members, shared_out(["a"]))
     return registry, key.hex()
 
 

@@ -15,6 +15,8 @@ import pytest
 
 from carrel.accounts.slots import SLOTS
 from carrel.cluster import routing
+from carrel.cluster.etcd import Etcd, Put
+from tests.cluster import hostile
 from tests.cluster.proxied import Proxied, proxied
 from tests.support.etcd import EtcdServer
 
@@ -116,6 +118,39 @@ async def test_the_map_agent_puts_the_cluster_s_map_in_force(cluster: Proxied) -
     cluster.carrel("cluster", "map", "--once", "--haproxy", str(cluster.socket), "--map-file", str(cluster.map_file))
     assert cluster.map_in_force() == right
     assert cluster.map_file.read_text().count("\n") == SLOTS
+
+
+async def test_what_somebody_writes_into_etcd_is_no_command_to_the_proxy(cluster: Proxied, server: EtcdServer) -> None:
+    etcd, root = Etcd([server.url], call_seconds=20.0), f"/carrel/c{cluster.port}/"
+    options = ("--map-file", str(cluster.map_file), "--socket", str(cluster.socket))
+    keep = ("cluster", "map", "--once", "--haproxy", str(cluster.socket), "--map-file", str(cluster.map_file))
+    made, servers, right = cluster.carrel("cluster", "haproxy", *options), where(cluster), cluster.map_in_force()
+    assert len(servers) == 9
+    slot = f"{root}slots/0007"
+    before = await etcd.get(slot)
+    assert before is not None
+    assert before.text is not None
+    try:
+        for word in hostile.WORDS[:12]:
+            await etcd.put_if([], [Put(slot, json.dumps({"node": word, "copy": "new"}).encode())])
+            cluster.carrel(*keep)
+            assert where(cluster) == servers
+            assert cluster.map_in_force() == right | {7: "unassigned"}
+        for address in hostile.ADDRESSES:
+            forged = json.dumps({"address": address, "proof": "0" * 64}).encode()
+            await etcd.put_if([], [Put(f"{root}members/{name}", forged) for name in ("z", *hostile.WORDS[:12])])
+        assert cluster.carrel("cluster", "haproxy", *options) == made
+    finally:
+        await etcd.put_if([], [Put(slot, before.text)])
+        cluster.carrel(*keep)
+        await etcd.close()
+    assert cluster.map_in_force() == right
+
+
+def where(cluster: Proxied) -> dict[str, str]:
+    """The servers that the running proxy has, and where they are."""
+    rows = [line.split() for line in cluster.asked("show servers conn").splitlines() if not line.startswith("#")]
+    return {row[0]: row[2] for row in rows if len(row) > 2}
 
 
 async def test_a_node_that_is_away_costs_its_own_users_an_answer_and_no_others(cluster: Proxied) -> None:

@@ -172,10 +172,9 @@ async def test_an_aborted_move_gives_the_slot_back_with_keys_and_all(two: Two, w
 
 async def _target(two: Two, a: Serving) -> Peers:
     cluster = await two.registry.cluster()
-    assert cluster is not None
     tls = peers.contexts(a.settings)
     assert tls is not None
-    return Peers(peers.token_of(cluster.id, a.settings.service_key.reveal()), tls[1])
+    return Peers(peers.token_of(cluster, a.settings.service_key.reveal()), tls[1])
 
 
 async def test_whoever_has_no_certificate_or_another_service_key_gets_nothing(
@@ -184,11 +183,10 @@ async def test_whoever_has_no_certificate_or_another_service_key_gets_nothing(
     async with two.node("a", **with_keys) as a:
         address = (await two.registry.peers())["a"]
         cluster = await two.registry.cluster()
-        assert cluster is not None
         tls = peers.contexts(a.settings)
         assert tls is not None
-        plain = Peers(peers.token_of(cluster.id, a.settings.service_key.reveal()), None)
-        foreign = Peers(peers.token_of(cluster.id, bytes(32)), tls[1])
+        plain = Peers(peers.token_of(cluster, a.settings.service_key.reveal()), None)
+        foreign = Peers(peers.token_of(cluster, bytes(32)), tls[1])
         for stranger in (plain, foreign):
             with pytest.raises(PeerFailed):
                 await stranger.prepare(address, SLOT, "m1")

@@ -173,12 +173,12 @@ async def test_what_is_wrong_with_the_cluster_is_said_at_the_start(etcd: Etcd, p
     with pytest.raises(NodeUnknown):
         await node(registry, tmp_path / "c", "c").node.join(patience_seconds=0.0)
     with pytest.raises(ClusterKeyRejected):
-        await node(registry, tmp_path / "c", service_key=bytes(32)).node.join(patience_seconds=0.0)
+        await node(Registry(etcd, prefix.rstrip("/"), bytes(32)), tmp_path / "c").node.join(patience_seconds=0.0)
     with pytest.raises(ClusterAbsent):
-        await node(Registry(etcd, f"{prefix}other"), tmp_path / "c").node.join(patience_seconds=0.0)
+        await node(Registry(etcd, f"{prefix}other", SERVICE_KEY), tmp_path / "c").node.join(patience_seconds=0.0)
     silent = Etcd([f"http://127.0.0.1:{free_port()}"])
     with pytest.raises(EtcdSilent):
-        await node(Registry(silent, "main"), tmp_path / "c").node.join(patience_seconds=0.0)
+        await node(Registry(silent, "main", SERVICE_KEY), tmp_path / "c").node.join(patience_seconds=0.0)
     await silent.close()
 
 

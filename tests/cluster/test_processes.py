@@ -13,7 +13,7 @@ import httpx
 import pytest
 
 from carrel.cluster.etcd import Etcd
-from carrel.cluster.registry import Cluster, Member, Registry, proof_of, shared_out
+from carrel.cluster.registry import Registry, shared_out
 from tests.support.etcd import EtcdServer
 from tests.support.service import Service
 
@@ -24,10 +24,10 @@ MINUTE = 60.0
 
 
 async def made(etcd: Etcd, prefix: str, service_key: str, names: tuple[str, ...]) -> None:
-    registry = Registry(etcd, prefix.rstrip("/"))
-    proof = proof_of(prefix, bytes.fromhex(service_key))
-    members = {name: Member(address="127.0.0.1:1") for name in names}
-    assert await registry.create(Cluster(id=prefix, proof=proof), members, shared_out(list(names)))
+    name = prefix.rstrip("/")
+    registry = Registry(etcd, name, bytes.fromhex(service_key))
+    members = dict.fromkeys(names, "127.0.0.1:1")
+    assert await registry.create(name, members, shared_out(list(names)))
 
 
 @pytest.fixture

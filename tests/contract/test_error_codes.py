@@ -19,6 +19,7 @@ _AT_START = {
     "service-database-missing",
     "self-test-failed",
     "etcd-unreachable",
+    "etcd-user-rejected",
     "cluster-not-initialised",
     "cluster-key-rejected",
     "node-unknown",

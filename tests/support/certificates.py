@@ -11,10 +11,22 @@ from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption,
 from cryptography.x509.oid import NameOID
 
 
-def self_signed(folder: Path, serial: int = 1, *, with_rsa: bool = False, days: float = 1) -> tuple[Path, Path]:
-    """A certificate for 127.0.0.1 and its key, in place of those that are there; with 0 `days` it has ended."""
+def self_signed(
+    folder: Path,
+    serial: int = 1,
+    *,
+    with_rsa: bool = False,
+    days: float = 1,
+    with_name: bool = True,
+    host: str = "127.0.0.1",
+) -> tuple[Path, Path]:
+    """A certificate for 127.0.0.1 and its key, in place of those that are there; with 0 `days` it has ended.
+
+    `with_name`: it has a common name besides. `host`: it is for this name as well.
+    """
     key = rsa.generate_private_key(65537, 2048) if with_rsa else ec.generate_private_key(ec.SECP256R1())
-    name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "127.0.0.1")])
+    kind = NameOID.COMMON_NAME if with_name else NameOID.ORGANIZATION_NAME
+    name = x509.Name([x509.NameAttribute(kind, "127.0.0.1")])
     now = datetime.now(UTC)
     certificate = (
         x509.CertificateBuilder()
@@ -24,7 +36,9 @@ def self_signed(folder: Path, serial: int = 1, *, with_rsa: bool = False, days: 
         .serial_number(serial)
         .not_valid_before(now - timedelta(days=1))
         .not_valid_after(now + timedelta(days=days))
-        .add_extension(x509.SubjectAlternativeName([x509.IPAddress(ip_address("127.0.0.1"))]), critical=False)
+        .add_extension(
+            x509.SubjectAlternativeName([x509.IPAddress(ip_address("127.0.0.1")), x509.DNSName(host)]), critical=False
+        )
         .sign(key, hashes.SHA256())
     )
     files = folder / "cert.pem", folder / "key.pem"

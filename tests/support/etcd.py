@@ -2,6 +2,7 @@
 
 import json
 import shutil
+import ssl
 import subprocess
 import tempfile
 import time
@@ -10,6 +11,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from urllib.request import Request, urlopen
 
+from tests.support.certificates import self_signed
 from tests.support.service import START_SECONDS, free_port
 
 PROGRAM = "etcd"
@@ -18,9 +20,11 @@ PROGRAM = "etcd"
 class EtcdServer:
     """One server. Stop it and start it again as often as wanted; what it keeps stays."""
 
-    def __init__(self, folder: Path, name: str = "e") -> None:
+    def __init__(self, folder: Path, name: str = "e", certificate: tuple[Path, Path] | None = None) -> None:
+        """With a self-signed certificate and its key, clients have to show the same one."""
         self.folder = folder
         self.name = name
+        self.certificate = certificate
         self.port = free_port()
         self.peer = f"http://127.0.0.1:{free_port()}"
         self.members = [self]
@@ -28,7 +32,16 @@ class EtcdServer:
 
     @property
     def url(self) -> str:
-        return f"http://127.0.0.1:{self.port}"
+        return f"{'http' if self.certificate is None else 'https'}://127.0.0.1:{self.port}"
+
+    @property
+    def tls(self) -> ssl.SSLContext | None:
+        """What a client speaks TLS with."""
+        if self.certificate is None:
+            return None
+        context = ssl.create_default_context(cafile=self.certificate[0])
+        context.load_cert_chain(*self.certificate)
+        return context
 
     def start(self) -> None:
         self.launch()
@@ -42,6 +55,9 @@ class EtcdServer:
         # Many tests share two cores: a leader that gets no turn for a while is not a lost one.
         command += ["--heartbeat-interval", "100", "--election-timeout", "1000"]
         command += ["--initial-cluster", ",".join(f"{one.name}={one.peer}" for one in self.members)]
+        if self.certificate is not None:
+            file, key = map(str, self.certificate)
+            command += ["--cert-file", file, "--key-file", key, "--trusted-ca-file", file, "--client-cert-auth"]
         with (self.folder / "etcd.log").open("ab") as log:
             self.process = subprocess.Popen(command, stdout=log, stderr=log, stdin=subprocess.DEVNULL)
 
@@ -49,7 +65,7 @@ class EtcdServer:
         """Return when it answers."""
         deadline = time.monotonic() + START_SECONDS
         while time.monotonic() < deadline:
-            with suppress(OSError), urlopen(f"{self.url}/health", timeout=5) as answer:
+            with suppress(OSError), urlopen(f"{self.url}/health", timeout=5, context=self.tls) as answer:
                 if b"true" in answer.read():
                     return
             time.sleep(0.05)
@@ -100,9 +116,9 @@ class ThreeServers:
 
 
 @contextmanager
-def etcd_server() -> Iterator[EtcdServer]:
+def etcd_server(*, with_tls: bool = False) -> Iterator[EtcdServer]:
     folder = Path(tempfile.mkdtemp(prefix="carrel-etcd-"))
-    server = EtcdServer(folder)
+    server = EtcdServer(folder, certificate=self_signed(folder, with_name=False) if with_tls else None)
     try:
         server.start()
         yield server

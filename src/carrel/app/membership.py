@@ -67,7 +67,7 @@ class Membership:
         settings, service_key = self._settings, self._settings.service_key.reveal()
         tls = peers.contexts(settings)
         self._etcd = etcd_of(settings)
-        registry = Registry(self._etcd, settings.cluster)
+        registry = Registry(self._etcd, settings.cluster, service_key)
         users = SlotUsers(services)
         identity = Identity(
             settings.node_name or "",

@@ -14,8 +14,8 @@ import msgspec
 from carrel.cluster import files
 from carrel.cluster.files import Record
 from carrel.cluster.ownership import Entry, Mark, may_serve
-from carrel.cluster.refusals import ClusterAbsent, ClusterKeyRejected, NodeDiskForeign, NodeTaken, NodeUnknown
-from carrel.cluster.registry import Registry, proof_of
+from carrel.cluster.refusals import NodeDiskForeign, NodeTaken, NodeUnknown
+from carrel.cluster.registry import Registry
 
 
 class SlotsChanged(Exception):
@@ -47,17 +47,13 @@ async def plan(registry: Registry, node: str, data: Path, service_key: bytes, ne
         NodeDiskForeign: the folder is another node's, or cannot be read.
     """
     cluster = await registry.cluster()
-    if cluster is None:
-        raise ClusterAbsent
-    if cluster.proof != proof_of(cluster.id, service_key):
-        raise ClusterKeyRejected
     if node not in await registry.members():
         raise NodeUnknown
     term = await registry.term(node)
     if node in await registry.present():
         raise NodeTaken
-    record = await asyncio.to_thread(files.read_record, data) or Record(cluster=cluster.id, node=node)
-    if (record.cluster, record.node) != (cluster.id, node):
+    record = await asyncio.to_thread(files.read_record, data) or Record(cluster=cluster, node=node)
+    if (record.cluster, record.node) != (cluster, node):
         raise NodeDiskForeign
     entries = {slot: entry for slot, entry in (await registry.slots()).entries.items() if entry is not None}
     marks = await asyncio.to_thread(files.read_marks, data)
@@ -70,7 +66,7 @@ async def plan(registry: Registry, node: str, data: Path, service_key: bytes, ne
     }
     held = await asyncio.to_thread(files.slots_with_users, data, service_key)
     return Adoption(
-        Record(cluster=cluster.id, node=node, term=term),
+        Record(cluster=cluster, node=node, term=term),
         changes,
         {slot: Mark(state="owned", copy=after.copy) for slot, (_, after) in changes.items()},
         len(own),

@@ -2,7 +2,7 @@
 
 import ssl
 
-from carrel.cluster.etcd import CALL_SECONDS, Etcd
+from carrel.cluster.etcd import CALL_SECONDS, Etcd, User
 from carrel.cluster.refusals import EtcdCertificateUnusable
 from carrel.config import Settings
 
@@ -13,12 +13,15 @@ def etcd_of(settings: Settings, *, call_seconds: float = CALL_SECONDS) -> Etcd:
     Raises:
         EtcdCertificateUnusable
     """
+    user = None
+    if settings.etcd_user is not None and settings.etcd_password is not None:
+        user = User(settings.etcd_user, settings.etcd_password.reveal().decode())
     if settings.etcd_ca is None and settings.etcd_cert is None:
-        return Etcd(settings.etcd, call_seconds=call_seconds)
+        return Etcd(settings.etcd, call_seconds=call_seconds, user=user)
     try:
         tls = ssl.create_default_context(cafile=settings.etcd_ca)
         if settings.etcd_cert is not None:
             tls.load_cert_chain(settings.etcd_cert, settings.etcd_key)
     except OSError:
         raise EtcdCertificateUnusable from None
-    return Etcd(settings.etcd, call_seconds=call_seconds, tls=tls)
+    return Etcd(settings.etcd, call_seconds=call_seconds, tls=tls, user=user)

@@ -15,12 +15,29 @@ from aiohttp import ClientSession, ClientTimeout
 
 CALL_SECONDS: Final = 1.0
 """How long one server may take to answer."""
+_TOKEN_ENDED: Final = 401
+_REJECTIONS: Final = (400, 401, 403, 412)
+"""No user or a wrong password, no token, not in the role, and a user where the servers have none."""
 MAX_OPERATIONS: Final = 128
 """The most that one transaction may do, as etcd is set up by default."""
 
 
 class EtcdUnreachable(Exception):
     """No server answered, or all of them said that they cannot. The call may have been done all the same."""
+
+
+class UserRejected(EtcdUnreachable):
+    """A server wants another user or password, or the user's role does not allow what was asked for."""
+
+
+class User(NamedTuple):
+    """Who asks, for servers that want to know. Without TLS both are readable on the way."""
+
+    name: str
+    password: str
+
+    def __repr__(self) -> str:
+        return "User(hidden)"
 
 
 class Value(NamedTuple):
@@ -56,11 +73,19 @@ class Etcd:
     """The servers at `endpoints`, such as `http://127.0.0.1:2379`. Belongs to the event loop that calls it first."""
 
     def __init__(
-        self, endpoints: Sequence[str], *, call_seconds: float = CALL_SECONDS, tls: ssl.SSLContext | None = None
+        self,
+        endpoints: Sequence[str],
+        *,
+        call_seconds: float = CALL_SECONDS,
+        tls: ssl.SSLContext | None = None,
+        user: User | None = None,
     ) -> None:
         self._endpoints = [endpoint.rstrip("/") for endpoint in endpoints]
         self._call_seconds = call_seconds
         self._tls = tls
+        self._user = user
+        self._token = ""
+        """What a server gave for the user's password. It ends after minutes without use, and with the server."""
         self._opened: ClientSession | None = None
 
     async def get(self, key: str) -> Value | None:
@@ -132,7 +157,8 @@ class Etcd:
         create = {"create_request": {**_range(prefix), "start_revision": str(after + 1)}}
         limits = ClientTimeout(sock_connect=self._call_seconds, sock_read=silent_seconds)
         try:
-            async with self._session.post(f"{self._endpoints[0]}/v3/watch", json=create, timeout=limits) as answer:
+            url, headers = f"{self._endpoints[0]}/v3/watch", self._headers
+            async with self._session.post(url, json=create, headers=headers, timeout=limits) as answer:
                 async for line in answer.content:
                     result = msgspec.json.decode(line).get("result", {}) if line.strip() else {}
                     if result.get("canceled"):
@@ -158,17 +184,43 @@ class Etcd:
         return self._opened
 
     async def _call(self, path: str, body: dict[str, Any], accepted: tuple[int, ...] = (200,)) -> dict[str, Any]:
+        error: type[EtcdUnreachable] = EtcdUnreachable
         for _ in self._endpoints:
             try:
                 async with asyncio.timeout(self._call_seconds):
-                    async with self._session.post(f"{self._endpoints[0]}/v3/{path}", json=body) as answer:
-                        reply = msgspec.json.decode(await answer.read())
-                        if answer.status in accepted and isinstance(reply, dict):
-                            return reply
+                    status, reply = await self._asked(path, body)
+                    if status in accepted and isinstance(reply, dict):
+                        return reply
+                    if status in _REJECTIONS:
+                        error = UserRejected
             except (OSError, TimeoutError, aiohttp.ClientError, msgspec.DecodeError):
                 pass
             self._take_the_next()
-        raise EtcdUnreachable
+        raise error
+
+    async def _asked(self, path: str, body: dict[str, Any]) -> tuple[int, Any]:
+        """The status and the reply of the server that is asked now. It is told who asks, if that is anybody."""
+        if self._user is None:
+            return await self._sent(path, body)
+        if self._token:
+            status, reply = await self._sent(path, body)
+            if status != _TOKEN_ENDED:
+                return status, reply
+        self._token = ""
+        status, reply = await self._sent("auth/authenticate", self._user._asdict())
+        if status != 200:
+            return status, reply
+        self._token = str(reply["token"])
+        return await self._sent(path, body)
+
+    async def _sent(self, path: str, body: dict[str, Any]) -> tuple[int, Any]:
+        url = f"{self._endpoints[0]}/v3/{path}"
+        async with self._session.post(url, json=body, headers=self._headers) as answer:
+            return answer.status, msgspec.json.decode(await answer.read())
+
+    @property
+    def _headers(self) -> dict[str, str]:
+        return {"Authorization": self._token} if self._token else {}
 
     def _take_the_next(self) -> None:
         self._endpoints.append(self._endpoints.pop(0))
@@ -183,7 +235,8 @@ def _range(prefix: str) -> dict[str, str]:
 
 
 def _key(row: dict[str, Any]) -> str:
-    return b64decode(row["key"]).decode()
+    # A key that is no text is nobody's, and must not end the reading of the others.
+    return b64decode(row["key"]).decode(errors="replace")
 
 
 def _value(row: dict[str, Any]) -> Value:

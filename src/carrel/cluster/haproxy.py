@@ -3,14 +3,19 @@
 HAProxy finds the uuid where `routing` says, computes the slot, and looks the node up. It never sends a request to
 another node than that: a node refuses other nodes' users with 421 anyway, which the proxy turns into a 503. So a wrong
 map, or a trick in a path, costs a repetition and does no harm.
+
+Names and addresses of nodes come from etcd, and HAProxy obeys what stands in its files and at its socket. So they are
+checked once more where they become a line.
 """
 
+import re
 from collections.abc import Mapping
 from typing import Final
 
 from carrel.accounts.slots import SLOTS
 from carrel.cluster import routing
 from carrel.cluster.ownership import Entry
+from carrel.config import ADDRESS, NODE_NAME
 
 UNASSIGNED: Final = "unassigned"
 _TOKEN: Final = "req.fhdr(X-SVC-Session-Token)"  # noqa: S105  # the name of a header
@@ -32,8 +37,7 @@ def configuration(
     With a `certificate` (PEM, with its key) the proxy speaks HTTPS to clients, with a `node_ca` to nodes.
     """
     bind = listen if certificate is None else f"{listen} ssl crt {certificate} alpn http/1.1"
-    towards = "" if node_ca is None else f" ssl verify required ca-file {node_ca}"
-    servers = {name: f"    server {name} {address}{towards}" for name, address in sorted(nodes.items())}
+    servers = {name: f"    server {_server(name, address, node_ca)}" for name, address in sorted(nodes.items())}
     anyone = "\n".join(f"{server} check inter 1s fall 3 rise 1" for server in servers.values())
     first = min(servers)
     control = "\n".join(
@@ -117,7 +121,26 @@ backend {UNASSIGNED}
 
 def map_text(entries: Mapping[int, Entry]) -> str:
     """The map as HAProxy reads it: a slot and its node in each line."""
-    return "".join(f"{slot} {node}\n" for slot, node in nodes_of(entries).items())
+    return "".join(f"{entry(slot, node)}\n" for slot, node in nodes_of(entries).items())
+
+
+def entry(slot: int, node: str) -> str:
+    """An entry of the map: a slot and its node.
+
+    Raises:
+        ValueError: they are more than that.
+    """
+    if slot not in range(SLOTS) or not re.fullmatch(NODE_NAME, node):
+        raise ValueError
+    return f"{slot} {node}"
+
+
+def _server(name: str, address: str, node_ca: str | None) -> str:
+    if not re.fullmatch(NODE_NAME, name) or not re.fullmatch(ADDRESS, address):
+        raise ValueError
+    if node_ca is None:
+        return f"{name} {address}"
+    return f"{name} {address} ssl verify required ca-file {node_ca}"
 
 
 def nodes_of(entries: Mapping[int, Entry]) -> dict[int, str]:

@@ -72,7 +72,8 @@ class MapAgent:
         changes = await self._differing()
         slots = sorted(changes)
         for start in range(0, len(slots), _AT_ONCE):
-            lines = [f"set map {self._file} {slot} {changes[slot]}" for slot in slots[start : start + _AT_ONCE]]
+            entries = [haproxy.entry(slot, changes[slot]) for slot in slots[start : start + _AT_ONCE]]
+            lines = [f"set map {self._file} {entry}" for entry in entries]
             await self._ask(";".join(lines))
         if changes:
             self._tell(f"{len(changes):,} slots have changed their node")

@@ -15,20 +15,19 @@ from typing import Any, Final
 import msgspec
 
 from carrel.cluster import files, lease, moves, ownership
-from carrel.cluster.etcd import EtcdUnreachable
+from carrel.cluster.etcd import EtcdUnreachable, UserRejected
 from carrel.cluster.fence import Fence
 from carrel.cluster.files import Record
 from carrel.cluster.ownership import Entry, Mark
 from carrel.cluster.refusals import (
-    ClusterAbsent,
-    ClusterKeyRejected,
     EtcdSilent,
+    EtcdUserRejected,
     NodeDiskForeign,
     NodeHoldsOthers,
     NodeTaken,
     NodeUnknown,
 )
-from carrel.cluster.registry import Registry, proof_of
+from carrel.cluster.registry import Registry
 from carrel.kit import logs
 
 _RETRY_SECONDS: Final = 0.2
@@ -105,17 +104,22 @@ class Node:
         """Become the node. The data folder is locked. Then `start` keeps the lease, and `take_slots` opens the slots.
 
         Raises:
-            EtcdSilent, ClusterAbsent, ClusterKeyRejected, NodeUnknown, NodeTaken, NodeDiskForeign, NodeHoldsOthers
+            EtcdSilent, EtcdUserRejected, ClusterAbsent, ClusterKeyRejected, NodeUnknown, NodeTaken, NodeDiskForeign,
+                NodeHoldsOthers
         """
         if patience_seconds is None:
             patience_seconds = self.identity.lease_seconds + SPARE_SECONDS
         until = self._now() + patience_seconds
-        refusal: type[EtcdSilent | NodeTaken] = EtcdSilent
+        refusal: type[EtcdSilent | EtcdUserRejected | NodeTaken] = EtcdSilent
         while True:
-            with suppress(EtcdUnreachable):
+            try:
                 if await self._occupy():
                     return
                 refusal = NodeTaken
+            except UserRejected:
+                refusal = EtcdUserRejected
+            except EtcdUnreachable:
+                pass
             if self._now() >= until:
                 raise refusal
             await asyncio.sleep(_RETRY_SECONDS)
@@ -148,21 +152,17 @@ class Node:
     async def _checked_record(self) -> tuple[Record, str]:
         """The record of this folder, and the term that etcd has; the two fit."""
         cluster = await self._registry.cluster()
-        if cluster is None:
-            raise ClusterAbsent
-        if cluster.proof != proof_of(cluster.id, self.identity.service_key):
-            raise ClusterKeyRejected
         if self.identity.name not in await self._registry.members():
             raise NodeUnknown
-        self.cluster = cluster.id
+        self.cluster = cluster
         term = await self._registry.term(self.identity.name)
         record = await asyncio.to_thread(files.read_record, self.identity.data)
         if record is None:
             if term:
                 raise NodeDiskForeign
             await self._require_own_users()
-            return Record(cluster=cluster.id, node=self.identity.name), term
-        if (record.cluster, record.node) != (cluster.id, self.identity.name):
+            return Record(cluster=cluster, node=self.identity.name), term
+        if (record.cluster, record.node) != (cluster, self.identity.name):
             raise NodeDiskForeign
         if term not in (record.term, record.next_term):
             raise NodeDiskForeign

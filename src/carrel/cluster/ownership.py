@@ -5,21 +5,30 @@ that brought it to its disk. The mark lies beside the data and names the copy th
 emptied, or that was put back from an older state, is never taken for the one that the map means.
 """
 
-from typing import Final, Literal
+from typing import Annotated, Final, Literal
 
 import msgspec
+from msgspec import Meta
+
+from carrel.config import NODE_NAME
 
 FIRST_COPY: Final = "new"
 """The copy of a slot that no node has had since `carrel cluster init`: only then may a disk without a mark be taken."""
 
 
+NodeName = Annotated[str, Meta(pattern=rf"\A{NODE_NAME}\Z")]
+"""What is read from etcd is checked against these patterns: anybody may have written it."""
+Id = Annotated[str, Meta(pattern=r"\A[0-9a-z-]{1,64}\Z")]
+"""Of a copy or a move."""
+
+
 class Entry(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True):
     """A slot in the map: the node whose `copy` is in force, and while it moves, the id of the move and its target."""
 
-    node: str
-    copy: str
-    move: str = ""
-    to: str = ""
+    node: NodeName
+    copy: Id
+    move: Id = ""
+    to: NodeName = ""
 
 
 class Mark(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True):

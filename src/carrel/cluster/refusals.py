@@ -50,6 +50,13 @@ class EtcdSilent(Unavailable):
     detail = "No server that CARREL_ETCD names answers."
 
 
+class EtcdUserRejected(Unavailable):
+    """etcd does not let the user of the settings do what nodes do."""
+
+    code = "etcd-user-rejected"
+    detail = "etcd rejects CARREL_ETCD_USER or its password, or its role does not allow the keys of the cluster."
+
+
 class EtcdCertificateUnusable(CarrelError):
     """The files of certificates for etcd are not what they have to be."""
 

@@ -11,7 +11,7 @@ from carrel_sdk.admin import Admin
 
 from carrel.cli.interface import terminal
 from carrel.cli.interface.etcd import require_etcd, run
-from carrel.cluster.registry import Member, Registry
+from carrel.cluster.registry import Registry
 from carrel.config import Settings
 
 
@@ -21,7 +21,8 @@ def admins(
 ) -> Iterator[dict[str, Admin]]:
     """The operator's client of each node, by its name. Ends the program if one of them does not run."""
 
-    async def work(found: Registry) -> tuple[dict[str, Member], dict[str, str]]:
+    async def work(found: Registry) -> tuple[dict[str, str], dict[str, str]]:
+        await found.cluster()
         return await found.members(), await found.present()
 
     require_etcd(settings)
@@ -32,16 +33,16 @@ def admins(
     tls = trusting(node_ca) if node_ca is not None else None
     with ExitStack() as opened:
         yield {
-            name: opened.enter_context(admin_of(member, secret, tls, allow_http=allow_http))
-            for name, member in sorted(members.items())
+            name: opened.enter_context(admin_of(address, secret, tls, allow_http=allow_http))
+            for name, address in sorted(members.items())
         }
 
 
-def admin_of(member: Member, secret: str, tls: ssl.SSLContext | None, *, allow_http: bool) -> Admin:
+def admin_of(address: str, secret: str, tls: ssl.SSLContext | None, *, allow_http: bool) -> Admin:
     """The operator's client of one node; with HTTPS if there is somebody to trust."""
-    address = f"{'http' if tls is None else 'https'}://{member.address}"
+    origin = f"{'http' if tls is None else 'https'}://{address}"
     transport = None if tls is None else httpx.HTTPTransport(verify=tls)
-    return Admin(address, secret, allow_http=allow_http, http=transport)
+    return Admin(origin, secret, allow_http=allow_http, http=transport)
 
 
 def trusting(node_ca: Path) -> ssl.SSLContext:

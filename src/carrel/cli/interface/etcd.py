@@ -9,8 +9,8 @@ from carrel.cli.interface import terminal
 from carrel.cli.interface.data_folder import settings_of
 from carrel.cli.interface.refusal import refuse
 from carrel.cluster import connection
-from carrel.cluster.etcd import EtcdUnreachable
-from carrel.cluster.refusals import EtcdCertificateUnusable
+from carrel.cluster.etcd import EtcdUnreachable, UserRejected
+from carrel.cluster.refusals import ClusterAbsent, ClusterKeyRejected, EtcdCertificateUnusable, EtcdUserRejected
 from carrel.cluster.registry import Registry
 from carrel.config import Settings
 
@@ -34,20 +34,22 @@ def require_etcd(settings: Settings) -> None:
 
 
 def run(settings: Settings, work: Callable[[Registry], Awaitable[T]], *, as_json: bool) -> T:
-    """What `work` returns, with the keys of the cluster; the command ends if etcd cannot be used."""
+    """What `work` returns, with the keys of the cluster; the command ends if etcd or the cluster cannot be used."""
 
     async def connected() -> T:
         etcd = connection.etcd_of(settings, call_seconds=_PATIENCE_SECONDS)
         try:
-            return await work(Registry(etcd, settings.cluster))
+            return await work(Registry(etcd, settings.cluster, settings.service_key.reveal()))
         finally:
             await etcd.close()
 
     try:
         return asyncio.run(connected())
+    except UserRejected:
+        fail(EtcdUserRejected.detail, as_json=as_json)
     except EtcdUnreachable:
         fail("no server that CARREL_ETCD names answers", as_json=as_json)
-    except EtcdCertificateUnusable as error:
+    except (EtcdCertificateUnusable, ClusterAbsent, ClusterKeyRejected) as error:
         fail(error.detail, as_json=as_json)
 
 

@@ -18,11 +18,12 @@ from carrel.cli.interface.etcd import run, settings_with_etcd
 from carrel.cli.interface.refusal import refuse
 from carrel.cli.interface.terminal import Output
 from carrel.cli.operators import cluster_adopt, cluster_moves
-from carrel.cluster import haproxy, registry
+from carrel.cluster import haproxy, registry, shares
 from carrel.cluster.map_agent import HaproxySilent, MapAgent
-from carrel.cluster.registry import Cluster, Member, Registry
+from carrel.cluster.registry import Registry
+from carrel.config import ADDRESS, NODE_NAME
 
-_MEMBER: Final = re.compile(r"([a-z][a-z0-9-]{0,31})=([A-Za-z0-9.-]+|\[[0-9a-fA-F:]+\]):[0-9]{1,5}")
+_MEMBER: Final = re.compile(f"{NODE_NAME}={ADDRESS}")
 
 
 class Node(msgspec.Struct, frozen=True):
@@ -51,26 +52,25 @@ def init(members: tuple[str, ...], existing: str | None, env_file: Path | None, 
 
     Every node gets the same number of slots. With `--existing`, one node gets all of them, because it has the data.
     """
-    named: dict[str, Member] = {}
+    named: dict[str, str] = {}
     for member in members:
         if _MEMBER.fullmatch(member) is None:
             refuse(f"{member}: must be NAME=HOST:PORT, the name of small letters, digits and hyphens")
         name, _, address = member.partition("=")
         if name in named:
             refuse(f"{name}: is there twice")
-        named[name] = Member(address=address)
+        named[name] = address
     if existing is not None and existing not in named:
         refuse("--existing: must be one of the nodes")
     settings = settings_with_etcd(env_file)
-    cluster_id = secrets.token_hex(16)
-    cluster = Cluster(id=cluster_id, proof=registry.proof_of(cluster_id, settings.service_key.reveal()))
+    cluster = secrets.token_hex(16)
 
     async def work(found: Registry) -> bool:
         return await found.create(cluster, named, registry.shared_out(list(named), all_to=existing))
 
     if not run(settings, work, as_json=as_json):
         terminal.end(terminal.EXIT_CONFLICT, "there is a cluster of this name already", as_json=as_json)
-    Output(as_json, terminal.wide_console()).show(cluster.id, f"a cluster of {len(named)} nodes: {', '.join(named)}")
+    Output(as_json, terminal.wide_console()).show(cluster, f"a cluster of {len(named)} nodes: {', '.join(named)}")
 
 
 @command.command("status")
@@ -80,21 +80,18 @@ def status(env_file: Path | None, as_json: bool) -> None:
     """List the nodes, with the number of their slots, and which of them run."""
     settings = settings_with_etcd(env_file)
 
-    async def work(found: Registry) -> list[Node] | None:
-        if await found.cluster() is None:
-            return None
+    async def work(found: Registry) -> list[Node]:
+        await found.cluster()
         members, present = await found.members(), await found.present()
         entries = [entry for entry in (await found.slots()).entries.values() if entry is not None]
         slots, leaving = Counter(one.node for one in entries), Counter(one.node for one in entries if one.move)
         coming = Counter(one.to for one in entries if one.move)
         return [
-            Node(name, member.address, name in present, slots[name], leaving[name], coming[name])
-            for name, member in sorted(members.items())
+            Node(name, address, name in present, slots[name], leaving[name], coming[name])
+            for name, address in sorted(members.items())
         ]
 
     nodes = run(settings, work, as_json=as_json)
-    if nodes is None:
-        terminal.end(terminal.EXIT_FAILED, "there is no cluster; carrel cluster init makes one", as_json=as_json)
     Output(as_json, terminal.wide_console()).show_rows(
         nodes,
         {
@@ -119,12 +116,9 @@ def print_configuration(
     listen: str, certificate: str | None, node_ca: str | None, map_file: str, socket: str, env_file: Path | None
 ) -> None:
     """Print the configuration of HAProxy for the nodes of this cluster. It changes when nodes come or go."""
-    members = run(settings_with_etcd(env_file), lambda found: found.members(), as_json=False)
-    if not members:
-        terminal.end(terminal.EXIT_FAILED, "there is no cluster; carrel cluster init makes one", as_json=False)
-    addresses = {name: member.address for name, member in members.items()}
+    members = run(settings_with_etcd(env_file), shares.look, as_json=False).members
     text = haproxy.configuration(
-        addresses, listen=listen, map_file=map_file, socket=socket, certificate=certificate, node_ca=node_ca
+        members, listen=listen, map_file=map_file, socket=socket, certificate=certificate, node_ca=node_ca
     )
     click.echo(text, nl=False)
 

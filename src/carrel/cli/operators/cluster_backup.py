@@ -43,7 +43,7 @@ class Collection:
     def complete(self, *, as_json: bool) -> None:
         """Fetch the parts and write the manifest. Ends the program if that cannot be done now."""
         for _ in range(_ROUNDS):
-            now = run(self._settings, lambda found: shares.look(found, self._key), as_json=as_json)
+            now = run(self._settings, shares.look, as_json=as_json)
             for name in sorted(now.members.keys() - self._parts.keys()):
                 if cluster_backup.file_of(self._folder, name).exists():
                     self._take(now, name, cluster_backup.file_of(self._folder, name))

@@ -130,8 +130,7 @@ def _slots_of(text: str) -> range:
 
 
 async def _entries(found: Registry) -> dict[int, Entry]:
-    if await found.cluster() is None:
-        fail("there is no cluster; carrel cluster init makes one")
+    await found.cluster()
     entries = {slot: entry for slot, entry in (await found.slots()).entries.items() if entry is not None}
     if len(entries) < SLOTS:
         fail(f"the map lacks {SLOTS - len(entries):,} slots; bring etcd back from its snapshot")

@@ -84,11 +84,7 @@ def _slots(node: str, settings: Settings, *, as_json: bool) -> frozenset[int]:
 
     require_etcd(settings)
     with one_line(settings.data_dir, as_json=as_json):
-        slots, is_moving = run(
-            settings,
-            lambda found: shares.slots_of(found, node, settings.service_key.reveal()),
-            as_json=as_json,
-        )
+        slots, is_moving = run(settings, lambda found: shares.slots_of(found, node), as_json=as_json)
     if is_moving:
         words = f"slots are moving from {node} or to it; carrel cluster abort stops them"
         terminal.end(terminal.EXIT_CONFLICT, words, as_json=as_json)
