@@ -4,6 +4,7 @@ import asyncio
 import json
 import re
 import secrets
+import socket
 import subprocess
 from collections import Counter
 from collections.abc import Iterator
@@ -14,7 +15,7 @@ import httpx
 import pytest
 
 from carrel.accounts.slots import SLOTS
-from carrel.cluster import routing
+from carrel.cluster import haproxy, routing
 from carrel.cluster.etcd import Etcd, Put
 from tests.cluster import hostile
 from tests.cluster.proxied import Proxied, proxied
@@ -182,6 +183,35 @@ def test_status_lists_the_nodes(cluster: Proxied) -> None:
         cluster.command("cluster", "init", "a=127.0.0.1:1"), capture_output=True, text=True, env=cluster.environment()
     )
     assert refused.returncode == 5
+
+
+@pytest.mark.parametrize(
+    ("head", "status"),
+    [
+        ("Transfer-Encoding: identity, chunked", b"422"),
+        ("Transfer-Encoding: gzip", b"400"),
+        ("Content-Length: 1\r\nContent-Length: 2", b"400"),
+    ],
+)
+def test_a_request_that_the_proxy_cannot_read_reaches_no_node(cluster: Proxied, head: str, status: bytes) -> None:
+    before = requests_of_contents(cluster)
+    with socket.create_connection(("127.0.0.1", cluster.port), timeout=MINUTE) as connection:
+        connection.sendall(f"POST /api/contents HTTP/1.1\r\nHost: a\r\n{head}\r\n\r\n0\r\n\r\n".encode())
+        answer = b"".join(iter(lambda: connection.recv(65536), b""))
+    assert (answer.split()[1], answer.count(b"HTTP/1.")) == (status, 1)
+    assert requests_of_contents(cluster) == before
+
+
+def requests_of_contents(cluster: Proxied) -> int:
+    return sum(log.count('"route":"/api/contents"') for log in cluster.logs())
+
+
+def test_the_guide_lists_every_answer_of_the_proxy() -> None:
+    text = haproxy.configuration({"a": "127.0.0.1:1"}, listen="127.0.0.1:2", map_file="/m", socket="/s")
+    answers = set(re.findall(r'"status":(\d+),"detail":"[^"]+","code":"([a-z-]+)"', text))
+    guide = (Path(__file__).parents[2] / "docs/operator-guide.md").read_text()
+    assert answers == set(re.findall(r"^\| (\d{3}) `([a-z-]+)` \|", guide, re.MULTILINE))
+    assert len(answers) == 8
 
 
 def test_every_route_names_its_user_where_the_proxy_looks() -> None:

@@ -52,6 +52,7 @@ global
     tune.bufsize 98304
     stats socket {socket} mode 600 level admin expose-fd listeners
     hard-stop-after 60s
+    ssl-default-bind-ciphers ECDHE+AESGCM:ECDHE+CHACHA20
 
 defaults
     mode http
@@ -72,6 +73,7 @@ defaults
     option forwardfor
     http-error status 400 {_problem(400, "bad-request", "The request cannot be read.")}
     http-error status 408 {_problem(408, "request-timeout", "The request was not complete in time.")}
+    http-error status 422 {_problem(422, "bad-request", "The request cannot be read.")}
     http-error status 502 {_problem(502, "node-lost", "The connection to the node of this user was lost.", 2)}
     http-error status 503 {_problem(503, "node-starting", "The node of this user is starting; try again.", 2)}
     http-error status 504 {_problem(504, "node-silent", "The node of this user does not answer.", 2)}
@@ -140,7 +142,10 @@ def _server(name: str, address: str, node_ca: str | None) -> str:
         raise ValueError
     if node_ca is None:
         return f"{name} {address}"
-    return f"{name} {address} ssl verify required ca-file {node_ca}"
+    host = address.rpartition(":")[0]
+    # HAProxy looks for no address in a certificate, only for names.
+    by_name = "" if re.fullmatch(r"[0-9.]+|\[.*", host) else f" verifyhost {host}"
+    return f"{name} {address} ssl verify required ca-file {node_ca}{by_name}"
 
 
 def nodes_of(entries: Mapping[int, Entry]) -> dict[int, str]:
@@ -170,6 +175,7 @@ def _problem(status: int, code: str, detail: str, retry_after_seconds: int = 0) 
 _TITLES: Final = {
     400: "Bad Request",
     408: "Request Timeout",
+    422: "Unprocessable Content",
     502: "Bad Gateway",
     503: "Service Unavailable",
     504: "Gateway Timeout",
