@@ -62,11 +62,16 @@ async def test_a_user_signs_out_also_while_no_key_is_in_memory(settings: Setting
         assert code_of(await client.get("/api/users/me", headers=session)) == "session-token-revoked"
 
 
-async def test_a_sign_out_is_refused_to_whoever_may_not_ask(client: httpx.AsyncClient, host: Host) -> None:
+async def test_a_sign_out_is_refused_to_whoever_may_not_ask(
+    client: httpx.AsyncClient, host: Host, clock: FakeClock
+) -> None:
     session = await host.signed_in("ada")
     assert code_of(await logout(client, {})) == "session-token-missing"
     assert code_of(await logout(client, {"X-SVC-Plugin-Secret": "wrong"}, "ada")) == "plugin-secret-invalid"
     assert code_of(await logout(client, token("wrong"))) == "session-token-invalid"
+    for uuid in ("*", "../ada", "a" * 65):
+        answer = await logout(client, token(tokens.issue(uuid, int(clock.now()), SECRETS[0])))
+        assert (answer.status_code, code_of(answer)) == (401, "session-token-invalid")
     assert code_of(await logout(client, session, "bob")) == "invalid-input"
     assert code_of(await logout(client, PLUGIN)) == "invalid-input"
     assert code_of(await logout(client, PLUGIN, "nobody")) == "user-not-found"

@@ -72,6 +72,9 @@ def test_arbitrary_bytes_are_refused_without_another_error(token: bytes) -> None
     "payload",
     [
         pytest.param(b'{"uuid":"u","exp":1800003600,"v":2}', id="another version"),
+        pytest.param(b'{"uuid":"*","exp":1800003600,"v":1}', id="no uuid"),
+        pytest.param(b'{"uuid":"../a","exp":1800003600,"v":1}', id="a path for a uuid"),
+        pytest.param(b'{"uuid":"","exp":1800003600,"v":1}', id="an empty uuid"),
         pytest.param(b'{"uuid":"u","exp":1800003600,"v":true}', id="true for 1"),
         pytest.param(b'{"uuid":"u","exp":1800003600,"v":1.0}', id="1.0 for 1"),
         pytest.param(b'{"uuid":"u","exp":1800003600.5,"v":1}', id="a fraction of a second"),

@@ -21,7 +21,7 @@ def places(answer: httpx.Response) -> list[str]:
 
 
 async def test_a_content_lives_from_creation_to_deletion(ada: httpx.AsyncClient) -> None:
-    content = await create(ada, name="Ton", body="Grüße\0!", tags=["t", "t"], description="d", variables={"X": None})
+    content = await create(ada, name="Ton", body="Grüße\x01!", tags=["t", "t"], description="d", variables={"X": None})
     path = f"{CONTENTS}/{content['id']}"
     assert (await ada.get(path)).json() == content
     saved = await ada.put(path, json={"name": "Ton 2", "type": "fragment", "body": "Hallo"})
@@ -78,6 +78,9 @@ BAD: list[tuple[dict[str, object], str]] = [
     ({"variables": {"document": None}}, "variables.document"),
     ({"description": "d" * 2_001}, "description"),
     ({"colour": "red"}, "colour"),
+    ({"name": "n\0"}, "name"),
+    ({"body": "a\0b"}, "body"),
+    ({"tags": ["a", "\0"]}, "tags[1]"),
 ]
 
 

@@ -186,6 +186,7 @@ FORMS = [
     {"files": {"file": ("a.txt", TEXT)}, "data": {"name": "n" * 201}},
     {"files": {"file": ("a.txt", TEXT)}, "data": {"name": ""}},
     {"files": {"name": (None, b"\xff"), "file": ("a.txt", TEXT)}},
+    {"files": {"name": (None, b"a\0"), "file": ("a.txt", TEXT)}},
     {"files": {"name": (None, b"n" * 9_000), "file": ("a.txt", TEXT)}},
     {"files": {"name": (None, b"only a name")}},
     {"files": {"name": (None, b"n"), "file": ("a.txt", TEXT), "more": (None, b"x")}},

@@ -101,6 +101,7 @@ HANDLERS = [make, read, count, required, busy, conflict, broken, unencodable]
             "must be an integer",
         ),
         ({"name": "a", "labels": {CANARY: CANARY}}, "labels[...]", "must be an integer"),
+        ({"name": f"{CANARY}\0"}, "name", "holds characters that are no text"),
         ([CANARY], "", "must be an object"),
     ],
 )

@@ -96,7 +96,7 @@ async def test_a_refused_draft_changes_nothing(ada: httpx.AsyncClient) -> None:
 
 async def test_the_largest_draft_and_any_text_in_it_come_back_as_they_were(ada: httpx.AsyncClient) -> None:
     place = path()
-    odd = {"🛶": ['\x00\x1f"\\', "\u2028", "é" * 1000, -0.5, 2**63, True, None], "": {}}
+    odd = {"🛶": ['\x01\x1f"\\', "\u2028", "é" * 1000, -0.5, 2**63, True, None], "": {}}
     assert (await ada.put(place, json=UNFINISHED | {"body": odd})).status_code == 200
     assert (await ada.get(place)).json()["body"] == odd
     largest = {"text": "x" * (drafts.MAX_BYTES - len('{"text":""}'))}

@@ -149,6 +149,8 @@ async def test_what_is_no_export_is_refused(
     ("entry", "body", "path"),
     [
         ("contents.jsonl", line(type="canary"), "contents[0].type"),
+        ("contents.jsonl", line(name="a\0b"), "contents[0].name"),
+        ("contents/1.md", b"a\0b", "contents[0].body"),
         ("contents.jsonl", line(name=""), "contents[0].name"),
         ("contents.jsonl", line(canary=1), "contents[0].canary"),
         ("contents.jsonl", line() + line(), "contents[1].id"),

@@ -10,6 +10,7 @@ import msgspec
 from msgspec import Meta
 
 from carrel.errors import Unauthorized
+from carrel.kit.http.schema import UserUuid
 
 T = TypeVar("T")
 
@@ -40,7 +41,7 @@ class TokenExpired(Unauthorized):
 class _Payload(msgspec.Struct, forbid_unknown_fields=True):
     """The payload; msgspec writes the fields in this order and without spaces."""
 
-    uuid: str
+    uuid: UserUuid
     exp: Annotated[int, Meta(ge=0, lt=_MAX_EPOCH)]
     v: Literal[1] = 1
 

@@ -4,11 +4,9 @@ from typing import Final
 
 import msgspec
 
-from carrel.kit import json_elements
+from carrel.kit.plain_text import NOT_TEXT, is_text
 from carrel.providers.base import Speaker, Turn
 
-MAX_ELEMENTS: Final = 10_000
-"""Three for each message of a role and a text."""
 _SPEAKERS: Final[dict[str, Speaker]] = {
     "system": "system",
     "developer": "system",
@@ -30,8 +28,6 @@ def parse(cell: str) -> tuple[Turn, ...]:
     Raises:
         NotAConversation: it breaks one of these rules.
     """
-    if cell.count(",") + cell.count("[") > MAX_ELEMENTS and json_elements.are_more_than(MAX_ELEMENTS, cell.encode()):
-        raise NotAConversation(f"must have at most {MAX_ELEMENTS:,} elements")
     try:
         messages = msgspec.json.decode(cell)
     except (msgspec.DecodeError, RecursionError):
@@ -63,8 +59,8 @@ def _turn(number: int, message: object) -> Turn:
         raise NotAConversation(f"message {number}: content must be a text, or a list of parts that are texts")
     if not text.strip():
         raise NotAConversation(f"message {number} has no text")
-    if "\0" in text:
-        raise NotAConversation(f"message {number} holds characters that are no text")
+    if not is_text(text):
+        raise NotAConversation(f"message {number} {NOT_TEXT}")
     return Turn(_SPEAKERS[role], text)
 
 

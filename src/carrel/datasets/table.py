@@ -3,19 +3,13 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
+from carrel.config import Settings
 from carrel.datasets import columns, conversations
-from carrel.datasets.names import Cells, Table
+from carrel.datasets.reading import Cells, Table
 from carrel.datasets.refusals import MAX_NAMED_FAULTS, CellTooLarge, RowsInvalid, TableEmpty, TooManyRows, fault
 from carrel.datasets.schemas import MAX_CELLS, MAX_GROUP_CHARACTERS, MAX_ID_CHARACTERS, SINGLE_ROLES, Column, Role
 from carrel.errors import FieldError
-
-
-class Limits(NamedTuple):
-    """What the operator's settings allow: rows of a table, bytes of a cell, and characters of a row in its file."""
-
-    rows: int
-    cell_bytes: int
-    row_characters: int
+from carrel.kit.plain_text import NOT_TEXT, is_text
 
 
 class Row(NamedTuple):
@@ -29,11 +23,13 @@ class Row(NamedTuple):
 class CheckedTable:
     """Reads a table. `columns` are complete when all rows have been read."""
 
-    def __init__(self, table: Table, roles: Mapping[str, Role], limits: Limits, before: Sequence[Column] = ()) -> None:
+    def __init__(
+        self, table: Table, roles: Mapping[str, Role], settings: Settings, before: Sequence[Column] = ()
+    ) -> None:
         """`roles` were chosen; `before` are the columns of the version before, whose roles stay."""
         self._table = table
         self._roles = roles
-        self._limits = limits
+        self._settings = settings
         self._before = {column.name: column.role for column in before}
         self.columns: list[Column] = []
         self.row_count = 0
@@ -42,7 +38,7 @@ class CheckedTable:
         """The rows, if all of them are good; the caller keeps none of them otherwise.
 
         Raises:
-            TableUnreadable, TableEmpty, ColumnsInvalid, RowsInvalid, RowTooLarge, CellTooLarge, TooManyRows
+            TableUnreadable, TableEmpty, ColumnsInvalid, RowsInvalid, CellTooLarge, TooManyRows
         """
         table = self._table
         faults: list[FieldError] = []
@@ -83,12 +79,12 @@ class CheckedTable:
 
     def _require_room(self, number: int) -> None:
         # A row takes what its cells take, also the empty ones.
-        most = min(self._limits.rows, MAX_CELLS // max(1, len(self._table.columns)))
+        most = min(self._settings.max_data_set_rows, MAX_CELLS // max(1, len(self._table.columns)))
         if number > most:
             raise TooManyRows(errors=(FieldError("rows", f"must be at most {most}"),))
 
     def _require_small(self, number: int, cells: Cells) -> None:
-        most = self._limits.cell_bytes
+        most = self._settings.max_body_bytes
         for place, cell in enumerate(cells):
             if cell is not None and 4 * len(cell) > most and len(cell.encode("utf-8", "replace")) > most:
                 at = (place + 1, self.columns[place].name)
@@ -114,8 +110,8 @@ def cell_fault(role: Role, cell: str | None) -> str | None:
     """Why a cell cannot have this role, in constant words; `None` if it can."""
     if cell is None:
         return {"id": "is missing", "variable": "is missing", "messages": "is missing"}.get(role)
-    if "\0" in cell or not _is_text(cell):
-        return "holds characters that are no text"
+    if not is_text(cell):
+        return NOT_TEXT
     if role == "id" and len(cell) > MAX_ID_CHARACTERS:
         return f"must have at most {MAX_ID_CHARACTERS} characters"
     if role == "group" and len(cell) > MAX_GROUP_CHARACTERS:
@@ -126,17 +122,6 @@ def cell_fault(role: Role, cell: str | None) -> str | None:
         except conversations.NotAConversation as error:
             return str(error)
     return None
-
-
-def _is_text(cell: str) -> bool:
-    if cell.isascii():
-        return True
-    try:
-        cell.encode()
-    except UnicodeEncodeError:
-        # Half of a surrogate pair, as JSON can name it.
-        return False
-    return True
 
 
 def _present(roles: Mapping[str, Role], names: list[str]) -> dict[str, Role]:

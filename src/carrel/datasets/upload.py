@@ -60,12 +60,7 @@ class _Form:
 
     def text(self, name: str) -> str | None:
         """A field that is not the file; `None` if it was not sent."""
-        if name not in self.fields:
-            return None
-        try:
-            return self.fields[name].decode()
-        except UnicodeDecodeError:
-            raise BadInput.at(name, "must be UTF-8") from None
+        return form.text_of(name, self.fields[name]) if name in self.fields else None
 
     def _add_to_file(self, chunk: bytes | bytearray) -> None:
         if len(self.body) + len(chunk) > self.settings.max_upload_bytes:

@@ -10,6 +10,7 @@ from carrel.documents.refusals import (
     TextTooLarge,
 )
 from carrel.documents.schemas import Format
+from carrel.kit.plain_text import as_text
 
 _MARK = codecs.BOM_UTF8
 PIECE_BYTES = 256 * 1024
@@ -22,8 +23,8 @@ def text_of(claimed: Format, body: memoryview, max_bytes: int) -> str:
         CarrelError: one of this package's refusals.
     """
     try:
-        # A PDF may name half of a surrogate pair, which UTF-8 cannot encode; a text cannot hold NUL either.
-        text = _read(claimed, body, max_bytes).encode("utf-8", "replace").decode().replace("\0", "\ufffd")
+        # A PDF may name half of a surrogate pair, and NUL.
+        text = as_text(_read(claimed, body, max_bytes))
     except (MemoryError, RecursionError):
         raise DocumentTooComplex from None
     if len(text.encode()) > max_bytes:

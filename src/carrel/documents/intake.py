@@ -10,6 +10,7 @@ from carrel.documents import upload
 from carrel.documents.extract import text_of
 from carrel.documents.refusals import DocumentTooComplex
 from carrel.documents.schemas import Upload
+from carrel.kit.plain_text import is_text
 from carrel.kit.processes.jobs import WorkerError
 from carrel.kit.processes.pool import WorkerPool
 from carrel.uploads.room import Place, brisk
@@ -51,7 +52,7 @@ class Intake:
             # Reading took too long, or the system ended the process because it took too much memory.
             raise DocumentTooComplex from None
         # `text_of` promises this, but a file that took its process over need not keep the promise.
-        if "\0" in text or not text.strip() or len(text.encode()) > most:
+        if not is_text(text) or not text.strip() or len(text.encode()) > most:
             raise DocumentTooComplex
         return text
 

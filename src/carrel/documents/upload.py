@@ -83,10 +83,7 @@ def _upload(sent: _Form, settings: Settings) -> Upload:
     most = settings.max_name_characters
     if sent.name is None:
         return Upload((sent.file_name or "Document")[:most], sent.file_name, sent.format, sent.body)
-    try:
-        name = sent.name.decode()
-    except UnicodeDecodeError:
-        raise BadInput.at("name", "must be UTF-8") from None
+    name = form.text_of("name", sent.name)
     if not 1 <= len(name) <= most:
         raise BadInput.at("name", f"must have 1 to {most} characters")
     return Upload(name, sent.file_name, sent.format, sent.body)

@@ -4,6 +4,7 @@ from collections.abc import Callable
 
 from carrel.generation.schemas import Completion, GenerationIn
 from carrel.kit.money import text_if_known
+from carrel.kit.plain_text import as_text
 from carrel.one_off.caller import Caller, Done, Wanted
 from carrel.providers.base import GenerateMatter, Request
 from carrel.vault.workspace import Workspace
@@ -53,14 +54,9 @@ def shown(data: GenerationIn, done: Done) -> Completion:
     return Completion(
         id=done.call_id,
         model=data.model,
-        text=sendable(done.answer.text),
+        text=as_text(done.answer.text),
         finish_reason=done.answer.finish_reason,
         usage=done.answer.usage,
         cost=text_if_known(done.cost_micros),
         latency_ms=done.latency_ms,
     )
-
-
-def sendable(text: str) -> str:
-    """Replace half characters in the text, which cannot be encoded for the client."""
-    return text.encode("utf-8", "replace").decode("utf-8")

@@ -20,6 +20,7 @@ from carrel.kit.http import event_stream, problem
 from carrel.kit.http.answer import Answer, Header
 from carrel.kit.http.envelope import give_lease_back
 from carrel.kit.http.event_stream import MEDIA_TYPE, PING
+from carrel.kit.plain_text import as_text
 from carrel.one_off.caller import Caller
 from carrel.vault.workspace import Workspace
 
@@ -128,7 +129,7 @@ class GenerationStream(Answer[Any]):
             text += self._heard.take()
             over = self._call.done()
             if text:
-                yield event_stream.event("piece", msgspec.json.encode(Piece(single.sendable(text))))
+                yield event_stream.event("piece", msgspec.json.encode(Piece(as_text(text))))
                 text = ""
             if over:
                 yield self._last(request)

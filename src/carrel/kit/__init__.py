@@ -6,5 +6,5 @@
     processes     worker processes
 
 Beside these packages are small modules that everybody uses: the clock, ids, log lines, amounts of money, JSON in
-pieces, its size before it is decoded, and the names of branches and paths in git.
+pieces, its size before it is decoded, what counts as text, and the names of branches and paths in git.
 """

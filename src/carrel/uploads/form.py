@@ -16,6 +16,7 @@ from multipart import (  # type: ignore[import-untyped]  # it carries its types,
 
 from carrel.errors import BadInput, TooLarge
 from carrel.kit.http.problem import Malformed
+from carrel.kit.plain_text import NOT_TEXT, is_text
 
 ENVELOPE_BYTES: Final = 64 * 1024
 """What boundaries, headers and the other fields may add to the file."""
@@ -69,6 +70,21 @@ async def read(
         if not total:
             raise BadInput.at("file", "is required") from None
         raise Malformed(detail="The body is not a valid form.") from None
+
+
+def text_of(name: str, field: bytes | bytearray) -> str:
+    """The text in the field of this name, which is not the file.
+
+    Raises:
+        BadInput
+    """
+    try:
+        text = field.decode()
+    except UnicodeDecodeError:
+        raise BadInput.at(name, "must be UTF-8") from None
+    if not is_text(text):
+        raise BadInput.at(name, NOT_TEXT)
+    return text
 
 
 def _boundary(content_type: str) -> str:

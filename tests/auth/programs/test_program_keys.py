@@ -236,12 +236,19 @@ async def test_a_key_that_was_never_issued_is_refused_without_a_look_at_any_file
         f" {key}",
         key.replace(".", "。"),
         "carrel_pk_",
-        "\x00" * 140,
+        "\x01" * 140,
     ]
     for one in wrong:
         answer = await exchanged(client, one)
         assert (answer.status_code, code_of(answer)) == (401, "program-key-invalid"), one
-    for body in ({}, {"program_key": None}, {"program_key": 7}, {"program_key": "x" * 513}, {"key": key}):
+    for body in (
+        {},
+        {"program_key": None},
+        {"program_key": 7},
+        {"program_key": "\0"},
+        {"program_key": "x" * 513},
+        {"key": key},
+    ):
         assert code_of(await client.post("/api/auth/program", json=body)) == "invalid-input"
     # Anybody may send a body here, so it has to be a short one.
     long = await client.post("/api/auth/program", json={"program_key": "x" * 8 * 1024})

@@ -249,3 +249,21 @@ def test_no_value_is_ever_repeated(sent: dict[str, object]) -> None:
 def test_a_message_that_is_not_known_is_not_repeated_either() -> None:
     assert explain(f"Strange {CANARY} - at `$.field`") == ("field", "is not valid")
     assert explain(f"Strange {CANARY}") == ("", "is not valid")
+
+
+@pytest.mark.parametrize(
+    ("sent", "paths"),
+    [
+        ({"text": "a\0b"}, ["text"]),
+        ({"names": ["a", "\0", "b\0"]}, ["names[1]", "names[2]"]),
+        ({"inner": {"name": "\0"}, "user": "a"}, ["inner.name"]),
+        ({"variables": {"NAME": "\0", "\0": None}}, ["variables[...]", "variables[...]"]),
+        ({"either": "\0" * 1000}, ["either"]),
+        ({"names": ["\0"] * 1000}, [f"names[{index}]" for index in range(20)] + [""]),
+    ],
+)
+def test_a_text_with_nul_is_refused_wherever_it_stands(sent: dict[str, object], paths: list[str]) -> None:
+    with pytest.raises(BadInput) as refused:
+        body.decode(msgspec.json.encode(sent), Everything, Limits())
+    assert [fault.path for fault in refused.value.errors] == paths
+    assert body.decode(msgspec.json.encode({"text": "\\u0000"}), Everything, Limits()).text == "\\u0000"

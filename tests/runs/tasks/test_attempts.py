@@ -74,9 +74,9 @@ def test_answers_mean_what_they_say() -> None:
 
 
 def test_what_no_database_can_hold_is_replaced() -> None:
-    found = attempts.result(attempt(GENERATE), said("half a pair: \ud800"))
+    found = attempts.result(attempt(GENERATE), said("half a pair: \ud800, NUL: \0"))
     assert isinstance(found, Generated)
-    found.text.encode()
+    assert found.text == "half a pair: ?, NUL: \ufffd"
     malformed = attempts.result(attempt(SCORE), said("\ud800"))
     assert isinstance(malformed, Malformed)
     malformed.raw.encode()

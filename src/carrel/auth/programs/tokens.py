@@ -13,13 +13,14 @@ from carrel.accounts.program_keys import ProgramKeyId
 from carrel.auth import tokens
 from carrel.auth.programs.scopes import Scope
 from carrel.auth.tokens import Claims, TokenExpired
+from carrel.kit.http.schema import UserUuid
 
 PREFIX: Final = b"carrel_pt_"
 _Second = Annotated[int, Meta(ge=0, lt=1 << 53)]
 
 
 class _Payload(msgspec.Struct, forbid_unknown_fields=True):
-    uuid: str
+    uuid: UserUuid
     program: str
     scopes: list[Scope]
     iat: _Second
@@ -33,7 +34,7 @@ _decoder = msgspec.json.Decoder(_Payload)
 class ProgramClaims(NamedTuple):
     """What a verified token of a program says. Times are epoch seconds."""
 
-    uuid: str
+    uuid: UserUuid
     expires_at: int
     issued_at: int
     program: ProgramKeyId

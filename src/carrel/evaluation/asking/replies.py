@@ -5,6 +5,7 @@ import re
 from collections.abc import Sequence
 from typing import Literal, NamedTuple, NoReturn
 
+from carrel.kit.plain_text import as_text
 from carrel.providers.base import Criterion
 
 MAX_REPLY_CHARACTERS = 65_536
@@ -126,8 +127,7 @@ def _no_constant(_: str) -> NoReturn:
 def _reason(reason: object) -> str:
     if not isinstance(reason, str):
         raise _Refused(REASON_NOT_TEXT)
-    # JSON can hold a lone surrogate, but a database cannot.
-    return reason[:MAX_REASON_CHARACTERS].encode("utf-8", "replace").decode("utf-8")
+    return as_text(reason[:MAX_REASON_CHARACTERS])
 
 
 def _scores(scores: object, criteria: Sequence[Criterion]) -> dict[str, float]:

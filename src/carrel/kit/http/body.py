@@ -22,6 +22,7 @@ from carrel.kit.http.limits import Check, compiled, told
 from carrel.kit.http.problem import Malformed
 from carrel.kit.http.schema import Hidden, In
 from carrel.kit.http.validation import explain
+from carrel.kit.plain_text import names_nul
 from carrel.kit.sqlite.database import wipe
 
 LIMITS = "carrel.limits"
@@ -108,6 +109,8 @@ def decode(value: bytes, annotation: Any, limits: object) -> Any:
         raise BadInput.at("", f"must have at most {most:,} elements")
     try:
         data = _decoder(annotation).decode(value)
+        if names_nul(value):
+            raise BadInput(errors=faults.of_characters(data))
     except msgspec.ValidationError as error:
         raise BadInput(errors=faults.of_body(value, annotation, limits, explain(str(error)))) from None
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):

@@ -4,6 +4,7 @@ The body is taken apart level by level. What is sound is decoded once more and t
 into, so the cost follows the faults and not the size. Both are bounded.
 """
 
+from collections.abc import Iterator
 from contextlib import suppress
 from functools import cache
 from itertools import islice
@@ -16,6 +17,7 @@ from msgspec.structs import fields
 from carrel.errors import FieldError
 from carrel.kit.http.limits import MAX_FAULTS, Check, compiled, told
 from carrel.kit.http.validation import explain, join, name_of
+from carrel.kit.plain_text import NOT_TEXT, is_text
 
 _MAX_PARTS: Final = 1_000
 """How many fields and entries are looked at before the search ends with what it has found."""
@@ -40,6 +42,28 @@ def of_absence(annotation: Any) -> tuple[FieldError, ...]:
     struct = next((member for member in members(annotation) if _is_struct(member)), None)
     required = [field for field in fields(struct) if field.required] if struct is not None else []
     return (_ABSENT, *(FieldError(field.encode_name, "is required") for field in required))
+
+
+def of_characters(data: object) -> tuple[FieldError, ...]:
+    """The strings in a decoded body that are no text."""
+    return told(list(islice(_no_texts(data, ""), MAX_FAULTS + 1)))
+
+
+def _no_texts(value: object, path: str) -> Iterator[FieldError]:
+    if isinstance(value, str) and not is_text(value):
+        yield FieldError(path, NOT_TEXT)
+    elif isinstance(value, msgspec.Struct):
+        for field in fields(value):
+            yield from _no_texts(getattr(value, field.name), join(path, field.encode_name))
+    elif isinstance(value, list | tuple):
+        for index, entry in enumerate(value):
+            yield from _no_texts(entry, f"{path}[{index}]")
+    elif isinstance(value, dict):
+        # The keys are the caller's own words, so the path does not name them.
+        for entry in (part for pair in value.items() for part in pair):
+            yield from _no_texts(entry, f"{path}[...]")
+    elif isinstance(value, msgspec.Raw):
+        yield from _no_texts(msgspec.json.decode(value), path)
 
 
 class _Kind(NamedTuple):

@@ -12,6 +12,7 @@ from typing import Final, Literal, NamedTuple
 import msgspec
 from msgspec.structs import replace
 
+from carrel.kit.plain_text import as_text
 from carrel.runs.model.setup import RunId
 from carrel.vault.keyring import UserUuid
 
@@ -134,8 +135,7 @@ class LiveAnswer:
     def add(self, text: str) -> None:
         """Pass on the next part."""
         self._is_empty = False
-        # Half characters cannot be encoded.
-        sendable = text.encode("utf-8", "replace").decode("utf-8")
+        sendable = as_text(text)
         for watcher in self._now():
             watcher.add(self._answering, sendable)
 

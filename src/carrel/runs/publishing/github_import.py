@@ -14,6 +14,7 @@ from carrel.github.refusals import GithubUnavailable
 from carrel.github.repository import Folders, Point
 from carrel.github.schemas import ConnectionId
 from carrel.github.target import Target
+from carrel.kit.plain_text import is_text
 from carrel.kit.sqlite.database import Connection
 from carrel.runs.publishing.github_schemas import ImportIn, ImportOutcome, Left, Taken
 from carrel.vault.workspace import Workspace
@@ -91,7 +92,7 @@ def _text(body: bytes) -> str | None:
         text = body.decode("utf-8-sig")
     except UnicodeDecodeError:
         return None
-    return None if "\0" in text else text
+    return text if is_text(text) else None
 
 
 def _put(

@@ -9,6 +9,7 @@ from carrel.evaluation.asking import replies
 from carrel.evaluation.asking.replies import Fault
 from carrel.generation import prompts
 from carrel.generation.prompts import Instructions
+from carrel.kit.plain_text import as_text
 from carrel.metering.calls import Hold
 from carrel.providers.base import (
     Answer,
@@ -162,8 +163,8 @@ def result(attempt: Attempt, answer: Answer) -> Result:
     matter = attempt.matter
     if isinstance(matter, GenerateMatter | CombineMatter):
         lacks_citations = attempt.grounding == "required" and not answer.citations
-        found = tuple(Citation(_storable(one.url), _storable(one.title)) for one in answer.citations)
-        return Generated(_storable(answer.text), answer.finish_reason, found, lacks_citations)
+        found = tuple(Citation(as_text(one.url), as_text(one.title)) for one in answer.citations)
+        return Generated(as_text(answer.text), answer.finish_reason, found, lacks_citations)
     if isinstance(matter, CompareMatter):
         compared = replies.parse_comparison(answer.text)
         return _malformed(compared, answer) if isinstance(compared, Fault) else Compared(*compared)
@@ -172,9 +173,4 @@ def result(attempt: Attempt, answer: Answer) -> Result:
 
 
 def _malformed(fault: Fault, answer: Answer) -> Malformed:
-    return Malformed(_FAULTS[fault.message], _storable(answer.text)[: replies.MAX_REPLY_CHARACTERS])
-
-
-def _storable(text: str) -> str:
-    """Replace lone surrogates, which can come over a wire but which the database does not store."""
-    return text.encode("utf-8", "replace").decode("utf-8")
+    return Malformed(_FAULTS[fault.message], as_text(answer.text)[: replies.MAX_REPLY_CHARACTERS])
