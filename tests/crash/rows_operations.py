@@ -16,7 +16,6 @@ from typing import Any
 import msgspec
 
 from carrel.datasets import store as data_sets
-from carrel.datasets.schemas import Upload
 from carrel.kit.sqlite.database import Connection, transaction
 from carrel.presets.configuration import Configuration
 from carrel.runs.creation import snapshot
@@ -25,6 +24,7 @@ from carrel.runs.model.schemas import RunIn
 from carrel.vault import workspace
 from tests.support.engine import engine_harness
 from tests.support.models import TestModels
+from tests.support.tables import uploaded
 from tests.support.workspace import SETTINGS
 
 CHECKS: list[dict[str, Any]] = [{"kind": "contains"}, {"kind": "length", "most": 20}, {"kind": "json"}]
@@ -53,8 +53,7 @@ async def prepare(folder: Path, rows: int) -> None:
     roles: dict[str, Any] = {"id": "id", "question": "variable", "expected": "expected"}
     roles |= dict.fromkeys(CANDIDATES, "metadata")
     async with engine_harness(folder, TestModels()) as harness:
-        upload = Upload(name="Many", format="csv", body=bytearray(table(rows)), roles=roles)
-        made = await harness.write(data_sets.create, upload, SETTINGS)
+        made = await harness.write(data_sets.create, *uploaded(table(rows), roles, name="Many"))
         configuration = msgspec.convert(
             {
                 "rows": {"data_set": made.id},

@@ -3,10 +3,11 @@
 from pathlib import Path
 
 from carrel.datasets import store
-from carrel.datasets.schemas import Column, DataSet, DataSetChange, Role, Upload
+from carrel.datasets.schemas import Column, DataSet, DataSetChange, Role
 from carrel.kit.http.etag import ANY_VERSION
 from carrel.kit.sqlite.database import Connection
-from tests.support.workspace import SETTINGS, workspace_database
+from tests.support.tables import uploaded
+from tests.support.workspace import workspace_database
 
 COLUMNS = 100
 ROWS = 300
@@ -31,7 +32,7 @@ def steps_of_a_change(conn: Connection, made: DataSet, columns: int) -> int:
 
 def test_a_change_of_many_roles_reads_each_row_once(tmp_path: Path) -> None:
     head = ",".join(f"c{number}" for number in range(COLUMNS))
-    body = bytearray(head.encode() + b"\n" + (b"x," * (COLUMNS - 1) + b"x\n") * ROWS)
+    body = head.encode() + b"\n" + (b"x," * (COLUMNS - 1) + b"x\n") * ROWS
     with workspace_database(tmp_path) as conn:
-        made = store.create(conn, Upload("n", "csv", body, {}), SETTINGS)
+        made = store.create(conn, *uploaded(body))
         assert steps_of_a_change(conn, made, COLUMNS) < 2 * steps_of_a_change(conn, made, 1) < ROWS

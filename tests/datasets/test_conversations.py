@@ -15,7 +15,7 @@ TEXT = "content must be a text, or a list of parts that are texts"
 
 REFUSED = [
     ("hello", "must be a conversation: a JSON list of messages"),
-    ("[" * 100_000, "must be a conversation: a JSON list of messages"),
+    ("[" * 5_000, "must be a conversation: a JSON list of messages"),
     ('[{"role": "user", "content": "\\ud800"}]', "must be a conversation: a JSON list of messages"),
     (USER, "must be a conversation: a JSON list of messages"),
     ([], "must have at least one message"),

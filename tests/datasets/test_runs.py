@@ -7,7 +7,7 @@ import msgspec
 import pytest
 
 from carrel.datasets import store as data_sets
-from carrel.datasets.schemas import DataSet, Role, Upload
+from carrel.datasets.schemas import DataSet, Role
 from carrel.errors import BadInput
 from carrel.kit.http.etag import ANY_VERSION
 from carrel.kit.sqlite.database import Connection
@@ -23,6 +23,7 @@ from carrel.runs.engine import commands
 from carrel.runs.model.schemas import ExecuteIn, RunIn
 from tests.support.engine import engine_harness
 from tests.support.models import TestModels
+from tests.support.tables import uploaded
 from tests.support.workspace import SETTINGS, workspace_database, write
 
 TABLE = """\
@@ -36,7 +37,7 @@ REGISTRY = Registry([TestModels()])
 
 
 def table(conn: Connection, body: str = TABLE, roles: dict[str, Role] = ROLES) -> DataSet:
-    return data_sets.create(conn, Upload("Questions", "csv", bytearray(body.encode()), roles), SETTINGS)
+    return data_sets.create(conn, *uploaded(body.encode(), roles))
 
 
 def configuration(conn: Connection, /, made: DataSet, instructions: str = "{{question}} Think.", **fields: Any) -> Any:
@@ -109,8 +110,8 @@ def test_a_run_takes_the_version_at_its_start_and_a_preset_the_newest_then(conn:
     made = table(conn)
     preset = presets.create(conn, msgspec.convert(configuration(conn, made) | {"name": "p"}, PresetIn), REGISTRY)
     assert presets.find(conn, Paging()).items[0].input_count == 3
-    upload = Upload("Questions", "csv", bytearray(TABLE.encode() + b"q4,Why?,,,books,en,Because.\n"), ROLES)
-    data_sets.add_version(conn, made.id, upload, ANY_VERSION, SETTINGS)
+    longer = uploaded(TABLE.encode() + b"q4,Why?,,,books,en,Because.\n", ROLES)
+    data_sets.add_version(conn, made.id, *longer, made.columns, ANY_VERSION)
     run = snapshot.create(conn, RunIn(preset_id=preset.id), REGISTRY, SETTINGS)
     assert len(documents_of(conn)) == 4
     assert conn.value("SELECT json_extract(configuration, '$.rows.version') FROM run_snapshots") == 2

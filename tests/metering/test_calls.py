@@ -1,12 +1,14 @@
 """The books of calls: begun before the call, ended once, never a price that nobody knows."""
 
 from collections.abc import Iterator
+from datetime import UTC
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from carrel.kit.sqlite.database import Connection
-from carrel.metering import calls
+from carrel.metering import calls, store
 from carrel.metering.calls import Call, Charge
 from carrel.providers.base import Usage
 from tests.support.workspace import workspace_database
@@ -57,3 +59,21 @@ def test_what_is_abandoned_is_named_once_and_nobody_knows_its_price(conn: Connec
     assert [lost.cost_micros for lost in calls.abandon(conn, "run")] == [None]
     assert calls.abandon(conn, "run") == []
     assert calls.end(conn, first, Call(outcome="answered", cost_micros=5)) is None
+
+
+@pytest.mark.parametrize("days", [(None, None), ("2020-01-01", None), ("2020-01-01", "2040-01-01")])
+def test_sums_read_each_row_once(conn: Connection, days: tuple[str | None, str | None]) -> None:
+    begin(conn)
+    asked: list[tuple[str, Any]] = []
+
+    def note(_: object, sql: str, params: Any) -> bool:
+        asked.append((sql, params))
+        return True
+
+    conn.exec_trace = note
+    store.usage(conn, store.span_of(UTC, *days), ["day", "model"])
+    conn.exec_trace = None
+    plans = [[row[3] for row in conn.all(f"EXPLAIN QUERY PLAN {sql}", *params)] for sql, params in asked]
+    reading = [plan for plan in plans if not any("COVERING INDEX" in step for step in plan)]
+    assert len(plans) == 2
+    assert len(reading) == 1, plans

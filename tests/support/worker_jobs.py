@@ -7,9 +7,9 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
-from carrel.errors import FieldError, NotFound
+from carrel.errors import BadInput, FieldError, NotFound
 from carrel.kit.processes.jobs import Jobs
 
 
@@ -44,6 +44,15 @@ def same(thing: tuple[FieldError, dict[str, float], bytes, None]) -> tuple[Field
 
 def fail(error: str) -> None:
     raise {"NotFound": NotFound, "KeyError": KeyError, "SystemExit": SystemExit}[error]
+
+
+def doubled(pieces: Iterator[bytes], most: int) -> Iterator[bytes]:
+    """Each piece twice; refuse what comes after so many."""
+    for number, piece in enumerate(pieces):
+        if number >= most:
+            raise BadInput(errors=(FieldError(f"pieces[{number}]", "is one too many"),))
+        yield piece
+        yield piece
 
 
 def promise() -> int:
@@ -106,7 +115,7 @@ JOBS = Jobs(
     __name__,
     (
         *(add, pid, size, zeros, sleep, spin, same, fail, promise, die, environment, modules),
-        *(attempt, raw_attempt),
+        *(attempt, raw_attempt, doubled),
     ),
-    errors=(NotFound, ZeroDivisionError),
+    errors=(BadInput, NotFound, ZeroDivisionError),
 )

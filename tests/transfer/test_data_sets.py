@@ -1,5 +1,6 @@
 """Tables go out with the workspace and come in again, and so do the presets that take their rows."""
 
+import asyncio
 import json
 
 import httpx
@@ -53,3 +54,23 @@ async def test_a_table_and_a_preset_over_its_rows_come_back(client: httpx.AsyncC
     assert summary["input_count"] == 2
     taken = (await client.get(f"/api/presets/{summary['id']}", headers=second)).json()["rows"]
     assert taken == {"data_set": found["id"], "where": {"note": ""}, "version": None, "row": None}
+
+
+async def test_imports_and_uploads_of_a_user_at_once_do_not_wait_for_each_other_for_ever(
+    client: httpx.AsyncClient, host: Host
+) -> None:
+    """An import has the thread that writes and wants a worker; an upload has a worker, and wants the thread later."""
+    session = await host.signed_in("reader-0001")
+
+    async def upload() -> httpx.Response:
+        files = {"file": ("q.csv", b"question\n" + b"Why?\n" * 5_000)}
+        return await client.post("/api/data-sets", files=files, headers=session)
+
+    assert (await upload()).status_code == 201
+    package = await exported(client, session)
+    imports = [imported(client, session, package) for _ in range(2)]
+    answers = await asyncio.wait_for(asyncio.gather(upload(), *imports, upload()), 60)
+    first, *brought, last = [answer.status_code for answer in answers]
+    # The second import may replace the first before that is read.
+    assert (first, last) == (201, 201)
+    assert sorted(brought) in ([201, 201], [201, 409])

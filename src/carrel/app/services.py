@@ -22,6 +22,7 @@ from carrel.checks.compiler import Compiler
 from carrel.config import Settings
 from carrel.credits.reservations import Books, CreditReservations
 from carrel.credits.sweep import HoldSweep
+from carrel.datasets.readers import TableReaders
 from carrel.documents import jobs as document_jobs
 from carrel.documents.intake import Intake
 from carrel.github.client import Github
@@ -117,7 +118,9 @@ class Services:
             settings.max_reading_seconds - _ENDING_SECONDS,
         )
         self.room = Room(settings.max_upload_bytes)
-        self.intake = Intake(WorkerPool(document_jobs.JOBS, settings.workers, clock, texts), settings)
+        readers = WorkerPool(document_jobs.JOBS, settings.workers, clock, texts)
+        self.intake = Intake(readers, settings)
+        self.tables = TableReaders(readers, settings)
         remote = http_provider.every_known(
             connections=settings.max_provider_calls, rules=settings.provider_hosts, clock=clock
         )
@@ -234,6 +237,7 @@ class Services:
             ending.push_async_callback(self.workers.close)
             ending.push_async_callback(self.report_workers.close)
             ending.push_async_callback(self.compiler.stop)
+            ending.callback(self.tables.stop)
             ending.push_async_callback(self.intake.stop)
             ending.push_async_callback(self.registry.close)
             ending.push_async_callback(self.github.close)

@@ -145,6 +145,7 @@ class CompiledRoutes:
                 "caller": lambda: self._services.caller,
                 "github": lambda: self._services.github,
                 "intake": lambda: self._services.intake,
+                "tables": lambda: self._services.tables,
                 "room": lambda: self._services.room,
                 "engine": lambda: self._services.engine,
                 "exports": lambda: self._services.exports,

@@ -4,9 +4,12 @@ from typing import Final
 
 import msgspec
 
+from carrel.kit import json_elements
 from carrel.kit.plain_text import NOT_TEXT, is_text
 from carrel.providers.base import Speaker, Turn
 
+MAX_ELEMENTS: Final = 10_000
+"""Three for each message of a role and a text."""
 _SPEAKERS: Final[dict[str, Speaker]] = {
     "system": "system",
     "developer": "system",
@@ -28,6 +31,8 @@ def parse(cell: str) -> tuple[Turn, ...]:
     Raises:
         NotAConversation: it breaks one of these rules.
     """
+    if cell.count(",") + cell.count("[") > MAX_ELEMENTS and json_elements.are_more_than(MAX_ELEMENTS, cell.encode()):
+        raise NotAConversation(f"must have at most {MAX_ELEMENTS:,} elements")
     try:
         messages = msgspec.json.decode(cell)
     except (msgspec.DecodeError, RecursionError):

@@ -48,6 +48,20 @@ class CellTooLarge(TooLarge):
     detail = "A cell holds more text than a content may have; see errors."
 
 
+class RowTooLarge(TooLarge):
+    """A row that is longer than one may be, whatever is in it."""
+
+    code = "data-set-row-too-large"
+    detail = "A row is longer than a row may be; see errors."
+
+
+class TableTooComplex(BadInput):
+    """Reading it takes too much time or memory."""
+
+    code = "data-set-too-complex"
+    detail = "Reading the table takes too much time or memory."
+
+
 class TooManyRows(TooLarge):
     """More rows than `CARREL_MAX_DATA_SET_ROWS`, or than a table of so many columns may have."""
 
@@ -64,7 +78,11 @@ class DataSetInUse(Conflict):
 
 MAX_NAMED_FAULTS: Final = 20
 """So many faults of rows are named; the others would be of the same kinds."""
-TABLE_REFUSALS: Final = (TableUnreadable, TableEmpty, ColumnsInvalid, RowsInvalid, CellTooLarge, TooManyRows)
+READING_REFUSALS: Final = (
+    *(TableUnreadable, TableEmpty, ColumnsInvalid, RowsInvalid, CellTooLarge, RowTooLarge, TooManyRows),
+)
+"""What the worker says that reads a table."""
+TABLE_REFUSALS: Final = (*READING_REFUSALS, TableTooComplex)
 """What refuses a table, whatever it comes in."""
 
 

@@ -13,6 +13,7 @@ from carrel.auth import guard
 from carrel.auth.programs import scopes
 from carrel.config import Settings
 from carrel.datasets import refusals, rows, store, upload
+from carrel.datasets.readers import TableReaders
 from carrel.datasets.schemas import (
     FORM,
     DataSet,
@@ -22,6 +23,7 @@ from carrel.datasets.schemas import (
     DataSetVersion,
     Upload,
 )
+from carrel.datasets.store import Described
 from carrel.kit.http.answer import Answer, tagged
 from carrel.kit.http.describe import raises
 from carrel.kit.http.etag import IfMatch
@@ -45,14 +47,16 @@ async def upload_data_set(
     workspace: NamedDependency[Workspace],
     room: NamedDependency[Room],
     settings: NamedDependency[Settings],
+    tables: NamedDependency[TableReaders],
     once: NamedDependency[Once],
 ) -> Answer[DataSet]:
     """Keep the rows of a table: all of them, or none if one breaks a rule."""
     with room.place(workspace.uuid) as place:
-        table = await _read(request, settings, place)
-        write = partial(Workspace.write, workspace)
+        file = await _read(request, settings, place)
         # The boundary of a form differs between two equal uploads.
-        return await once.over(_digest(table))(workspace.uuid, write, store.create, table, settings)
+        once, described = once.over(_digest(file)), _described(file)
+        table = await tables.read(workspace.uuid, file)
+        return await once(workspace.uuid, partial(Workspace.write, workspace), store.create, described, table)
 
 
 @get("", guards=[guard.session], opt=scopes.READ)
@@ -94,15 +98,18 @@ async def upload_version(
     workspace: NamedDependency[Workspace],
     room: NamedDependency[Room],
     settings: NamedDependency[Settings],
+    tables: NamedDependency[TableReaders],
     if_match: NamedDependency[IfMatch],
     once: NamedDependency[Once],
 ) -> Answer[DataSet]:
     """Keep a table as the next version. Its name stays, and columns of the same names keep their roles."""
     with room.place(workspace.uuid) as place:
-        table = await _read(request, settings, place)
+        file = await _read(request, settings, place)
+        once, described = once.over(_digest(file)), _described(file)
+        before = workspace.read(store.present_columns, data_set_id, if_match)
+        table = await tables.read(workspace.uuid, file, before)
         write = partial(Workspace.write, workspace)
-        once = once.over(_digest(table))
-        return await once(workspace.uuid, write, store.add_version, data_set_id, table, if_match, settings)
+        return await once(workspace.uuid, write, store.add_version, data_set_id, described, table, before, if_match)
 
 
 @get("/{data_set_id:str}/versions", guards=[guard.session], opt=scopes.READ)
@@ -137,10 +144,14 @@ async def _read(request: Request[Any, Any, Any], settings: Settings, place: Plac
         return await upload.read(stream, request.headers.get("content-type", ""), settings, place.take)
 
 
-def _digest(table: Upload) -> bytes:
-    digest = hashlib.sha256(table.body)
-    digest.update(f"\0{table.name}\0{table.format}\0{as_json(table.roles)}".encode())
+def _digest(file: Upload) -> bytes:
+    digest = hashlib.sha256(file.body)
+    digest.update(f"\0{file.name}\0{file.format}\0{as_json(file.roles)}".encode())
     return digest.digest()
+
+
+def _described(file: Upload) -> Described:
+    return Described(file.name, "", file.format, len(file.body))
 
 
 router = Router(

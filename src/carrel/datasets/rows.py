@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
-from carrel.datasets.reading import Cells
+from carrel.datasets.names import Cells
 from carrel.datasets.schemas import Column, DataSetRow, DataSetVersion
 from carrel.errors import NotFound
 from carrel.kit.sqlite.database import Connection

@@ -1,17 +1,17 @@
 """The rows of data sets. A new version keeps the one before it; versions that differ only in roles share their rows."""
 
 import os
-from itertools import islice
+from collections.abc import Iterable
+from itertools import count
 from typing import Final, NamedTuple
 
-from carrel.config import Settings
-from carrel.datasets import reading, rows
+from carrel.datasets import batches, rows
 from carrel.datasets.columns import check_roles
-from carrel.datasets.refusals import MAX_NAMED_FAULTS, ColumnsInvalid, DataSetInUse, RowsInvalid, fault
+from carrel.datasets.refusals import MAX_NAMED_FAULTS, ColumnsInvalid, DataSetInUse, RowsInvalid, TableUnreadable, fault
 from carrel.datasets.rows import Choice, Version, find
-from carrel.datasets.schemas import Column, DataSet, DataSetChange, DataSetSummary, Format, Upload
-from carrel.datasets.table import CheckedTable, cell_fault
-from carrel.errors import FieldError, NotFound
+from carrel.datasets.schemas import Column, DataSet, DataSetChange, DataSetSummary, Format
+from carrel.datasets.table import cell_fault
+from carrel.errors import FieldError, NotFound, PreconditionFailed
 from carrel.kit.http.etag import IfMatch
 from carrel.kit.http.read_only import require_unchanged
 from carrel.kit.sqlite.database import Connection
@@ -54,21 +54,12 @@ def page(conn: Connection, paging: Paging) -> Page[DataSetSummary]:
     return fetch(conn, paging, _summaries, "FROM data_sets")
 
 
-def create(conn: Connection, upload: Upload, settings: Settings) -> DataSet:
-    """Keep a table as a new data set.
+def create(conn: Connection, described: Described, table: Iterable[bytes]) -> DataSet:
+    """Keep a table as a new data set. Its rows come in the `batches` that a worker has made.
 
     Raises:
-        CarrelError: one of `refusals`.
-    """
-    described = Described(upload.name, "", upload.format, len(upload.body))
-    return put(conn, described, CheckedTable(reading.read(upload.format, upload.body), upload.roles, settings))
-
-
-def put(conn: Connection, described: Described, table: CheckedTable) -> DataSet:
-    """Keep a table that is being read as a new data set.
-
-    Raises:
-        CarrelError: one of `refusals`.
+        TableUnreadable: the worker lied.
+        CarrelError: what `table` raises.
     """
     data_set_id, now = DataSetId(conn.new_id()), conn.now()
     conn.run(
@@ -81,23 +72,41 @@ def put(conn: Connection, described: Described, table: CheckedTable) -> DataSet:
 
 
 def add_version(
-    conn: Connection, data_set_id: DataSetId, upload: Upload, if_match: IfMatch, settings: Settings
+    conn: Connection,
+    data_set_id: DataSetId,
+    described: Described,
+    table: Iterable[bytes],
+    before: list[Column],
+    if_match: IfMatch,
 ) -> DataSet:
-    """Keep a table as the next version. Roles that the upload leaves open stay those of columns of the same name.
+    """Keep a table as the next version. It was read with the roles of the columns `before`.
 
     Raises:
         NotFound: there is no data set with this id.
         PreconditionFailed: it was changed in the meantime.
-        CarrelError: one of `refusals`.
+        TableUnreadable: the worker lied.
     """
     present = _keep_present(conn, data_set_id, if_match)
+    if present.columns != before:
+        raise PreconditionFailed
     conn.run(
         "UPDATE data_sets SET format = ?, bytes = ?, batch = version WHERE seq = ?",
-        *(upload.format, len(upload.body), present.seq),
+        *(described.format, described.size, present.seq),
     )
-    table = CheckedTable(reading.read(upload.format, upload.body), upload.roles, settings, present.columns)
     _fill(conn, present.seq, present.version + 1, table)
     return get(conn, data_set_id)
+
+
+def present_columns(conn: Connection, data_set_id: DataSetId, if_match: IfMatch) -> list[Column]:
+    """The columns that `add_version` has to be told.
+
+    Raises:
+        NotFound: there is no data set with this id.
+        PreconditionFailed: it was changed in the meantime.
+    """
+    present = get(conn, data_set_id)
+    if_match.require(present.version)
+    return present.columns
 
 
 def change(conn: Connection, data_set_id: DataSetId, data: DataSetChange, if_match: IfMatch) -> DataSet:
@@ -153,17 +162,25 @@ def _keep_present(conn: Connection, data_set_id: DataSetId, if_match: IfMatch) -
     return present
 
 
-def _fill(conn: Connection, seq: int, batch: int, table: CheckedTable) -> None:
-    found = table.rows()
-    # `run` gives the core away after each statement: where others want it, 5,000 rows would take a minute.
-    while some := [(seq, batch, row.number, row.id, as_json(row.cells)) for row in islice(found, _ROWS_PER_TURN)]:
-        conn.take_turn()
-        conn.executemany("INSERT INTO data_set_rows (data_set, batch, ordinal, id, cells) VALUES (?, ?, ?, ?, ?)", some)
-        os.sched_yield()
-    conn.run(
-        "UPDATE data_sets SET columns = ?, row_count = ? WHERE seq = ?",
-        *(as_json(table.columns), table.row_count, seq),
-    )
+def _fill(conn: Connection, seq: int, number: int, table: Iterable[bytes]) -> None:
+    ordinals = count(1)
+    columns: list[Column] | None = None
+    longest = 0
+    for encoded in table:
+        batch = batches.decoded(encoded)
+        columns, longest = batch.columns, max(longest, max((len(row.cells) for row in batch.rows), default=0))
+        # `run` gives the core away after each statement: where others want it, 5,000 rows would take a minute.
+        for start in range(0, len(batch.rows), _ROWS_PER_TURN):
+            some = batch.rows[start : start + _ROWS_PER_TURN]
+            conn.take_turn()
+            conn.executemany(
+                "INSERT INTO data_set_rows (data_set, batch, ordinal, id, cells) VALUES (?, ?, ?, ?, ?)",
+                [(seq, number, next(ordinals), row.id, as_json(row.cells)) for row in some],
+            )
+            os.sched_yield()
+    if columns is None or longest > len(columns):
+        raise TableUnreadable
+    conn.run("UPDATE data_sets SET columns = ?, row_count = ? WHERE seq = ?", as_json(columns), next(ordinals) - 1, seq)
 
 
 def _check_columns(present: list[Column], wanted: list[Column]) -> None:

@@ -3,13 +3,20 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from carrel.config import Settings
 from carrel.datasets import columns, conversations
-from carrel.datasets.reading import Cells, Table
+from carrel.datasets.names import Cells, Table
 from carrel.datasets.refusals import MAX_NAMED_FAULTS, CellTooLarge, RowsInvalid, TableEmpty, TooManyRows, fault
 from carrel.datasets.schemas import MAX_CELLS, MAX_GROUP_CHARACTERS, MAX_ID_CHARACTERS, SINGLE_ROLES, Column, Role
 from carrel.errors import FieldError
 from carrel.kit.plain_text import NOT_TEXT, is_text
+
+
+class Limits(NamedTuple):
+    """What the operator's settings allow: rows of a table, bytes of a cell, and characters of a row in its file."""
+
+    rows: int
+    cell_bytes: int
+    row_characters: int
 
 
 class Row(NamedTuple):
@@ -23,13 +30,11 @@ class Row(NamedTuple):
 class CheckedTable:
     """Reads a table. `columns` are complete when all rows have been read."""
 
-    def __init__(
-        self, table: Table, roles: Mapping[str, Role], settings: Settings, before: Sequence[Column] = ()
-    ) -> None:
+    def __init__(self, table: Table, roles: Mapping[str, Role], limits: Limits, before: Sequence[Column] = ()) -> None:
         """`roles` were chosen; `before` are the columns of the version before, whose roles stay."""
         self._table = table
         self._roles = roles
-        self._settings = settings
+        self._limits = limits
         self._before = {column.name: column.role for column in before}
         self.columns: list[Column] = []
         self.row_count = 0
@@ -38,7 +43,7 @@ class CheckedTable:
         """The rows, if all of them are good; the caller keeps none of them otherwise.
 
         Raises:
-            TableUnreadable, TableEmpty, ColumnsInvalid, RowsInvalid, CellTooLarge, TooManyRows
+            TableUnreadable, TableEmpty, ColumnsInvalid, RowsInvalid, RowTooLarge, CellTooLarge, TooManyRows
         """
         table = self._table
         faults: list[FieldError] = []
@@ -79,12 +84,12 @@ class CheckedTable:
 
     def _require_room(self, number: int) -> None:
         # A row takes what its cells take, also the empty ones.
-        most = min(self._settings.max_data_set_rows, MAX_CELLS // max(1, len(self._table.columns)))
+        most = min(self._limits.rows, MAX_CELLS // max(1, len(self._table.columns)))
         if number > most:
             raise TooManyRows(errors=(FieldError("rows", f"must be at most {most}"),))
 
     def _require_small(self, number: int, cells: Cells) -> None:
-        most = self._settings.max_body_bytes
+        most = self._limits.cell_bytes
         for place, cell in enumerate(cells):
             if cell is not None and 4 * len(cell) > most and len(cell.encode("utf-8", "replace")) > most:
                 at = (place + 1, self.columns[place].name)

@@ -1,9 +1,11 @@
-"""What the workers that read uploaded files may do."""
+"""What the workers that read uploaded files may do: find the text of a document, and read a table."""
 
 import importlib
 import pkgutil
 from contextlib import suppress
 
+from carrel.datasets.batches import read_table
+from carrel.datasets.refusals import READING_REFUSALS
 from carrel.documents import refusals
 from carrel.documents.extract import text_of
 from carrel.kit.processes.jobs import Jobs
@@ -11,6 +13,7 @@ from carrel.kit.processes.jobs import Jobs
 _REFUSALS = (
     *(refusals.DocumentBroken, refusals.DocumentEncrypted, refusals.DocumentTooComplex, refusals.DocumentWithoutText),
     *(refusals.FormatMismatch, refusals.TextNotUtf8, refusals.TextTooLarge),
+    *READING_REFUSALS,
 )
 
 
@@ -24,5 +27,5 @@ def prepare() -> None:
                 importlib.import_module(module.name)
 
 
-JOBS = Jobs("documents", __name__, (text_of,), errors=_REFUSALS, prepare=prepare)
+JOBS = Jobs("documents", __name__, (text_of, read_table), errors=_REFUSALS, prepare=prepare)
 """A file that is well made needs a third of the memory."""

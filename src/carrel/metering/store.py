@@ -92,12 +92,16 @@ def usage(conn: Connection, span: Span, group_by: Sequence[Grouping]) -> UsageRe
     columns = [_COLUMNS[one] for one in wanted if one != "day"]
     by_day = "day" in wanted
     keys = [*([_MINUTE] if by_day else []), *columns]
-    where, params = _where(span)
-    sql = f"SELECT {', '.join([*keys, _sums.sql])} FROM calls WHERE {where} AND seq BETWEEN ? AND ?"
+    days, params = _days(span)
+    sql = (
+        f"SELECT {', '.join([*keys, _sums.sql])} FROM calls"
+        f" WHERE outcome <> 'running' AND {days} AND seq BETWEEN ? AND ?"
+    )
     if keys:
         sql += f" GROUP BY {', '.join(keys)}"
     groups: dict[tuple[str | None, ...], Sums] = {}
-    first, last = conn.all(f"SELECT coalesce(min(seq), 1), coalesce(max(seq), 0) FROM calls WHERE {where}", *params)[0]
+    # Of days alone: an index has them, so no row is read twice.
+    first, last = conn.all(f"SELECT coalesce(min(seq), 1), coalesce(max(seq), 0) FROM calls WHERE {days}", *params)[0]
     # SQLite sorts what it groups in memory: part by part, that is a little.
     for begin in range(first, last + 1, PART_ROWS):
         for row in conn.execute(sql, (*params, begin, min(last, begin + PART_ROWS - 1))):
@@ -153,8 +157,8 @@ def _totals(sums: Sums) -> Totals:
     )
 
 
-def _where(span: Span) -> tuple[str, list[str]]:
-    where, params = "outcome <> 'running'", []
+def _days(span: Span) -> tuple[str, list[str]]:
+    where, params = "true", []
     for comparison, day in ((">=", span.since), ("<", span.until)):
         if day is not None:
             where += f" AND started_at {comparison} ?"

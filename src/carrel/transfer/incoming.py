@@ -1,7 +1,7 @@
 """Imports an export in one transaction, under new ids. The same rules hold as for input of a user."""
 
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from graphlib import CycleError, TopologicalSorter
 from typing import Final, NoReturn
 
@@ -13,9 +13,8 @@ from carrel.contents import store as contents
 from carrel.contents.resolve import VariableCycle
 from carrel.contents.schemas import ContentIn
 from carrel.datasets import store as data_sets
-from carrel.datasets.reading import of_json_lines
+from carrel.datasets.readers import ReadTable
 from carrel.datasets.store import Described
-from carrel.datasets.table import CheckedTable
 from carrel.errors import BadInput, FieldError
 from carrel.kit.http.body import decode
 from carrel.kit.http.etag import ANY_VERSION
@@ -76,6 +75,7 @@ def bring_in(
     size: int,
     settings: Settings,
     registry: Registry,
+    read_table: ReadTable,
     is_abandoned: Callable[[], bool] = lambda: False,
 ) -> Imported:
     """Read the zip of `size` bytes that is stored in pieces, store its contents, and delete the pieces.
@@ -90,7 +90,7 @@ def bring_in(
     _require_ours(package)
     ids = _bring_contents(conn, package, settings)
     _link(conn, package, settings, ids)
-    tables = _bring_data_sets(conn, package, settings)
+    tables = _bring_data_sets(conn, package, settings, read_table)
     _bring_prices(conn, package, settings)
     made = _bring_presets(conn, package, settings, registry, ids, tables)
     new_ids = [*ids.items(), *tables.items(), *made.items()]
@@ -215,7 +215,9 @@ def _name(
     raise VariableCycle(errors=tuple(found))
 
 
-def _bring_data_sets(conn: Connection, package: Package, settings: Settings) -> dict[DataSetId, DataSetId]:
+def _bring_data_sets(
+    conn: Connection, package: Package, settings: Settings, read_table: ReadTable
+) -> dict[DataSetId, DataSetId]:
     """Create every data set. Returns the new ids by the old ones. Earlier programs exported none."""
     ids: dict[DataSetId, DataSetId] = {}
     for number, line in enumerate(package.lines(DATA_SETS, settings.max_json_bytes, or_nothing=True)):
@@ -225,13 +227,10 @@ def _bring_data_sets(conn: Connection, package: Package, settings: Settings) -> 
             kept = decode(line, DataSetLine, settings)
             if kept.id in ids:
                 raise BadInput.at("id", "is there twice")
-            # A line has a column's name beside each of its cells.
-            longest = settings.max_upload_bytes + settings.max_json_bytes
-            lines = (_decoded(row) for row in package.lines(kept.file, longest))
             roles = {column.name: column.role for column in kept.columns}
-            table = CheckedTable(of_json_lines(lines), roles, settings)
             described = Described(kept.name, kept.description, kept.format, kept.bytes)
-            ids[kept.id] = data_sets.put(conn, described, table).id
+            with closing(read_table(package.pieces(kept.file), "jsonl", roles)) as table:
+                ids[kept.id] = data_sets.create(conn, described, table).id
     return ids
 
 

@@ -57,6 +57,12 @@ class Package:
             if size:
                 yield b"".join(begun)
 
+    def pieces(self, name: str) -> Iterator[bytes]:
+        """The bytes of an entry, as they are unpacked; if it is missing, the zip is not an export."""
+        with self._open(name, ImportForeign) as entry:
+            while chunk := self._chunk(entry):
+                yield chunk
+
     def text(self, name: str, most_bytes: int, missing: type[Exception] = ImportUnreadable) -> bytes:
         """A whole entry with a limit on its bytes."""
         found = bytearray()

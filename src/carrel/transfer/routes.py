@@ -10,6 +10,7 @@ from carrel.auth.programs import scopes
 from carrel.checks.compiler import Compiler
 from carrel.config import Settings
 from carrel.contents.resolve import VariableCycle
+from carrel.datasets.readers import TableReaders
 from carrel.datasets.refusals import TABLE_REFUSALS
 from carrel.kit.http.answer import Answer
 from carrel.kit.http.describe import produces, raises
@@ -62,11 +63,12 @@ async def import_workspace(
     settings: NamedDependency[Settings],
     registry: NamedDependency[Registry],
     compiler: NamedDependency[Compiler],
+    tables: NamedDependency[TableReaders],
     imports: NamedDependency[Imports],
 ) -> Imported:
     """Import contents, data sets, presets and settings from such a zip, under new ids; all or nothing."""
     async with upload.kept(workspace, request.stream(), settings.max_import_bytes) as package:
-        return await imports.bring_in(workspace, package, settings, registry, compiler)
+        return await imports.bring_in(workspace, package, settings, registry, compiler, tables)
 
 
 router = Router("/users/me", route_handlers=[export_workspace, import_workspace], tags=["Users"])

@@ -8,6 +8,7 @@ from typing import Final, NamedTuple
 
 from carrel.checks.compiler import Compiler
 from carrel.config import Settings
+from carrel.datasets.readers import TableReaders
 from carrel.errors import CarrelError, TooLarge
 from carrel.kit.concurrency import caller
 from carrel.providers.registry import Registry
@@ -36,7 +37,13 @@ class Imports:
         self._free = asyncio.Semaphore(AT_ONCE)
 
     async def bring_in(
-        self, workspace: Workspace, package: Kept, settings: Settings, registry: Registry, compiler: Compiler
+        self,
+        workspace: Workspace,
+        package: Kept,
+        settings: Settings,
+        registry: Registry,
+        compiler: Compiler,
+        tables: TableReaders,
     ) -> Imported:
         """Read what was kept. As `incoming.bring_in`. It ends without a change when the client leaves."""
         client = caller.current()
@@ -46,9 +53,8 @@ class Imports:
             sources = await workspace.scan(incoming.sources, package.id, package.size, settings)
             await compiler.require(workspace.uuid, sources)
             has_left = threading.Event()
-            reading = asyncio.ensure_future(
-                workspace.write(incoming.bring_in, package.id, package.size, settings, registry, has_left.is_set)
-            )
+            args = (package.id, package.size, settings, registry, tables.for_thread(workspace.uuid), has_left.is_set)
+            reading = asyncio.ensure_future(workspace.write(incoming.bring_in, *args))
             # Not with the request: what is being read keeps its thread until it has ended.
             reading.add_done_callback(self._ended)
             undo.pop_all()

@@ -28,7 +28,7 @@ from {module} import JOBS
 JOBS.ready()
 JOBS.prepare()
 held = set(sys.modules)
-answers = [JOBS.answer(call) for call in msgspec.msgpack.decode(sys.stdin.buffer.read())]
+answers = [next(JOBS.answers(call)) for call in msgspec.msgpack.decode(sys.stdin.buffer.read())]
 opened = sorted(set(sys.modules) - held)
 sys.stdout.buffer.write(msgspec.msgpack.encode([opened, answers]))
 """
@@ -85,7 +85,7 @@ def test_a_view_is_sent_from_where_it_is_and_read_where_it_came() -> None:
     assert [piece.obj is held for piece in pieces if isinstance(piece, memoryview)] == [True]
     frame = b"".join(pieces)
     assert msgspec.msgpack.decode(frame) == {"type": "text_of", "claimed": "txt", "body": held, "max_bytes": 1000}
-    assert DOCUMENTS.result(text_of, bytearray(DOCUMENTS.answer(frame))) == held.decode()
+    assert DOCUMENTS.result(text_of, bytearray(next(DOCUMENTS.answers(frame)))) == held.decode()
 
 
 def _outcome(fn: Callable[..., Any], *args: Any) -> Any:

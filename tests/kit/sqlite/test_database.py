@@ -151,13 +151,19 @@ def test_no_tracing_hook_sees_the_statements_of_a_keyed_connection(path: Path) -
         r"PRAGMA rekey\s*=",  # can lose both keys under SIGKILL
         r"hexkey",  # a malformed one becomes a passphrase
         r"(exec_trace|trace_v2|row_trace|set_profile|SQLITE_CONFIG_LOG)",  # show the statement that sets the key
-        r"\bos\.fork\b",  # open databases do not survive it
     ],
 )
 def test_what_leaks_or_loses_is_used_nowhere(trap: str) -> None:
     root = Path(database.__file__).parents[1]
     users = [path.name for path in sorted(root.rglob("*.py")) if re.search(trap, path.read_text(encoding="utf-8"))]
     assert users == []
+
+
+def test_a_process_is_copied_only_before_it_has_opened_anything() -> None:
+    """Open databases do not survive it."""
+    root = Path(database.__file__).parents[2]
+    users = [path.name for path in sorted(root.rglob("*.py")) if "os.fork" in path.read_text(encoding="utf-8")]
+    assert users == ["private_memory.py"]
 
 
 def test_no_hook_of_the_library_runs_on_every_new_connection() -> None:

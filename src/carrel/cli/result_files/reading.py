@@ -49,7 +49,7 @@ def read_table(file_name: str, body: bytes) -> Answers:
     if ending not in get_args(Format):
         raise Unreadable("only csv, tsv, jsonl and json files are read")
     try:
-        table = tables.read(cast(Format, ending), bytearray(body))
+        table = tables.read(cast(Format, ending), [body], len(body))
         cells = list(table.rows)
     except CarrelError as error:
         raise Unreadable("; ".join(f"{fault.path} {fault.message}" for fault in error.errors)) from None

@@ -10,7 +10,6 @@ import select
 import signal
 import socket
 import sys
-from io import BufferedIOBase
 
 _LOWER_PRIORITY = 5
 _PAUSE_SECONDS = 0.1
@@ -30,7 +29,7 @@ def main() -> None:
     import msgspec
 
     from carrel.kit.processes import confinement
-    from carrel.kit.processes.jobs import LENGTH, Jobs
+    from carrel.kit.processes.jobs import WANTED, Jobs, receive, send
 
     os.nice(_LOWER_PRIORITY)  # requests go first
     jobs: Jobs = importlib.import_module(module).JOBS
@@ -38,28 +37,23 @@ def main() -> None:
     jobs.prepare()
     sys.stdin = sys.stdout = sys.stderr = None  # what a library prints goes nowhere
     with socket.socket(fileno=0) as channel, channel.makefile("rwb") as stream:
-        confined = confinement.confine(jobs.memory_bytes)
-        answer = msgspec.msgpack.encode(confined)
+
+        def ask() -> bytes:
+            send(stream, WANTED)
+            return receive(stream)
+
+        send(stream, msgspec.msgpack.encode(confinement.confine(jobs.memory_bytes)))
         while True:
-            stream.write(LENGTH.pack(len(answer)))
-            stream.write(answer)
-            stream.flush()
-            del answer  # what a call held must not outlive it while the next is awaited
             if not select.select([channel], [], [], _PAUSE_SECONDS)[0]:
-                gc.collect()  # nor what refers to itself, as templates of reports do
-            if not (call := _receive(stream, LENGTH.size)):
+                gc.collect()  # what refers to itself, as templates of reports do, must not outlive its call
+            call = receive(stream)
+            if not call:
                 return
-            call = _receive(stream, *LENGTH.unpack(call))
             signal.setitimer(signal.ITIMER_PROF, cpu_seconds)  # its signal ends the process
-            answer = jobs.answer(call)
+            for answer in jobs.answers(call, ask):
+                send(stream, answer)
             signal.setitimer(signal.ITIMER_PROF, 0)
-            del call
-
-
-def _receive(stream: BufferedIOBase, length: int) -> bytes:
-    """So many bytes; none when the service has hung up."""
-    received = stream.read(length)
-    return received if len(received) == length else b""
+            del call, answer  # what a call held must not outlive it while the next is awaited
 
 
 if __name__ == "__main__":

@@ -3,17 +3,24 @@
 A frame is eight bytes of length and a tagged struct in MessagePack. The structs follow from the signatures of the
 functions: a call is named after its function and has its parameters as fields. Whoever receives a frame checks it
 against these types before anything else sees it, so a frame can name nothing and change nothing.
+
+A function whose first parameter is an `Iterator[bytes]` is a stream: it takes pieces of a file as it needs them, and
+what it yields comes back one by one. Between `Wanted` and what is wanted, a frame is nothing but a piece; an empty one
+is the end.
 """
 
 import inspect
 import struct
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import cached_property, reduce
+from io import BufferedIOBase
 from operator import or_
-from typing import Annotated, Any, Final, NamedTuple, cast, get_type_hints
+from typing import Annotated, Any, Final, NamedTuple, cast, get_args, get_type_hints
 
 import msgspec
 from msgspec import Meta, Struct
+
+from carrel.errors import CarrelError, FieldError
 
 LENGTH: Final = struct.Struct(">Q")
 MIB: Final = 1024 * 1024
@@ -44,16 +51,34 @@ class WorkerLied(WorkerError):
     """The process sent something that is no answer to the call. It was ended, because nothing of it can be trusted."""
 
 
+_Words = Annotated[str, Meta(max_length=300)]
+
+
 class Refused(Struct, frozen=True, tag="refused", forbid_unknown_fields=True):
-    """The function raised one of the errors on the list; `error` is the name of its class."""
+    """The function raised one of the errors on the list; `error` is the name of its class.
+
+    `faults` are the paths and messages of an error about input.
+    """
 
     error: Annotated[str, Meta(max_length=64)]
+    faults: Annotated[list[tuple[_Words, _Words]], Meta(max_length=50)] = []
 
 
 class Failed(Struct, frozen=True, tag="failed", forbid_unknown_fields=True):
     """The call was not of its type, or the function raised something else: `error`, for the log."""
 
     error: Annotated[str, Meta(pattern=r"^[A-Za-z0-9_]{1,64}\Z")]
+
+
+class Wanted(Struct, frozen=True, tag="wanted", forbid_unknown_fields=True):
+    """A stream needs the next piece."""
+
+
+class Ended(Struct, frozen=True, tag="ended", forbid_unknown_fields=True):
+    """A stream has given everything."""
+
+
+WANTED: Final = msgspec.msgpack.encode(Wanted())
 
 
 class Bounds(NamedTuple):
@@ -72,20 +97,25 @@ BOUNDS: Final = Bounds()
 
 
 class _Form(NamedTuple):
-    """One function, the struct of a call of it, and what its answers are checked against."""
+    """One function, the struct of a call of it, and what its answers are checked against.
+
+    `done` has the result; of a stream, one of those that it yields.
+    """
 
     function: Callable[..., object]
     call: type[Struct]
     done: type[Struct]
     answers: "msgspec.msgpack.Decoder[Any]"
+    is_stream: bool
 
 
 class Jobs:
     """The functions of one kind of worker. A module of its own holds the list as `JOBS`: the process finds it there.
 
     `kind` is what the log calls such workers. `errors` are the errors that the functions raise on purpose; each must be
-    made without arguments. `prepare` does everything that needs a file, such as imports, because the process cannot
-    open any file afterwards. `memory_bytes` bounds the address space of the process.
+    made without arguments, or as an error about input with nothing but its faults. `prepare` does everything that needs
+    a file, such as imports, because the process cannot open any file afterwards. `memory_bytes` bounds the address
+    space of the process.
     """
 
     def __init__(
@@ -131,6 +161,16 @@ class Jobs:
             WorkerFailed: the function failed.
             Exception: one of the errors on the list.
         """
+        return self._checked(fn, answer).value
+
+    def part(self, fn: Callable[..., object], answer: bytearray) -> "Wanted | Ended | Any":
+        """What a stream says: that it wants a piece, that it has ended, or a struct with a `value` that it yields.
+
+        Raises: as `result`.
+        """
+        return self._checked(fn, answer)
+
+    def _checked(self, fn: Callable[..., object], answer: bytearray) -> Any:
         try:
             found = self._forms[fn.__name__, fn].answers.decode(answer)
         except (msgspec.DecodeError, ValueError, RecursionError, MemoryError, OverflowError):
@@ -138,22 +178,42 @@ class Jobs:
         if isinstance(found, Failed):
             raise WorkerFailed(found.error)
         if isinstance(found, Refused):
-            error = self._errors.get(found.error)
-            raise WorkerLied if error is None else error()
-        return found.value
+            raise self._refusal(found)
+        return found
+
+    def _refusal(self, found: Refused) -> Exception:
+        error = self._errors.get(found.error)
+        if error is None:
+            return WorkerLied()
+        if found.faults and issubclass(error, CarrelError):
+            return error(errors=tuple(FieldError(*fault) for fault in found.faults))
+        return error()
 
     # The process's side -----------------------------------------------------------------------------------------------
 
-    def answer(self, call: bytes) -> bytes:
-        """Run a call and return the frame of its answer, without its length."""
+    def answers(self, call: bytes, ask: Callable[[], bytes] = bytes) -> Iterator[bytes]:
+        """Run a call and return the frames of its answer one by one, without their lengths.
+
+        There is one, but for a stream, which gets the pieces that it wants from `ask`.
+        """
         try:
             asked = self._calls.decode(call)
             form = self._by_call[type(asked)]
-            value = form.function(*(getattr(asked, name) for name in asked.__struct_fields__))
-            return _encode(form.done(value))
+            arguments = [getattr(asked, name) for name in asked.__struct_fields__]
+            if form.is_stream:
+                found = cast(Iterator[object], form.function(iter(ask, b""), *arguments))
+                yield from (_encode(form.done(value)) for value in found)
+                yield _encode(Ended())
+            else:
+                yield _encode(form.done(form.function(*arguments)))
         except Exception as error:  # noqa: BLE001 - whatever it is, the caller has to hear that there is no result
-            name = type(error).__name__
-            return _encode(Refused(name) if self._errors.get(name) is type(error) else Failed(name))
+            yield _encode(self._excuse(error))
+
+    def _excuse(self, error: Exception) -> Refused | Failed:
+        name = type(error).__name__
+        if self._errors.get(name) is not type(error):
+            return Failed(name)
+        return Refused(name, list(error.errors) if isinstance(error, CarrelError) else [])
 
     def ready(self) -> None:
         """Make the types now, because that imports modules, too."""
@@ -172,16 +232,36 @@ class Jobs:
         return msgspec.msgpack.Decoder(reduce(or_, self._by_call))
 
 
+def send(stream: BufferedIOBase, frame: bytes) -> None:
+    """Send a frame, for the process."""
+    stream.write(LENGTH.pack(len(frame)))
+    stream.write(frame)
+    stream.flush()
+
+
+def receive(stream: BufferedIOBase) -> bytes:
+    """Receive a frame, for the process; none when the service has hung up."""
+    begun = stream.read(LENGTH.size)
+    if len(begun) < LENGTH.size:
+        return b""
+    (length,) = LENGTH.unpack(begun)
+    received = stream.read(length)
+    return received if len(received) == length else b""
+
+
 _encode = msgspec.msgpack.Encoder().encode
 
 
 def _form(fn: Callable[..., object]) -> _Form:
     hints = get_type_hints(fn, include_extras=True)
+    parameters = list(inspect.signature(fn).parameters.items())
+    is_stream = bool(parameters) and hints[parameters[0][0]] == Iterator[bytes]
     fields: list[Any] = [
         (name, hints[name]) if one.default is one.empty else (name, hints[name], one.default)
-        for name, one in inspect.signature(fn).parameters.items()
+        for name, one in parameters[is_stream:]
     ]
     call = msgspec.defstruct(fn.__name__, fields, frozen=True, tag=fn.__name__, forbid_unknown_fields=True)
-    done = msgspec.defstruct("Done", [("value", hints["return"])], frozen=True, tag="done", forbid_unknown_fields=True)
-    answers = cast(Any, done | Refused | Failed)
-    return _Form(fn, call, done, msgspec.msgpack.Decoder(answers))
+    value = get_args(hints["return"])[0] if is_stream else hints["return"]
+    done = msgspec.defstruct("Done", [("value", value)], frozen=True, tag="done", forbid_unknown_fields=True)
+    answers = cast(Any, done | Refused | Failed | Wanted | Ended if is_stream else done | Refused | Failed)
+    return _Form(fn, call, done, msgspec.msgpack.Decoder(answers), is_stream)

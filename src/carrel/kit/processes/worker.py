@@ -13,7 +13,8 @@ import os
 import socket
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Final, NamedTuple, TypeVar, cast
 
@@ -33,6 +34,7 @@ from carrel.kit.processes.jobs import (
     WorkerLied,
     WorkerTimedOut,
 )
+from carrel.kit.processes.stream import Stream
 
 T = TypeVar("T")
 
@@ -92,6 +94,27 @@ class Worker:
                 if not self._closed:
                     logs.warning("worker-error", kind=self._jobs.kind, reason=type(error).__name__, code=str(error))
                 raise
+
+    @asynccontextmanager
+    async def stream(self) -> AsyncIterator[Stream]:
+        """A stream for a thread, which has to be done with it when the block ends.
+
+        Raises:
+            WorkerError: there is no process.
+        """
+        async with self._turn:
+            try:
+                stream = Stream(await self._ready(), self._jobs)
+            except (OSError, EOFError, TimeoutError):
+                await self._discard()
+                raise WorkerDied from None
+            try:
+                yield stream
+            finally:
+                if stream.is_open:
+                    await self._discard()
+                elif self._child is not None:
+                    self._child.channel.setblocking(False)
 
     async def close(self) -> None:
         """End the process for good. Calls that run or wait raise `WorkerDied`."""

@@ -6,7 +6,7 @@ from typing import NamedTuple
 from carrel.datasets import conversations
 from carrel.datasets import rows as tables
 from carrel.datasets.columns import place_of, placeholder
-from carrel.datasets.reading import Cells
+from carrel.datasets.names import Cells
 from carrel.datasets.rows import Row, Version
 from carrel.datasets.schemas import Role
 from carrel.errors import BadInput

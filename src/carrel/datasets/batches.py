@@ -1,0 +1,77 @@
+"""The rows of a table on their way from the worker that reads and checks it to the thread that stores them."""
+
+from collections.abc import Iterator
+from typing import Annotated, Final
+
+import msgspec
+from msgspec import Meta
+
+from carrel.datasets import reading
+from carrel.datasets.names import Cells
+from carrel.datasets.refusals import TableUnreadable
+from carrel.datasets.schemas import MAX_COLUMNS, Column, Format, Role
+from carrel.datasets.table import CheckedTable, Limits
+
+_BATCH_BYTES: Final = 256 * 1024
+"""A longer row is a batch of its own."""
+_Columns = Annotated[list[Column], Meta(max_length=MAX_COLUMNS)]
+
+
+class Row(msgspec.Struct, frozen=True, array_like=True, gc=False):
+    """One row."""
+
+    id: str
+    cells: Annotated[Cells, Meta(max_length=MAX_COLUMNS)]
+
+
+class Batch(msgspec.Struct, frozen=True, array_like=True):
+    """The next rows. `columns` are there in the last batch, because a row may add some."""
+
+    rows: list[Row]
+    columns: _Columns | None = None
+
+
+class _Encoded(msgspec.Struct, frozen=True, array_like=True):
+    """A batch of rows that are encoded already."""
+
+    rows: list[msgspec.Raw]
+    columns: _Columns | None = None
+
+
+_batch = msgspec.msgpack.Decoder(Batch)
+_encode = msgspec.msgpack.Encoder().encode
+
+
+def decoded(encoded: bytes) -> Batch:
+    """The batch that is encoded in these bytes.
+
+    Raises:
+        TableUnreadable: a worker has made something else.
+    """
+    try:
+        return _batch.decode(encoded)
+    except (msgspec.DecodeError, ValueError):
+        raise TableUnreadable from None
+
+
+def read_table(
+    pieces: Iterator[bytes], kind: Format, roles: dict[str, Role], before: list[Column], limits: Limits
+) -> Iterator[bytes]:
+    """Read and check a table, and return its rows in encoded batches. For a worker: the bytes may be hostile.
+
+    `roles` were chosen by the columns' names; `before` are the columns of the version before, whose roles stay.
+
+    Raises:
+        CarrelError: one of `READING_REFUSALS`.
+    """
+    table = CheckedTable(reading.read(kind, pieces, limits.row_characters), roles, limits, before)
+    rows: list[msgspec.Raw] = []
+    size = 0
+    for row in table.rows():
+        encoded = _encode((row.id, row.cells))
+        rows.append(msgspec.Raw(encoded))
+        size += len(encoded)
+        if size >= _BATCH_BYTES:
+            yield _encode(_Encoded(rows))
+            rows, size = [], 0
+    yield _encode(_Encoded(rows, table.columns))

@@ -1,0 +1,126 @@
+"""Reads CSV as rows: with any usual separator, cells in quotation marks, and line breaks in them."""
+
+import csv
+import re
+from collections.abc import Iterator
+from typing import Final
+
+from carrel.datasets.lines import too_long
+from carrel.datasets.names import Cells, Table, check_names, too_many_columns
+from carrel.datasets.refusals import TableUnreadable, fault
+from carrel.datasets.schemas import MAX_COLUMNS, MAX_ROW_ELEMENTS
+from carrel.errors import FieldError
+
+_SEPARATORS: Final = ",;\t|"
+_QUOTES: Final = "valid CSV: see the quotation marks"
+_HEADER_CHARACTERS: Final = 64 * 1024
+"""So many tell the separator. The longest names of the most columns have fewer."""
+
+
+def read(lines: Iterator[str], separator: str | None, longest: int) -> Table:
+    """Begin to read a table, with this separator or the most frequent of the usual ones.
+
+    A row has at most `longest` characters.
+
+    Raises:
+        TableUnreadable, ColumnsInvalid, RowTooLarge: at the beginning, or at a row while it is read.
+    """
+    # The size of cells is checked when they are read, with the row's number.
+    csv.field_size_limit(1 << 31)
+    first = next(lines, "")
+    if separator is None and first.lower().startswith("sep=") and len(first.strip()) == 5:
+        # Excel's own way to name the separator.
+        separator, first = first[4], next(lines, "")
+    separator = separator or _separator(first)
+    counted = _Counted(_again(first, lines), separator, longest)
+    records = csv.reader(counted, delimiter=separator, strict=True)
+    try:
+        header = [name.strip() for name in next(records, [])]
+    except csv.Error:
+        raise TableUnreadable(errors=(FieldError("columns", f"are not {_QUOTES}"),)) from None
+    check_names(header)
+    counted.columns = len(header)
+    return Table(header, _rows(records, counted))
+
+
+class _Counted:
+    """The lines of one record after another, counted before the CSV reader makes a cell of each separator in them.
+
+    A record has several lines if a line break is in a quoted cell.
+    """
+
+    def __init__(self, lines: Iterator[str], separator: str, longest: int) -> None:
+        self.columns = MAX_COLUMNS
+        """How many a record may have."""
+        self.row = 0
+        """The number of the row that is being read; 0 is the line of the columns' names."""
+        self._lines = lines
+        self._separator = separator
+        self._longest = longest
+        sign = re.escape(separator)
+        self._cell = re.compile(rf'(?:"[^"]*+(?:""[^"]*+)*+"|[^"\r\n{sign}][^\r\n{sign}]*+|){sign}')
+        """A cell with the separator behind it."""
+        self._characters = self._separators = self._cells = 0
+
+    def begin(self, row: int) -> None:
+        """The next line begins this row."""
+        self.row = row
+        self._characters = self._separators = self._cells = 0
+
+    def __iter__(self) -> "_Counted":
+        return self
+
+    def __next__(self) -> str:
+        line = next(self._lines)
+        self._separators += line.count(self._separator)
+        if self._separators > MAX_ROW_ELEMENTS:
+            # A text may have so many commas; that many cells would take forty times the line's size.
+            self._count_cells(f'"{line}' if self._characters else line)
+        self._characters += len(line)
+        if self._characters > self._longest:
+            raise too_long(self._longest)
+        return line
+
+    def _count_cells(self, line: str) -> None:
+        at = 0
+        while found := self._cell.match(line, at):
+            at = found.end()
+            self._cells += 1
+            if self._cells > self.columns:
+                raise _not_as_many(self.row, f"more than {self.columns}", "many", self.columns)
+
+
+def _again(first: str, lines: Iterator[str]) -> Iterator[str]:
+    yield first
+    yield from lines
+
+
+def _separator(header: str) -> str:
+    """The most frequent of the usual separators outside of quotation marks."""
+    plain = "".join(header[:_HEADER_CHARACTERS].split('"')[::2])
+    return max(_SEPARATORS, key=plain.count)
+
+
+def _rows(records: Iterator[list[str]], counted: _Counted) -> Iterator[Cells]:
+    columns = counted.columns
+    number = 1
+    while True:
+        counted.begin(number)
+        try:
+            record = next(records, None)
+        except csv.Error:
+            raise TableUnreadable(errors=(fault(number, f"is not {_QUOTES}"),)) from None
+        if record is None:
+            return
+        if record:  # else it is an empty line
+            if len(record) != columns:
+                size = "few" if len(record) < columns else "many"
+                raise _not_as_many(number, str(len(record)), size, columns)
+            yield [cell or None for cell in record]
+            number += 1
+
+
+def _not_as_many(row: int, found: str, size: str, columns: int) -> Exception:
+    if not row:
+        return too_many_columns()
+    return TableUnreadable(errors=(fault(row, f"has too {size} columns: {found} instead of {columns}"),))

@@ -1,0 +1,89 @@
+"""The bytes of a table as text, in pieces and lines of a bounded length."""
+
+import codecs
+import io
+from collections.abc import Iterable, Iterator
+from itertools import chain
+from typing import TYPE_CHECKING, Final
+
+from carrel.datasets.refusals import RowTooLarge, TableUnreadable
+from carrel.errors import FieldError
+
+if TYPE_CHECKING:
+    from typing_extensions import Buffer
+
+_MARKS: Final = (
+    (codecs.BOM_UTF8, "utf-8"),
+    # The longer marks first: that of UTF-32 begins like that of UTF-16, and nobody reads UTF-32.
+    (codecs.BOM_UTF16_LE, "utf-16-le"),
+    (codecs.BOM_UTF16_BE, "utf-16-be"),
+)
+_NOT_UTF8: Final = (
+    "is neither UTF-8 nor UTF-16 with its mark; save it as UTF-8, in a spreadsheet program as “CSV UTF-8”"
+)
+
+
+def opened(pieces: Iterable[bytes], newline: str) -> io.TextIOWrapper:
+    """The text in the pieces. `newline` is as for `open`."""
+    left = iter(pieces)
+    head = b""
+    while len(head) < len(codecs.BOM_UTF8) and (piece := next(left, b"")):
+        head += piece
+    mark, encoding = next((one for one in _MARKS if head.startswith(one[0])), (b"", "utf-8"))
+    raw = io.BufferedReader(_Pieces(chain((head[len(mark) :],), left)))
+    return io.TextIOWrapper(raw, encoding, newline=newline)
+
+
+def read(source: io.TextIOWrapper, count: int) -> str:
+    """So many characters; fewer only at the end.
+
+    Raises:
+        TableUnreadable: this is no text.
+    """
+    try:
+        return source.read(count)
+    except UnicodeDecodeError:
+        raise TableUnreadable(errors=(FieldError("file", _NOT_UTF8),)) from None
+
+
+def lines(source: io.TextIOWrapper, longest: int) -> Iterator[str]:
+    """Lines one by one, with their ends, none of more than `longest` characters.
+
+    Raises:
+        TableUnreadable: this is no text.
+        RowTooLarge: a line is longer.
+    """
+    try:
+        while line := source.readline(longest + 1):
+            if len(line) > longest:
+                raise too_long(longest)
+            yield line
+    except UnicodeDecodeError:
+        raise TableUnreadable(errors=(FieldError("file", _NOT_UTF8),)) from None
+
+
+def too_long(longest: int) -> RowTooLarge:
+    """What refuses a row of more characters."""
+    return RowTooLarge(errors=(FieldError("rows", f"must have at most {longest:,} characters each"),))
+
+
+class _Pieces(io.RawIOBase):
+    """Pieces as a file."""
+
+    def __init__(self, pieces: Iterable[bytes]) -> None:
+        self._pieces = iter(pieces)
+        self._rest = memoryview(b"")
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: "Buffer") -> int:
+        into = memoryview(buffer).cast("B")
+        while not self._rest:
+            piece = next(self._pieces, None)
+            if piece is None:
+                return 0
+            self._rest = memoryview(piece)
+        count = min(len(into), len(self._rest))
+        into[:count], self._rest = self._rest[:count], self._rest[count:]
+        return count

@@ -1,0 +1,140 @@
+"""Reading a table takes the memory of a row, whatever the file is made of and however its bytes come."""
+
+import csv
+import io
+import json
+import tracemalloc
+from collections.abc import Iterator
+
+import msgspec
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from carrel.datasets import csv_rows, reading
+from carrel.datasets.refusals import TooManyRows
+from carrel.datasets.schemas import Format
+from carrel.errors import CarrelError
+from tests.support.tables import uploaded
+
+LONGEST = 500_000
+SIZE = 6_000_000
+HOSTILE: dict[str, tuple[Format, bytes]] = {
+    "one row of short cells": ("csv", b"a,b\n" + b"ab," * (SIZE // 3)),
+    "one row of empty cells": ("csv", b"a,b\n" + b"," * SIZE),
+    "a header of short names": ("csv", b"ab," * (SIZE // 3)),
+    "a header of quotation marks": ("csv", b'"' * SIZE),
+    "a cell that does not end": ("csv", b'a\n"' + b"x\n" * (SIZE // 2)),
+    "a record of dense lines": ("csv", b"a\n" + b'x",,,,,,,,,,,,"\n' * (SIZE // 16)),
+    "an array of numbers": ("json", b"[" + b"1," * (SIZE // 2)),
+    "an array of arrays": ("json", b"[" + b"[]," * (SIZE // 3)),
+    "an array of spaces": ("json", b"[" + b" " * SIZE),
+    "an object that does not end": ("json", b'[{"a":' + b"[1]," * (SIZE // 4)),
+    "a text that does not end": ("json", b'[{"a":"' + b"x" * SIZE),
+    "an object of objects": ("json", b'[{"a":' + b'{"a":' * (SIZE // 5)),
+    "a line of keys": ("jsonl", b"{" + b",".join(b'"%06x":1' % number for number in range(SIZE // 11)) + b"}"),
+    "a line of brackets": ("jsonl", b"[" * SIZE),
+}
+
+
+def pieces(body: bytes, size: int = 64 * 1024) -> Iterator[bytes]:
+    return (body[start : start + size] for start in range(0, len(body), size))
+
+
+@pytest.mark.parametrize("shape", HOSTILE)
+def test_a_hostile_table_is_refused_in_the_memory_of_a_row(shape: str) -> None:
+    kind, body = HOSTILE[shape]
+    tracemalloc.start()
+    try:
+        with pytest.raises(CarrelError):
+            list(reading.read(kind, pieces(body), LONGEST).rows)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    # A row as text, once more as the CSV reader holds it, four bytes a character, and as cells.
+    assert peak < 12 * LONGEST
+
+
+def test_many_rows_take_the_memory_of_a_few() -> None:
+    body = b"".join(b'{"id":%d,"text":"%.200d"}\n' % (number, number) for number in range(20_000))
+    tables: dict[Format, bytes] = {"jsonl": body, "json": b"[" + body[:-1].replace(b"\n", b",") + b"]"}
+    for kind, table in tables.items():
+        tracemalloc.start()
+        count = len([None for _ in reading.read(kind, pieces(table), LONGEST).rows])
+        peak = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        assert count == 20_000
+        assert peak < 1_500_000, kind
+
+
+def test_a_wide_table_may_have_fewer_rows(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("carrel.datasets.table.MAX_CELLS", 10)
+    with pytest.raises(TooManyRows) as raised:
+        uploaded(b"a,b,c\n" + b"x,,\n" * 4)
+    assert [fault.message for fault in raised.value.errors] == ["must be at most 3"]
+
+
+texts = st.text(st.sampled_from('ab ,;"\n\r\\{}[]é\U0001f600'), max_size=12)
+sizes = st.integers(1, 9)
+
+
+tables = st.lists(st.lists(texts, min_size=3, max_size=3), min_size=1, max_size=6)
+
+
+def require_read(rows: list[list[str]], size: int, encoding: str = "utf-8") -> None:
+    """The rows come out of a CSV file that comes in pieces of this size."""
+    written = io.StringIO()
+    csv.writer(written).writerows([["x", "y", "z"], *rows])
+    table = reading.read("csv", pieces(written.getvalue().encode(encoding), size), LONGEST)
+    assert table.columns == ["x", "y", "z"]
+    assert list(table.rows) == [[cell or None for cell in row] for row in rows]
+
+
+@given(tables, sizes, st.sampled_from(["utf-8", "utf-8-sig", "utf-16"]))
+def test_a_csv_in_pieces_has_the_rows_that_were_written(rows: list[list[str]], size: int, encoding: str) -> None:
+    require_read(rows, size, encoding)
+
+
+@given(tables)
+def test_counting_cells_refuses_no_row_that_has_as_many_as_it_may(rows: list[list[str]]) -> None:
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(csv_rows, "MAX_ROW_ELEMENTS", 0)
+        require_read(rows, 1_000)
+
+
+values = st.recursive(
+    st.none() | st.booleans() | st.integers() | texts,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(texts, inner, max_size=3),
+    max_leaves=6,
+)
+
+
+@given(st.lists(st.dictionaries(st.sampled_from("abc"), values, min_size=1), max_size=5), sizes, st.booleans())
+def test_an_array_in_pieces_has_the_rows_of_the_same_lines(
+    rows: list[dict[str, object]], size: int, indented: bool
+) -> None:
+    array = json.dumps(rows, indent=2 if indented else None, ensure_ascii=False).encode()
+    lines = b"\n".join(msgspec.json.format(msgspec.json.encode(row), indent=0) for row in rows)
+    found, expected = (reading.read("json", pieces(array, size), LONGEST), reading.read("jsonl", [lines], LONGEST))
+    cells, others = list(found.rows), list(expected.rows)
+    assert found.columns == expected.columns
+    assert [list(map(compact, row)) for row in cells] == [list(map(compact, row)) for row in others]
+
+
+def compact(cell: str | None) -> str | None:
+    """A cell without the spaces of its JSON."""
+    return cell and "".join(cell.split())
+
+
+@given(st.text(st.sampled_from('[]{},:"\\ 1a'), max_size=12), sizes)
+def test_whatever_an_array_is_made_of_it_is_read_or_refused(inner: str, size: int) -> None:
+    body = f'[{{"a":{inner}}}]'.encode()
+    try:
+        decoded = msgspec.json.decode(body, type=list[dict[str, object]])
+    except msgspec.DecodeError:
+        decoded = None
+    try:
+        found = len(list(reading.read("json", pieces(body, size), LONGEST).rows))
+    except CarrelError:
+        found = None
+    assert found == (None if decoded is None else len(decoded))
