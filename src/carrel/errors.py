@@ -25,6 +25,8 @@ class CarrelError(Exception):
     status: ClassVar[int] = 500
     code: str = "internal"
     detail: str = "Something went wrong on our side."
+    passes: ClassVar[bool] = False
+    """Whether a service that cannot start because of it may be able to a little later, without anybody's help."""
 
     def __init__(
         self,
@@ -125,4 +127,5 @@ class DiskFull(CarrelError):
 
     status = 507
     code = "storage-full"
+    passes = True
     detail = "There is no space left to store this; nothing was changed."

@@ -14,6 +14,7 @@ from carrel.kit.http.cors import Cors
 from carrel.kit.http.envelope import Envelope
 from carrel.kit.http.watching.access_log import AccessLog
 from carrel.kit.http.watching.request_metrics import RequestMetrics
+from carrel.kit.reserve import Reserve
 from tests.support.clock import FakeClock
 
 
@@ -32,7 +33,13 @@ def probe(
 ) -> Envelope:
     app = framework(settings, [Router("/", route_handlers=handlers)], dependencies or {}, {}, _nothing)
     return Envelope(
-        app, cors=Cors(settings.cors_origins), tls=tls, clock=FakeClock(), log=log, requests=RequestMetrics()
+        app,
+        cors=Cors(settings.cors_origins),
+        tls=tls,
+        clock=FakeClock(),
+        log=log,
+        requests=RequestMetrics(),
+        reserve=Reserve(settings.data_dir),
     )
 
 

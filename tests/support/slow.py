@@ -15,6 +15,7 @@ PLACES = (
     "tests/backup/",
     "tests/campaigns/",
     "tests/cli/test_demo.py",
+    "tests/cli/test_full_disk.py",
     "tests/cli/test_main.py",
     "tests/cli/test_mcp.py",
     "tests/cli/test_rank.py",

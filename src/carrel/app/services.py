@@ -33,6 +33,7 @@ from carrel.kit.ids import uuid7_factory
 from carrel.kit.money import MICROS
 from carrel.kit.processes.jobs import Bounds
 from carrel.kit.processes.pool import WorkerPool
+from carrel.kit.reserve import Reserve
 from carrel.metering import calls, unknown_costs
 from carrel.one_off.caller import Caller
 from carrel.providers import http_provider
@@ -86,6 +87,7 @@ class Services:
         self.settings = settings
         self.clock = clock
         self.folder = DataFolder(settings.data_dir)
+        self.reserve = Reserve(settings.data_dir)
         hub = Hub(settings.max_event_streams)
         self.keyring = Keyring(on_epoch_raised=hub.notify)
         turns = Turns()
@@ -187,14 +189,16 @@ class Services:
         """
         self.folder.lock()
         process.harden()
-        run_self_test(self.settings.data_dir, self.settings.cipher)
-        self.service.open()
-        if self.membership is not None:
-            await self.membership.join(self)
-        await self.signer.publish(self.service)
-        await self.system_keys.load()
-        await self.users.start(self.membership.fence.serving if self.membership is not None else None)
-        await self.sessions.start()
+        with self.reserve.lent():
+            run_self_test(self.settings.data_dir, self.settings.cipher)
+            self.service.open()
+            if self.membership is not None:
+                await self.membership.join(self)
+            await self.signer.publish(self.service)
+            await self.system_keys.load()
+            await self.users.start(self.membership.fence.serving if self.membership is not None else None)
+            await self.sessions.start()
+        self.reserve.keep()
         self.hold_sweep.start()
         if self.settings.key_idle_minutes:
             self._idle = asyncio.create_task(self._evict_idle(self.settings.key_idle_minutes * 60))

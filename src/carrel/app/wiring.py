@@ -232,6 +232,7 @@ def create_app(
         clock=clock,
         log=log,
         requests=requests,
+        reserve=services.reserve,
         fence=services.membership.fence if services.membership else None,
     )
 

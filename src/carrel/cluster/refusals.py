@@ -47,6 +47,7 @@ class EtcdSilent(Unavailable):
     """No server of etcd answered."""
 
     code = "etcd-unreachable"
+    passes = True
     detail = "No server that CARREL_ETCD names answers."
 
 
@@ -77,6 +78,7 @@ class NodePeerUnusable(Unavailable):
     """The node cannot listen for other nodes."""
 
     code = "node-peer-unusable"
+    passes = True
     detail = "CARREL_NODE_PEER: this machine has no such address, or another process uses the port."
 
 
@@ -112,6 +114,7 @@ class NodeTaken(Unavailable):
     """Another process is this node."""
 
     code = "node-taken"
+    passes = True
     detail = "Another process is the node CARREL_NODE_NAME; give each node a name of its own."
 
 

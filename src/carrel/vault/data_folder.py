@@ -16,6 +16,7 @@ class FolderTaken(CarrelError):
 
     status = 503
     code = "folder-taken"
+    passes = True
     detail = "Another process works in this data folder."
 
 

@@ -1,16 +1,18 @@
-"""How a command refuses wrong usage: one line on stderr and exit code 2."""
+"""How a command refuses wrong usage, or cannot begin: one line on stderr, and an exit code."""
 
 import sys
 from typing import NoReturn
 
 EXIT_REFUSED = 2
+EXIT_TRY_AGAIN = 75
+"""What keeps the service from starting may pass by itself (`EX_TEMPFAIL` of sysexits.h)."""
 _OURS = ("carrel", "carrel_sdk")
 
 
-def refuse(reason: str) -> NoReturn:
+def refuse(reason: str, code: int = EXIT_REFUSED) -> NoReturn:
     """End the program with `reason`, which holds no secret."""
     print(f"carrel: {reason}", file=sys.stderr)
-    sys.exit(EXIT_REFUSED)
+    sys.exit(code)
 
 
 def is_of_service(error: ModuleNotFoundError) -> bool:

@@ -23,14 +23,15 @@ from carrel.cli.interface.data_folder import (
 )
 from carrel.cli.interface.refusal import refuse
 from carrel.config import Settings
+from carrel.kit import reserve
 from carrel.kit.clock import SystemClock
 from carrel.kit.ids import uuid7_factory
 from carrel.kit.sqlite import database
 from carrel.vault.data_folder import LOCK, DataFolder, FolderTaken
 
 _FRESH: Final = ".restoring"
-_NO_DATA: Final = frozenset({LOCK, _FRESH, "lost+found"})
-"""What an empty folder may hold: a lock, the rest of a restore that was killed, and a folder of the file system."""
+_NO_DATA: Final = frozenset({LOCK, reserve.NAME, _FRESH, "lost+found"})
+"""What an empty folder may hold: a lock, room kept, the rest of a killed restore, and a folder of the file system."""
 
 
 @click.command("restore")

@@ -1,5 +1,6 @@
 """`carrel serve`: the service, one process."""
 
+import errno
 import gc
 import ipaddress
 import os
@@ -10,7 +11,7 @@ import msgspec
 import rich_click as click
 
 from carrel import config
-from carrel.cli.interface.refusal import refuse
+from carrel.cli.interface.refusal import EXIT_TRY_AGAIN, refuse
 from carrel.config import ConfigError, Settings
 
 _BUILT_APPS = (Path(__file__).parents[2] / "browser_app", Path(__file__).parents[4] / "web" / "dist")
@@ -85,6 +86,8 @@ def _listen(host: str, port: int) -> socket.socket:
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         listener.bind((host, port))
         listener.listen(2048)
-    except OSError:
-        refuse(f"port {port} on {host} is in use or not allowed")
+    except OSError as error:
+        if error.errno == errno.EADDRINUSE:
+            refuse(f"port {port} on {host} is in use", EXIT_TRY_AGAIN)
+        refuse(f"port {port} on {host} is not allowed, or this machine has no such address")
     return listener

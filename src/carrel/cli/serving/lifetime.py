@@ -8,7 +8,7 @@ from typing import NamedTuple
 from carrel import config
 from carrel.app import create_app
 from carrel.auth.credentials import Credentials
-from carrel.cli.interface.refusal import refuse
+from carrel.cli.interface.refusal import EXIT_REFUSED, EXIT_TRY_AGAIN, refuse
 from carrel.cli.serving import uvicorn_server
 from carrel.cli.serving.uvicorn_server import Apply, ReloadRefused, StartRefused
 from carrel.config import ConfigError, Settings
@@ -51,6 +51,14 @@ def serve(options: Options, listener: socket.socket) -> None:
         # No other files are read so early.
         refuse("CARREL_APP_DIR: the built browser app cannot be read")
     try:
-        uvicorn_server.run(app, listener, stopping, reread, certificate=options.certificate, key=options.key)
+        uvicorn_server.run(
+            app,
+            listener,
+            stopping,
+            reread,
+            folder=settings.data_dir.absolute(),
+            certificate=options.certificate,
+            key=options.key,
+        )
     except StartRefused as error:
-        refuse(str(error))
+        refuse(str(error), EXIT_TRY_AGAIN if error.passes else EXIT_REFUSED)

@@ -12,6 +12,7 @@ import socket
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from pathlib import Path
 from types import FrameType
 from typing import Any
 
@@ -22,10 +23,11 @@ from carrel import __version__
 from carrel.cli.serving.protocol import Protocol, sweep
 from carrel.cli.serving.receiving import receiving
 from carrel.cli.serving.tls import Certificate, CertificateUnusable
-from carrel.errors import CarrelError, Unavailable
+from carrel.errors import CarrelError, DiskFull, Unavailable
 from carrel.kit import logs
 from carrel.kit.http import problem
 from carrel.kit.processes import private_memory, scheduling, service_manager
+from carrel.vault.data_folder import FolderTaken
 
 _KEEP_ALIVE_SECONDS = 75
 _DRAIN_SECONDS = 10
@@ -48,7 +50,14 @@ _OPEN_AT_START = "let the account run the file of Python without reading it, or 
 
 
 class StartRefused(Exception):
-    """The application did not start, or did not stop. The text is one line for the operator."""
+    """The application did not start, or did not stop. The text is one line for the operator.
+
+    `passes`: it may start a little later, without anybody's help.
+    """
+
+    def __init__(self, reason: str, *, passes: bool = False) -> None:
+        self.passes = passes
+        super().__init__(reason)
 
 
 class _Server(uvicorn.Server):
@@ -120,31 +129,36 @@ class _Server(uvicorn.Server):
 
 
 class _Watched:
-    """Passes everything to `app` and remembers why its lifespan failed."""
+    """Passes everything to `app`, whose data are in `folder`, and remembers why its lifespan failed."""
 
-    def __init__(self, app: ASGIApp) -> None:
+    def __init__(self, app: ASGIApp, folder: Path) -> None:
         self._app = app
-        self.refusal: str | None = None
+        self._folder = folder
+        self.refusal: StartRefused | None = None
 
     async def __call__(self, scope: Any, receive: Receive, send: Send) -> None:
         try:
             await self._app(scope, receive, send)
         except Exception as error:
             if scope["type"] == "lifespan":
-                self.refusal = _reason(error)
+                self.refusal = _refusal(error, self._folder)
             raise
 
 
-def _reason(error: Exception) -> str:
+def _refusal(error: Exception, folder: Path) -> StartRefused:
     # The framework starts the lifespan inside a group of tasks, which wraps what is raised.
     while isinstance(error, ExceptionGroup) and len(error.exceptions) == 1:
         error = error.exceptions[0]
     if isinstance(error, OSError) or type(error) is Unavailable:
-        return "the data folder cannot be used"
+        return StartRefused(f"the data folder {folder} cannot be used")
+    if isinstance(error, DiskFull):
+        return StartRefused(f"no space is left in {folder}", passes=error.passes)
+    if isinstance(error, FolderTaken):
+        return StartRefused(f"another process works in {folder}", passes=error.passes)
     if isinstance(error, CarrelError):
-        return error.detail
+        return StartRefused(error.detail, passes=error.passes)
     problem.report(error, "")
-    return "the service could not start, or did not stop properly; the log says where"
+    return StartRefused("the service could not start, or did not stop properly; the log says where")
 
 
 def _has_terminal() -> bool:
@@ -162,10 +176,11 @@ def run(
     stopping: asyncio.Event,
     reread: Callable[[], Apply],
     *,
+    folder: Path,
     certificate: str | None,
     key: str | None,
 ) -> None:
-    """Serve on `listener` until SIGTERM or SIGINT.
+    """Serve on `listener` until SIGTERM or SIGINT. The data are in `folder`.
 
     On SIGHUP, `reread` runs in a thread and raises `ReloadRefused`, or returns what puts new settings in force. The
     certificate is renewed together with them, or not at all.
@@ -173,7 +188,7 @@ def run(
     Raises:
         StartRefused: the certificate cannot be used, or the application did not start, or did not stop.
     """
-    watched = _Watched(app)
+    watched = _Watched(app, folder)
     config = uvicorn.Config(
         watched,
         loop="uvloop",
@@ -200,7 +215,7 @@ def run(
     with suppress(SystemExit):
         _Server(config, stopping, reread).run(sockets=[listener])
     if watched.refusal is not None:
-        raise StartRefused(watched.refusal)
+        raise watched.refusal
 
 
 def _with_certificate(shown: Certificate, reread: Callable[[], Apply]) -> Callable[[], Apply]:

@@ -29,11 +29,14 @@ from carrel.kit.http.in_flight import IN_FLIGHT, PASSAGE, WORKED_SECONDS, InFlig
 from carrel.kit.http.watching.access_log import AccessLog
 from carrel.kit.http.watching.request_metrics import RequestMetrics
 from carrel.kit.logs import tail
+from carrel.kit.reserve import Reserve
 
 RELEASE: Final = "carrel.release"
 """The key in the scope under which a guard stores what releases its lease, or wipes a body that may hold a key."""
 _SANE_ID = re.compile(rb"[A-Za-z0-9._-]{1,64}")
 _NO_STORE: Final = (b"cache-control", b"no-store")
+_REMOVING: Final = frozenset({"/api/auth/logout"})
+"""Besides every DELETE."""
 _FAILED: Final = 400
 """From this status on."""
 _NOSNIFF: Final = (b"x-content-type-options", b"nosniff")
@@ -51,7 +54,8 @@ def give_lease_back(scope: Scope) -> None:
 class Envelope:
     """Wraps `app`. `log` notes each request, `requests` counts it; `tls` says that browsers come by HTTPS only.
 
-    A request that finds the `fence` closed is refused. One whose answer finds it closed gets none.
+    A request that finds the `fence` closed is refused. One whose answer finds it closed gets none. Requests that remove
+    something may use the room of the `reserve`.
     """
 
     def __init__(
@@ -63,10 +67,12 @@ class Envelope:
         clock: Clock,
         log: AccessLog | None,
         requests: RequestMetrics,
+        reserve: Reserve,
         fence: Fence | None = None,
     ) -> None:
         self.app = app
         self.fence = fence
+        self._reserve = reserve
         self._cors = cors
         self._clock = clock
         self._log = log
@@ -193,6 +199,9 @@ class Envelope:
             scope["method"] = "GET"
             head = _Head(receive, send)
             await self.app(scope, head.receive, head.send)
+        elif method == "DELETE" or scope["path"] in _REMOVING:
+            with self._reserve.lent():
+                await self.app(scope, receive, send)
         else:
             await self.app(scope, receive, send)
 

@@ -1,0 +1,49 @@
+"""A file system of its own with little room, which a test can fill."""
+
+import os
+import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+import pytest
+
+from tests.support import programs
+
+MEGABYTES = 40
+
+
+class SmallDisk:
+    """Mounted at `path`."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._filling = path / "filling"
+
+    def fill(self) -> None:
+        """Leave no byte to whoever writes."""
+        with self._filling.open("ab", buffering=0) as file:
+            for size in (1 << 20, 1 << 12, 1):
+                with suppress(OSError):
+                    while file.write(bytes(size)):
+                        pass
+
+    def clear(self) -> None:
+        """Give the room back."""
+        self._filling.unlink()
+
+
+@contextmanager
+def small_disk(folder: Path) -> Iterator[SmallDisk]:
+    """The test is left out where none may be mounted."""
+    path = folder / "disk"
+    path.mkdir()
+    command = ["mount", "-t", "tmpfs", "-o", f"size={MEGABYTES}m,uid={os.getuid()}", "tmpfs", str(path)]
+    tried = subprocess.run(command, capture_output=True, text=True, check=False)
+    if tried.returncode:
+        programs.SAID.add("NOT RUN: tests of a full disk, for no file system can be mounted")
+        pytest.skip(tried.stderr)
+    try:
+        yield SmallDisk(path)
+    finally:
+        subprocess.run(["umount", str(path)], check=True)
