@@ -129,6 +129,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     move_keys: Literal["on", "off"] = "off"
 
     max_json_bytes: Count = 2 * 1024 * 1024
+    max_answer_bytes: Count = 4 * 1024 * 1024
     max_upload_bytes: Count = 25 * 1024 * 1024
     max_import_bytes: Count = 256 * 1024 * 1024
     max_name_characters: Count = 200

@@ -24,6 +24,7 @@ from carrel.providers.base import Answer, Request
 from carrel.providers.catalogue import KNOWN
 from carrel.providers.http_provider import HttpProvider
 from carrel.providers.keys import ProviderKeyIn
+from carrel.providers.network import Network
 from carrel.providers.remote import Remote
 from carrel.runs.engine import commands
 from carrel.runs.model.setup import RunId
@@ -104,10 +105,10 @@ class Undisturbed(NamedTuple):
     books: Books
 
 
-def over_http(server: Running) -> list[Remote]:
+def over_http(server: Running, network: Network) -> list[Remote]:
     """What the next process calls the server with."""
     known = KNOWN["openai"]
-    return [HttpProvider("openai", known, connections=16, rules=(server.host,), clock=SystemClock())]
+    return [HttpProvider("openai", known, network, connections=16, rules=(server.host,), clock=SystemClock())]
 
 
 @asynccontextmanager
@@ -205,7 +206,7 @@ async def undisturbed_over_http(
     folder: Path, server: Running, dying: Callable[[Crash | None], None]
 ) -> tuple[Undisturbed, Counts]:
     """The run, and what the server was asked."""
-    async with engine_harness(folder / "undisturbed", TestModels(), lambda: over_http(server)) as harness:
+    async with engine_harness(folder / "undisturbed", TestModels(), partial(over_http, server)) as harness:
         key = ProviderKeyIn(provider="openai", key=server.key, base_url=server.base_url)
         await harness.write(keys.put, key, (server.host,))
         run_id = await prepare(
@@ -227,7 +228,7 @@ async def died_over_http(
     """The next process over the same files, in which the run has ended."""
     server.forget()
     shutil.copytree(undisturbed.folder, folder)
-    async with engine_harness(folder, TestModels(), lambda: over_http(server)) as harness:
+    async with engine_harness(folder, TestModels(), partial(over_http, server)) as harness:
         dying(crash)
         await run_to_completion(harness, undisturbed.run_id, crash)
         await harness.die()

@@ -141,3 +141,15 @@ async def test_what_a_folder_says_of_the_size_of_a_file_is_not_believed(
     monkeypatch.setattr(repository.Folders, "file", small)
     answer = await take(ada, connection, "docs/long.md")
     assert answer.json()["refused"] == [{"path": "docs/long.md", "code": "too-large"}]
+
+
+async def test_of_large_folders_only_some_stay_in_memory(
+    ada: httpx.AsyncClient, connection: str, github: GitHub
+) -> None:
+    large = {f"{folder}/{number}.md": folder.encode() for folder in "abcd" for number in range(14_000)}
+    github.refs["main"] = github.commit(large, [github.refs["main"]])
+    answer = await take(ada, connection, *(f"{folder}/1.md" for folder in "abcd"), "a/2.md")
+    assert len(answer.json()["imported"]) == 5
+    trees = [url for method, url, _, _ in github.asked if "/git/trees/" in url]
+    # The root and each folder; then the root and the first folder once more.
+    assert (len(trees), len(set(trees))) == (7, 5)

@@ -1,4 +1,5 @@
 import asyncio
+import gzip
 import socket
 from typing import Any
 
@@ -67,6 +68,7 @@ async def test_what_is_no_path_is_not_asked_for(
     assert (answer.status_code, code_of(answer), github.asked) == (400, "invalid-input", [])
 
 
+PACKED = {"Content-Encoding": "gzip"}
 REFUSALS: list[tuple[web.Response, int, str, str | None]] = [
     (refusal(401), 409, "github-token-rejected", None),
     (refusal(403), 409, "github-no-permission", None),
@@ -78,6 +80,10 @@ REFUSALS: list[tuple[web.Response, int, str, str | None]] = [
     (refusal(403, {"Retry-After": "7"}), 429, "github-rate-limited", "7"),
     (web.Response(body=b"not json"), 503, "github-unavailable", None),
     (web.json_response({"unexpected": 1}), 503, "github-unavailable", None),
+    (web.Response(body=b'{"object": ' + b"[" * 50_000), 503, "github-unavailable", None),
+    (web.json_response({"object": {"sha": "a"}, "more": [[]] * 60_000}), 409, "github-answer-too-large", None),
+    (web.Response(body=gzip.compress(bytes(30_000_000)), headers=PACKED), 409, "github-answer-too-large", None),
+    (web.Response(status=500, body=gzip.compress(bytes(9_000_000)), headers=PACKED), 503, "github-unavailable", None),
 ]
 
 

@@ -1,5 +1,6 @@
 """Lists of models that are remembered for a while."""
 
+import tracemalloc
 from typing import cast
 
 from carrel.config import Secret
@@ -10,6 +11,17 @@ from tests.support.clock import FakeClock
 
 MINE = Access(Secret(b"key-of-mine"), "http://localhost:11434/v1")
 OTHERS = Access(Secret(b"key-of-another"), "http://localhost:11434/v1")
+
+
+class Long:
+    """A server with as many models as are shown, of long names that nobody else has."""
+
+    def __init__(self) -> None:
+        self.asked = 0
+
+    async def offered(self, _: Access, *, timeout_seconds: float) -> Offer:
+        self.asked += 1
+        return Offer(tuple(f"{self.asked}-{number}-".ljust(200, "😀") for number in range(2_000)), 1)
 
 
 class Counting:
@@ -52,3 +64,14 @@ async def test_a_server_that_does_not_answer_is_not_asked_again_at_once() -> Non
     clock.advance(31)
     server.here = True
     assert await recent.models(remote, MINE) == ("model-2",)
+
+
+async def test_the_lists_of_many_keys_take_no_more_than_a_few_megabytes() -> None:
+    recent, remote = RecentLists(FakeClock()), cast(Remote, Long())
+    tracemalloc.start()
+    try:
+        for number in range(100):
+            await recent.models(remote, Access(Secret(b"key-%d" % number), "http://localhost:11434/v1"))
+        assert tracemalloc.get_traced_memory()[1] < 16_000_000
+    finally:
+        tracemalloc.stop()

@@ -4,15 +4,16 @@ import asyncio
 import gzip
 import ipaddress
 import socket
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from carrel.providers.answer_room import Place
 from carrel.providers.base import ProviderError
-from carrel.providers.transport import MAX_ANSWER_BYTES, Reply, Transport
+from carrel.providers.network import MAX_ANSWER_BYTES
+from carrel.providers.transport import Reply, Transport
+from tests.support.network import transport
 from tests.support.raw_server import Say, ok, raw_server, says
 from tests.support.tls import self_signed
 
@@ -21,20 +22,13 @@ HEADERS = {"Authorization": f"Bearer {KEY}"}
 PATIENCE_SECONDS = 60.0
 
 
-@asynccontextmanager
-async def transport(*rules: str) -> AsyncIterator[Transport]:
-    made = Transport(8, rules)
-    try:
-        yield made
-    finally:
-        await made.close()
+async def get(carrier: Transport, url: str, timeout_seconds: float = PATIENCE_SECONDS) -> Reply[None]:
+    return await carrier.send("GET", url, HEADERS, None, timeout_seconds=timeout_seconds, place=Place("ada"))
 
 
-async def ask(say: Say, *, timeout_seconds: float = PATIENCE_SECONDS) -> Reply:
+async def ask(say: Say, *, timeout_seconds: float = PATIENCE_SECONDS) -> Reply[None]:
     async with raw_server(say) as server, transport(f"127.0.0.1:{server.port}") as carrier:
-        return await carrier.send(
-            "GET", f"http://127.0.0.1:{server.port}/", HEADERS, None, timeout_seconds=timeout_seconds
-        )
+        return await get(carrier, f"http://127.0.0.1:{server.port}/", timeout_seconds)
 
 
 async def fails(say: Say, *, timeout_seconds: float = PATIENCE_SECONDS) -> ProviderError:
@@ -97,7 +91,7 @@ async def test_a_server_that_does_not_keep_to_the_protocol_is_no_more_than_a_fai
 async def test_an_answer_that_announces_too_much_is_not_read() -> None:
     assert (
         await fails(says(b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n" % (MAX_ANSWER_BYTES + 1)))
-    ).code == "provider-malformed"
+    ).code == "answer-too-large"
 
 
 async def test_an_answer_without_end_is_given_up_at_the_bound() -> None:
@@ -108,14 +102,14 @@ async def test_an_answer_without_end_is_given_up_at_the_bound() -> None:
             writer.write(piece)
             await writer.drain()
 
-    assert (await fails(say)).code == "provider-malformed"
+    assert (await fails(say)).code == "answer-too-large"
 
 
 async def test_a_packed_answer_is_unpacked_but_not_a_bomb() -> None:
     assert (await ask(says(ok(gzip.compress(b"hello"), b"Content-Encoding: gzip")))).body == b"hello"
     bomb = gzip.compress(bytes(MAX_ANSWER_BYTES + 1))
     assert len(bomb) < 20_000
-    assert (await fails(says(ok(bomb, b"Content-Encoding: gzip")))).code == "provider-malformed"
+    assert (await fails(says(ok(bomb, b"Content-Encoding: gzip")))).code == "answer-too-large"
     assert (await fails(says(ok(gzip.compress(b"hello")[:-4], b"Content-Encoding: gzip")))).code == "provider-malformed"
 
 
@@ -127,9 +121,7 @@ async def test_nothing_is_kept_from_one_call_to_the_next_and_no_proxy_is_asked(m
         transport(f"127.0.0.1:{server.port}") as carrier,
     ):
         for _ in range(2):
-            await carrier.send(
-                "GET", f"http://127.0.0.1:{server.port}/", HEADERS, None, timeout_seconds=PATIENCE_SECONDS
-            )
+            await get(carrier, f"http://127.0.0.1:{server.port}/")
         assert len(server.asked) == 2
         assert not any(b"ookie" in head for head in server.asked)
 
@@ -140,7 +132,7 @@ async def test_nobody_there_is_unreachable_and_cost_nothing() -> None:
         port = closed.getsockname()[1]
         async with transport(f"127.0.0.1:{port}") as carrier:
             with pytest.raises(ProviderError) as caught:
-                await carrier.send("GET", f"http://127.0.0.1:{port}/", HEADERS, None, timeout_seconds=PATIENCE_SECONDS)
+                await get(carrier, f"http://127.0.0.1:{port}/")
     holds_no_key(caught.value)
     assert (caught.value.code, caught.value.retryable, caught.value.unbilled) == ("provider-unreachable", True, True)
 
@@ -151,11 +143,11 @@ async def test_a_connection_that_never_comes_about_is_unreachable_and_cost_nothi
     async def never(*_: object) -> None:
         await asyncio.Event().wait()
 
-    monkeypatch.setattr("carrel.providers.transport.CONNECT_SECONDS", 0.05)
+    monkeypatch.setattr("carrel.providers.exchange.CONNECT_SECONDS", 0.05)
     monkeypatch.setattr(type(asyncio.get_running_loop()), "sock_connect", never)
     async with transport("127.0.0.1:9") as carrier:
         with pytest.raises(ProviderError) as caught:
-            await carrier.send("GET", "http://127.0.0.1:9/", HEADERS, None, timeout_seconds=PATIENCE_SECONDS)
+            await get(carrier, "http://127.0.0.1:9/")
     holds_no_key(caught.value)
     assert (caught.value.code, caught.value.retryable, caught.value.unbilled) == ("provider-unreachable", True, True)
 
@@ -193,7 +185,7 @@ async def test_a_name_that_leads_inside_is_not_called(
         resolving(monkeypatch, addresses)
         for name in (f"evil.example:{server.port}", f"api.openai.com:{server.port}"):
             with pytest.raises(ProviderError) as caught:
-                await carrier.send("GET", f"http://{name}/", HEADERS, None, timeout_seconds=PATIENCE_SECONDS)
+                await get(carrier, f"http://{name}/")
             holds_no_key(caught.value)
             assert (caught.value.code, caught.value.retryable) == ("provider-host-not-allowed", False)
         assert server.asked == []
@@ -205,9 +197,7 @@ async def test_the_connection_goes_to_the_address_that_was_checked_whatever_the_
     async with raw_server(says(ok(b"mine"))) as server, transport(f"mine.example:{server.port}") as carrier:
         looked_up = resolving(monkeypatch, ("127.0.0.1",), ("169.254.169.254",))
         for _ in range(3):
-            reply = await carrier.send(
-                "GET", f"http://mine.example:{server.port}/", HEADERS, None, timeout_seconds=PATIENCE_SECONDS
-            )
+            reply = await get(carrier, f"http://mine.example:{server.port}/")
             assert reply.body == b"mine"
         assert looked_up == ["mine.example"]
 
@@ -218,7 +208,7 @@ async def test_the_connection_goes_to_the_address_that_was_checked_whatever_the_
 async def test_an_address_in_the_url_is_no_way_around(host: str) -> None:
     async with raw_server(says(ok(b"secret"))) as server, transport("*.example", "api.openai.com") as carrier:
         with pytest.raises(ProviderError):
-            await carrier.send("GET", f"http://{host}:{server.port}/", HEADERS, None, timeout_seconds=PATIENCE_SECONDS)
+            await get(carrier, f"http://{host}:{server.port}/")
         assert server.asked == []
 
 
@@ -231,9 +221,7 @@ async def test_a_certificate_that_nobody_vouches_for_ends_the_call(tmp_path: Pat
         transport(f"localhost:{server.port}") as carrier,
     ):
         with pytest.raises(ProviderError) as caught:
-            await carrier.send(
-                "GET", f"https://localhost:{server.port}/", HEADERS, None, timeout_seconds=PATIENCE_SECONDS
-            )
+            await get(carrier, f"https://localhost:{server.port}/")
         holds_no_key(caught.value)
         assert (caught.value.code, caught.value.retryable, caught.value.unbilled) == ("provider-untrusted", False, True)
         assert server.asked == []

@@ -10,6 +10,7 @@ from carrel.providers import keys
 from carrel.providers.catalogue import KNOWN
 from carrel.providers.http_provider import HttpProvider
 from carrel.providers.keys import ProviderKeyIn
+from carrel.providers.network import Network
 from carrel.providers.remote import Remote
 from tests.support.engine import EngineHarness, engine_harness
 from tests.support.models import TestModels
@@ -38,11 +39,11 @@ class Servers(NamedTuple):
         """How many batches came."""
         return len(self.openai.shelf.held) + len(self.anthropic.shelf.held)
 
-    def remotes(self) -> list[Remote]:
+    def remotes(self, network: Network) -> list[Remote]:
         """What the next process calls them with."""
         rules = (self.openai.host, self.anthropic.host)
         return [
-            HttpProvider(name, KNOWN[name], connections=16, rules=rules, clock=SystemClock())
+            HttpProvider(name, KNOWN[name], network, connections=16, rules=rules, clock=SystemClock())
             for name in ("openai", "anthropic")
         ]
 

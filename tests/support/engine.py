@@ -17,6 +17,7 @@ from carrel.kit.sqlite.database import Connection
 from carrel.presets.configuration import Configuration
 from carrel.providers.base import Provider
 from carrel.providers.local import LocalProvider
+from carrel.providers.network import Network
 from carrel.providers.registry import Registry
 from carrel.providers.remote import Remote
 from carrel.runs.creation import snapshot
@@ -66,7 +67,7 @@ class EngineHarness:
         self,
         folder: Path,
         provider: Provider,
-        remote: Callable[[], list[Remote]] = list,
+        remote: Callable[[Network], list[Remote]] = lambda _: [],
         limits: Mapping[str, int] | None = None,
     ) -> None:
         self.folder = folder
@@ -84,10 +85,13 @@ class EngineHarness:
             Keyring(hub.notify), lambda _: self.folder / "workspace.db", form=Format(clock, uuid7_factory(clock))
         )
         self.workers = WorkersHere(jobs.JOBS, 1, clock)
-        self._connected = self.remote()
+        self.network = Network()
+        self._connected = self.remote(self.network)
         self.registry = Registry([self.provider, LocalProvider(self.workers)], self._connected)
         self.scheduler = scheduler(16, self.limits)
-        means = EngineDependencies(self.registry, self.workers, self.scheduler, clock, self.nap, texts=hub.texts)
+        means = EngineDependencies(
+            self.registry, self.workers, self.scheduler, self.network.room, clock, self.nap, texts=hub.texts
+        )
         self.engine = Engine(self.pool, means, hub)
         self.pool.subscribe(self.engine)
 
@@ -117,6 +121,7 @@ class EngineHarness:
     async def _close(self) -> None:
         for provider in self._connected:
             await provider.close()
+        await self.network.close()
         await self.workers.close()
         await self.pool.close()
 
@@ -192,7 +197,7 @@ class EngineHarness:
 async def engine_harness(
     folder: Path,
     provider: Provider,
-    remote: Callable[[], list[Remote]] = list,
+    remote: Callable[[Network], list[Remote]] = lambda _: [],
     limits: Mapping[str, int] | None = None,
 ) -> AsyncIterator[EngineHarness]:
     """A bench with its user signed in, ended at the end. `limits` are of calls at once, by provider."""

@@ -38,6 +38,7 @@ from carrel.metering import calls, unknown_costs
 from carrel.one_off.caller import Caller
 from carrel.providers import http_provider
 from carrel.providers.local import LocalProvider
+from carrel.providers.network import Network
 from carrel.providers.registry import Registry
 from carrel.rate_limits.defaults import DEFAULTS
 from carrel.rate_limits.known import KnownLimits
@@ -123,11 +124,12 @@ class Services:
         readers = WorkerPool(document_jobs.JOBS, settings.workers, clock, texts)
         self.intake = Intake(readers, settings)
         self.tables = TableReaders(readers, settings)
+        self.network = Network(settings.max_answer_bytes)
         remote = http_provider.every_known(
-            connections=settings.max_provider_calls, rules=settings.provider_hosts, clock=clock
+            self.network, connections=settings.max_provider_calls, rules=settings.provider_hosts, clock=clock
         )
         self.registry = Registry([LocalProvider(self.workers)], remote)
-        self.github = Github(settings.github_hosts, clock)
+        self.github = Github(self.network, settings.github_hosts, clock)
         self.limiter = Limiter(clock, DEFAULTS)
         self.scheduler = FairScheduler(
             settings.max_provider_calls,
@@ -145,7 +147,7 @@ class Services:
         self.hold_sweep = HoldSweep(self.accounts, self.service, self.reservations, clock, settings.credit_hold_days)
         funds = Funds(self.reservations, self.system_keys.access, settings.credit_markup)
         dependencies = EngineDependencies(
-            self.registry, self.workers, self.scheduler, clock, asyncio.sleep, funds, hub.texts
+            self.registry, self.workers, self.scheduler, self.network.room, clock, asyncio.sleep, funds, hub.texts
         )
         self.deliveries = Deliveries(self.pool, self.github, _later)
         self.engine = Engine(
@@ -158,7 +160,9 @@ class Services:
         )
         self.exports = Exports(self.pool, self.report_workers)
         self.retention = Retention(self.pool, self.engine, _later)
-        self.caller = Caller(self.pool, self.registry, self.limiter, DirectPermits(self.scheduler), clock)
+        self.caller = Caller(
+            self.pool, self.registry, self.limiter, DirectPermits(self.scheduler), self.network.room, clock
+        )
         self.judge_checks = Checks(self.caller)
         # The limits first: runs that go on have to keep to them.
         self.pool.subscribe(
@@ -243,6 +247,7 @@ class Services:
             ending.push_async_callback(self.compiler.stop)
             ending.callback(self.tables.stop)
             ending.push_async_callback(self.intake.stop)
+            ending.push_async_callback(self.network.close)
             ending.push_async_callback(self.registry.close)
             ending.push_async_callback(self.github.close)
             ending.push_async_callback(self.exports.stop)

@@ -6,10 +6,9 @@ only.
 """
 
 import asyncio
-import importlib
 from contextlib import AbstractAsyncContextManager
-from functools import lru_cache
-from typing import TYPE_CHECKING, Literal, TypeVar
+from functools import lru_cache, partial
+from typing import Literal, TypeVar
 
 import msgspec
 
@@ -21,9 +20,9 @@ from carrel.kit.clock import Clock
 from carrel.kit.concurrency.keyed_lock import KeyedLock
 from carrel.providers import base_url
 from carrel.providers.base import ProviderError
-
-if TYPE_CHECKING:
-    from carrel.providers.transport import Transport
+from carrel.providers.foreign_json import decoded
+from carrel.providers.network import Network
+from carrel.providers.transport import Transport
 
 T = TypeVar("T")
 
@@ -31,19 +30,16 @@ _CONNECTIONS = 32
 _TIMEOUT_SECONDS = 20.0
 _VERSION = "2022-11-28"
 _TURN_SECONDS = 120.0
-_LONG_BYTES = 256 * 1024
-"""An answer of this size or more is decoded in a thread."""
 
 
 class Github:
     """The only way to GitHub. `hosts` are CARREL_GITHUB_HOSTS. Belongs to the event loop of its first call."""
 
-    def __init__(self, hosts: tuple[str, ...], clock: Clock) -> None:
+    def __init__(self, network: Network, hosts: tuple[str, ...], clock: Clock) -> None:
         self._hosts = hosts
         self.clock = clock
-        self._transport: Transport | None = None
-        self._making = asyncio.Lock()
-        self._closed = False
+        self._network = network
+        self._transport = Transport(network, _CONNECTIONS, hosts)
         self._locks: KeyedLock[tuple[str, str]] = KeyedLock()
 
     def turn(self, user: str, work: Literal["look", "fetch", "send"]) -> AbstractAsyncContextManager[None]:
@@ -54,8 +50,19 @@ class Github:
         """
         return self._locks.of((user, work), _TURN_SECONDS, GithubUnavailable)
 
-    async def ask(self, target: Target, method: str, path: str, kind: type[T], body: object = None) -> T:
+    async def ask(
+        self,
+        target: Target,
+        method: str,
+        path: str,
+        kind: type[T],
+        body: object = None,
+        *,
+        most_bytes: int | None = None,
+    ) -> T:
         """Send one request below the repository. Returns the fields of the answer that `kind` names.
+
+        `most_bytes` bounds an answer that may be longer than others.
 
         Raises:
             CarrelError: one of `refusals.OF_GITHUB`.
@@ -72,37 +79,28 @@ class Github:
         if body is not None:
             headers["Content-Type"] = "application/json"
             sent = await asyncio.to_thread(msgspec.json.encode, body)
-        transport = await self._ready()
+        url, read = target.url + path, partial(decoded, msgspec.json.Decoder(kind))
         try:
-            reply = await transport.send(method, target.url + path, headers, sent, timeout_seconds=_TIMEOUT_SECONDS)
+            with self._network.room.place(target.url) as place:
+                reply = await self._transport.send(
+                    *(method, url, headers, sent),
+                    timeout_seconds=_TIMEOUT_SECONDS,
+                    place=place,
+                    read=read,
+                    most_bytes=most_bytes,
+                )
         except ProviderError as error:
             # The transport's error contains no header and no address.
             raise refusals.of_transport(error) from None
         if not 200 <= reply.status < 300:
             raise refusals.refusal(reply.status, reply.headers, self.clock.now())
-        try:
-            if len(reply.body) < _LONG_BYTES:
-                return msgspec.json.decode(reply.body, type=kind)
-            return await asyncio.to_thread(msgspec.json.decode, reply.body, type=kind)
-        except (msgspec.DecodeError, UnicodeDecodeError):
-            raise GithubUnavailable from None
+        if reply.found is None:
+            raise GithubUnavailable
+        return reply.found
 
     async def close(self) -> None:
         """Close every connection; calls in flight end with `GithubUnavailable`."""
-        self._closed = True
-        if self._transport is not None:
-            await self._transport.close()
-
-    async def _ready(self) -> "Transport":
-        # Importing the HTTP client takes a third of a second, so that happens at the first call, in a thread.
-        async with self._making:
-            if self._closed:
-                raise GithubUnavailable
-            if self._transport is None:
-                module = await asyncio.to_thread(importlib.import_module, "carrel.providers.transport")
-                made: Transport = module.Transport(_CONNECTIONS, self._hosts)
-                self._transport = made
-            return self._transport
+        await self._transport.close()
 
 
 @lru_cache(maxsize=1_000)

@@ -6,6 +6,7 @@ from http import HTTPStatus
 
 from carrel.errors import BadInput, CarrelError, Conflict, NotFound, Unavailable
 from carrel.providers.base import ProviderError
+from carrel.providers.codes import ANSWER_TOO_LARGE
 
 _LONGEST_WAIT_SECONDS = 86_400
 _UNTOLD_WAIT_SECONDS = 60
@@ -54,6 +55,13 @@ class GithubConflict(Conflict):
     detail = "The repository does not take this as it is now: the branch moved meanwhile, is protected, or is empty."
 
 
+class GithubAnswerTooLarge(Conflict):
+    """An answer is longer, or has more elements, than any should have."""
+
+    code = "github-answer-too-large"
+    detail = "GitHub's answer is larger than Carrel reads: the folder holds too many files."
+
+
 class GithubRateLimited(CarrelError):
     """GitHub refuses requests for a while."""
 
@@ -76,6 +84,7 @@ OF_GITHUB = (
     GithubNotFound,
     GithubMoved,
     GithubConflict,
+    GithubAnswerTooLarge,
     GithubRateLimited,
     GithubUnavailable,
 )
@@ -88,6 +97,10 @@ _BY_STATUS: dict[int, type[CarrelError]] = {
     HTTPStatus.GONE: GithubNotFound,
     HTTPStatus.CONFLICT: GithubConflict,
     HTTPStatus.UNPROCESSABLE_ENTITY: GithubConflict,
+}
+_BY_CODE: dict[str, type[CarrelError]] = {
+    "provider-host-not-allowed": GithubHostNotAllowed,
+    ANSWER_TOO_LARGE: GithubAnswerTooLarge,
 }
 _LIMITING = frozenset({HTTPStatus.FORBIDDEN, HTTPStatus.TOO_MANY_REQUESTS})
 
@@ -105,7 +118,7 @@ def refusal(status: int, headers: Mapping[str, str], now: float) -> CarrelError:
 
 def of_transport(error: ProviderError) -> CarrelError:
     """The error for a request that got no answer."""
-    return GithubHostNotAllowed() if error.code == "provider-host-not-allowed" else GithubUnavailable()
+    return _BY_CODE.get(error.code, GithubUnavailable)()
 
 
 def _wait(headers: Mapping[str, str], now: float) -> int | None:

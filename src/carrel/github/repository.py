@@ -1,5 +1,6 @@
 """Reading a repository: its branches, the folders of a commit, the bytes of a file. Nothing here changes it."""
 
+import asyncio
 import base64
 import binascii
 import hashlib
@@ -18,6 +19,10 @@ _KINDS: dict[str, Literal["file", "folder", "other"]] = {"blob": "file", "tree":
 _LINK = "120000"
 _SHA1_CHARACTERS = 40
 _MOST_ENTRIES = 5_000
+_MOST_KEPT = 50_000
+"""Of the entries of all folders of a commit, so many stay in memory: about 20 MB."""
+_MOST_BYTES = 8 * 1024 * 1024
+"""Of an answer with a folder or a file: GitHub itself sends seven megabytes of a folder at most."""
 
 
 class _Permissions(msgspec.Struct, frozen=True):
@@ -126,23 +131,36 @@ async def folder(github: Github, target: Target, commit: str | None, path: str) 
     """
     _check(path, "path")
     point = await start(github, target, commit)
-    nodes = await Folders(github, target, point).listed(path)
-    entries = [TreeEntry(_join(path, node.path), _kind(node), node.size) for node in nodes.tree]
+    listed = await Folders(github, target, point).listed(path)
+    # There may be tens of thousands.
+    return await asyncio.to_thread(_tree, point, path, listed)
+
+
+def _tree(point: Point, path: str, listed: "_Folder") -> Tree:
+    entries = [TreeEntry(_join(path, node.path), _kind(node), node.size) for node in listed.nodes.values()]
     entries.sort(key=lambda entry: (entry.kind != "folder", entry.path))
-    cut = nodes.truncated or len(entries) > _MOST_ENTRIES
+    cut = listed.truncated or len(entries) > _MOST_ENTRIES
     return Tree(point.commit, path, entries[:_MOST_ENTRIES], cut)
 
 
+class _Folder(NamedTuple):
+    """What is in a folder, by its names."""
+
+    nodes: dict[str, _Node]
+    truncated: bool
+
+
 class Folders:
-    """The folders of one commit. Each is fetched once and by itself, so that GitHub never truncates a listing."""
+    """The folders of one commit. Each is fetched by itself, so that GitHub never truncates a listing."""
 
     def __init__(self, github: Github, target: Target, point: Point) -> None:
         self._github = github
         self._target = target
         self._point = point
-        self._known: dict[str, _Nodes] = {}
+        self._known: dict[str, _Folder] = {}
+        self._kept = 0
 
-    async def listed(self, path: str) -> _Nodes:
+    async def listed(self, path: str) -> _Folder:
         """What is in the folder; the empty path is the root.
 
         Raises:
@@ -152,21 +170,27 @@ class Folders:
             sha = self._point.tree
             if path:
                 above, _, name = path.rpartition("/")
-                sha = next((node.sha for node in (await self.listed(above)).tree if _is(node, name, "folder")), "")
-            if not sha:
-                raise GithubNotFound
-            self._known[path] = await self._github.ask(self._target, "GET", f"/git/trees/{quoted(sha)}", _Nodes)
+                node = (await self.listed(above)).nodes.get(name)
+                if node is None or _kind(node) != "folder":
+                    raise GithubNotFound
+                sha = node.sha
+            url = f"/git/trees/{quoted(sha)}"
+            found = await self._github.ask(self._target, "GET", url, _Nodes, most_bytes=_MOST_BYTES)
+            if self._kept + len(found.tree) > _MOST_KEPT:
+                self._known.clear()
+                self._kept = 0
+            self._known[path] = _Folder({node.path: node for node in found.tree}, found.truncated)
+            self._kept += len(found.tree)
         return self._known[path]
 
     async def file(self, path: str) -> File | None:
         """The file at this path; `None` if there is none."""
         above, _, name = path.rpartition("/")
         try:
-            nodes = await self.listed(above)
+            found = (await self.listed(above)).nodes.get(name)
         except GithubNotFound:
             return None
-        found = next((node for node in nodes.tree if _is(node, name, "file")), None)
-        return None if found is None else File(path, found.sha, found.size or 0)
+        return None if found is None or _kind(found) != "file" else File(path, found.sha, found.size or 0)
 
 
 async def read(github: Github, target: Target, file: File) -> bytes:
@@ -175,7 +199,9 @@ async def read(github: Github, target: Target, file: File) -> bytes:
     Raises:
         GithubUnavailable: the bytes do not have that hash.
     """
-    blob = await github.ask(target, "GET", f"/git/blobs/{quoted(file.sha)}", _Blob)
+    # A file may be longer where the operator allows longer contents. It comes in base64, with line breaks.
+    most = max(_MOST_BYTES, file.bytes * 3 // 2)
+    blob = await github.ask(target, "GET", f"/git/blobs/{quoted(file.sha)}", _Blob, most_bytes=most)
     if blob.encoding != "base64":
         raise GithubUnavailable
     try:
@@ -212,10 +238,6 @@ def _check(path: str, place: str) -> None:
 
 def _kind(node: _Node) -> Literal["file", "folder", "other"]:
     return "other" if node.mode == _LINK else _KINDS.get(node.type, "other")
-
-
-def _is(node: _Node, name: str, kind: Literal["file", "folder"]) -> bool:
-    return node.path == name and _kind(node) == kind
 
 
 def _join(folder: str, name: str) -> str:

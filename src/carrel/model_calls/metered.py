@@ -38,7 +38,8 @@ async def call(
     try:
         outcome = await work
     except ProviderError as error:
-        outcome = error
+        # Its traceback would keep this frame, which keeps the error, and with it what the call has read.
+        outcome = error.with_traceback(None)
         limiter.failed(user, provider, error, begun)
     else:
         usage = outcome.usage

@@ -19,6 +19,7 @@ from carrel.model_calls.metered import Metered
 from carrel.models import listing
 from carrel.one_off import refusals
 from carrel.providers import keys, own_prices, prices
+from carrel.providers.answer_room import AnswerRoom
 from carrel.providers.base import Answer, Provider, ProviderError, Request, Role, Streaming
 from carrel.providers.keys import ProviderKeyMissing
 from carrel.providers.prices import Price
@@ -85,12 +86,19 @@ class Caller:
     """Makes single calls for every user of the process. Listens to the pool: a call ends with its user's key."""
 
     def __init__(
-        self, pool: WorkspacePool, registry: Registry, limiter: Limiter, permits: Permits, clock: Clock
+        self,
+        pool: WorkspacePool,
+        registry: Registry,
+        limiter: Limiter,
+        permits: Permits,
+        room: AnswerRoom,
+        clock: Clock,
     ) -> None:
         self._pool = pool
         self._registry = registry
         self._limiter = limiter
         self._permits = permits
+        self._room = room
         self._clock = clock
         self._stopping = False
         self._live: dict[UserUuid, dict[str, asyncio.Task[Answer]]] = {}
@@ -115,9 +123,11 @@ class Caller:
             RateLimited, ModelCallFailed, ModelCallRefused: as `refusals` says.
         """
         provider, request = self.prepared(workspace, wanted, request)
-        return await self.through(
-            workspace.uuid, wanted, lambda: _answered(provider, request, on_piece), attempt, fault_of
-        )
+        with self._room.place(workspace.uuid) as place:
+            request = replace(request, place=place)
+            return await self.through(
+                workspace.uuid, wanted, lambda: _answered(provider, request, on_piece), attempt, fault_of
+            )
 
     def prepared(self, workspace: Workspace, wanted: Wanted, request: Request) -> tuple[Provider, Request]:
         """Return the provider and the complete request, after every check that costs nothing.

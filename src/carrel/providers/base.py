@@ -1,12 +1,15 @@
 """What a provider is: it takes one request for one model and returns one answer, or raises one typed error."""
 
 from collections.abc import Callable
-from typing import Annotated, Final, Literal, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Annotated, Final, Literal, Protocol, runtime_checkable
 
 import msgspec
 from msgspec import Meta
 
 from carrel.config import Secret
+
+if TYPE_CHECKING:
+    from carrel.providers.answer_room import Place
 
 Role = Literal["generate", "judge"]
 FinishReason = Literal["stop", "length", "refused"]
@@ -111,9 +114,9 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
 
     `model` is the name without its provider (`lexrank`). `schema` is the JSON schema that the answer must
     satisfy, `None` for free text. `access` is the key of the caller; built-in models need none. `user` is who waits
-    for the answer: users share the workers of built-in models by turns. It is sent to nobody. With `grounding` the
-    model may search the web. `turns` are a conversation in place of `prompt`: user and assistant take turns, and the
-    user begins and ends.
+    for the answer: users take turns. It is sent to nobody. What the answer of a remote provider takes in memory is held
+    by `place`, until whoever made the place releases it. With `grounding` the model may search the web. `turns` are a
+    conversation in place of `prompt`: user and assistant take turns, and the user begins and ends.
     """
 
     model: str
@@ -125,6 +128,7 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
     timeout_seconds: float = 120.0
     access: Access | None = None
     user: str = ""
+    place: "Place | None" = None
     grounding: Grounding = "off"
     turns: tuple[Turn, ...] = ()
 

@@ -1,5 +1,6 @@
 """A provider's batches for one key: every reply becomes what it means, or one typed error."""
 
+import asyncio
 from collections.abc import Awaitable, Callable, Collection, Sequence
 from http import HTTPStatus
 from typing import TypeVar
@@ -7,7 +8,19 @@ from typing import TypeVar
 from carrel.kit.clock import Clock
 from carrel.providers import refusals
 from carrel.providers.base import Answer, ProviderError, Request
-from carrel.providers.batches import CANCELLED, LOST, BatchApi, Line, Refused, Result, Send, Sought, Status
+from carrel.providers.batches import (
+    CANCELLED,
+    JSON,
+    LOST,
+    MAX_RESULT_BYTES,
+    BatchApi,
+    Line,
+    Refused,
+    Result,
+    Send,
+    Sought,
+    Status,
+)
 
 T = TypeVar("T")
 
@@ -96,10 +109,11 @@ class BatchClient:
         return self._answered(request, result.status, result.body)
 
     async def _read(self, path: str) -> list[Result]:
-        reply = await self._send("GET", path, None, "application/json")
+        reply = await self._send("GET", path, None, JSON, most_bytes=MAX_RESULT_BYTES)
         if reply.status != HTTPStatus.OK:
             raise Refused(reply)
-        return self._api.results(reply.body)
+        # Megabytes: a thread reads them.
+        return await asyncio.to_thread(self._api.results, reply.body)
 
     async def _do(self, work: Awaitable[T], missing: str | None = None) -> T:
         try:

@@ -4,13 +4,18 @@ A batch is named by an id of ours before it is sent. Providers have no way to se
 looks for a batch of which nobody knows whether it arrived.
 """
 
-from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
+import io
+from collections.abc import Callable, Collection, Mapping, Sequence
 from datetime import datetime
-from typing import Final, Literal, NamedTuple, Protocol
+from typing import Final, Literal, NamedTuple, Protocol, TypeVar
 
 import msgspec
 
 from carrel.providers.base import ProviderError
+from carrel.providers.codes import ANSWER_TOO_LARGE
+from carrel.providers.foreign_json import decoded
+
+T = TypeVar("T")
 
 JSON: Final = "application/json"
 PAGES: Final = 50
@@ -41,8 +46,18 @@ class HttpReply(NamedTuple):
     body: bytes
 
 
-Send = Callable[[str, str, bytes | None, str], Awaitable[HttpReply]]
-"""Sends a method, a path below the provider's address, a body and its type. Only failures of the way raise."""
+class Send(Protocol):
+    """Sends a request about batches."""
+
+    async def __call__(
+        self, method: str, path: str, body: bytes | None, kind: str, *, most_bytes: int | None = None
+    ) -> HttpReply:
+        """`path` is below the provider's address, and `kind` the type of the body.
+
+        Raises:
+            ProviderError: only failures of the way, and an answer of more than `most_bytes`, or of more than any.
+        """
+        ...
 
 
 class Line(NamedTuple):
@@ -146,16 +161,38 @@ async def cancel(send: Send, path: str) -> None:
         successful(reply)
 
 
+def made(decoder: msgspec.json.Decoder[T], reply: HttpReply) -> T:
+    """What the body of a successful reply says.
+
+    Raises:
+        Refused: it is not a success.
+        ProviderError: the body is not what the protocol says.
+    """
+    return required(decoder, successful(reply))
+
+
+def required(decoder: msgspec.json.Decoder[T], text: bytes | msgspec.Raw) -> T:
+    """What the decoder makes of it.
+
+    Raises:
+        ProviderError: it is not what the protocol says, or has too many elements.
+    """
+    found = decoded(decoder, text)
+    if found is None:
+        raise malformed()
+    return found
+
+
 def results(body: bytes, read: Callable[[bytes], Result]) -> list[Result]:
     """Read a document of results, one in each line.
 
     Raises:
-        ProviderError: it is none.
+        ProviderError: it is none, or has more results than a batch has calls.
     """
-    try:
-        return [read(line) for line in body.splitlines() if line.strip()]
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-        raise malformed() from None
+    if body.count(b"\n") > 2 * MAX_REQUESTS:
+        raise ProviderError(ANSWER_TOO_LARGE, retryable=False)
+    # Line by line: all lines together would take as much memory as the document, once more.
+    return [read(line) for line in io.BytesIO(body) if line.strip()]
 
 
 def malformed() -> ProviderError:

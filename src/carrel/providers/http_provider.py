@@ -2,11 +2,11 @@
 
 import asyncio
 import hashlib
-import importlib
+import sys
 from collections.abc import Callable, Mapping
-from contextlib import suppress
-from functools import lru_cache
-from typing import TYPE_CHECKING
+from contextlib import AbstractContextManager, nullcontext, suppress
+from functools import lru_cache, partial
+from typing import TypeVar
 
 import msgspec
 from msgspec.structs import replace
@@ -14,18 +14,21 @@ from msgspec.structs import replace
 from carrel.errors import BadInput
 from carrel.kit.clock import Clock
 from carrel.providers import base_url, refusals
+from carrel.providers.answer_room import Place
 from carrel.providers.base import Access, Answer, ModelInfo, Offer, ProviderError, Request
 from carrel.providers.batch_client import BatchClient
-from carrel.providers.batches import MAX_RESULT_BYTES, HttpReply
+from carrel.providers.batches import HttpReply
 from carrel.providers.catalogue import KNOWN, KnownProvider
+from carrel.providers.codes import ANSWER_TOO_LARGE
 from carrel.providers.families import family_of
+from carrel.providers.network import Network
 from carrel.providers.protocols.wire import Form
+from carrel.providers.transport import MAX_ERROR_BYTES, Reply, Transport
 
-if TYPE_CHECKING:
-    from carrel.providers.transport import Reply, Transport
+T = TypeVar("T")
 
-_LONG_BYTES = 256 * 1024
-"""A thread reads answers of this length and more."""
+_BYTES_OF_A_CHARACTER = 4
+"""An answer is longer than its text, which is escaped in it, and memory takes up to so many bytes for a character."""
 _MOST_REMEMBERED = 1_000
 _LOWEST_OUTPUT_TOKENS = 1_024
 """Carrel assumes no lower output limit than this one. Every model that anybody still serves accepts it."""
@@ -38,17 +41,22 @@ class HttpProvider:
     """One provider of the catalogue. At most `connections` at once; `rules` are CARREL_PROVIDER_HOSTS."""
 
     def __init__(
-        self, name: str, known: KnownProvider, *, connections: int, rules: tuple[str, ...], clock: Clock
+        self,
+        name: str,
+        known: KnownProvider,
+        network: Network,
+        *,
+        connections: int,
+        rules: tuple[str, ...],
+        clock: Clock,
     ) -> None:
         self.name = name
         self._known = known
         self._wire = known.wire
-        self._connections = connections
+        self.network = network
         self._rules = rules
         self._clock = clock
-        self._transport: Transport | None = None
-        self._opening = asyncio.Lock()
-        self._closed = False
+        self._transport = Transport(network, connections, rules)
         self._weaker: dict[tuple[str, str, bytes], int] = {}
         """How many forms of structured answers a server has refused for a model."""
         self._whole_only: set[tuple[str, str]] = set()
@@ -76,16 +84,39 @@ class HttpProvider:
             raise ProviderError("provider-key-missing", retryable=False, unbilled=True)
         base = self._base(request.access)
         form = self._form(base, request)
-        reply = await self._ask(request, request.access, self._wire.call_url(base, request.model), form)
-        if reply.status == _OK:
-            answer = await self._read(reply.body)
-            if answer is not None:
-                return answer
-        return self._refused(request, base, form, *reply)
+        with self._place(request) as place:
+            reply = await self._ask(request, request.access, self._wire.call_url(base, request.model), form, place)
+        return self._answered(request, base, form, reply)
+
+    def _place(self, request: Request) -> AbstractContextManager[Place]:
+        """What the answer holds. A place of the caller's goes on after the call, until the caller releases it."""
+        return self.network.room.place(request.user) if request.place is None else nullcontext(request.place)
+
+    def _answered(self, request: Request, base: str, form: Form, reply: Reply[Answer]) -> Answer:
+        if reply.status == _OK and reply.found is not None:
+            return reply.found
+        return self._refused(request, base, form, reply.status, reply.headers, reply.body)
+
+    def _read(self, place: Place, body: bytes) -> Answer | None:
+        """The answer in the body. From here on, only its text takes memory."""
+        answer = self._wire.answered(body)
+        return None if answer is None else self._kept(place, answer)
+
+    def _kept(self, place: Place, answer: Answer) -> Answer:
+        if len(answer.text) > self.network.max_answer_bytes // _BYTES_OF_A_CHARACTER:
+            raise ProviderError(ANSWER_TOO_LARGE, retryable=False)
+        place.hold(sys.getsizeof(answer.text))
+        return answer
 
     async def _ask(
-        self, request: Request, access: Access, url: str, form: Form, on_piece: Callable[[bytes], None] | None = None
-    ) -> "Reply":
+        self,
+        request: Request,
+        access: Access,
+        url: str,
+        form: Form,
+        place: Place,
+        on_piece: Callable[[bytes], None] | None = None,
+    ) -> Reply[Answer]:
         """Send the call. While the server finds an output limit too high that nobody set, send half of it.
 
         The lower limit is not remembered. It can depend on the length of one user's text, and others would get short
@@ -96,7 +127,10 @@ class HttpProvider:
         while True:
             body = self._wire.encoded(request, form, stream=on_piece is not None)
             seconds = request.timeout_seconds
-            reply = await self._send(access, "POST", url, body, timeout_seconds=seconds, on_piece=on_piece)
+            read = partial(self._read, place)
+            reply = await self._send(
+                access, "POST", url, body, timeout_seconds=seconds, place=place, read=read, on_piece=on_piece
+            )
             limit //= 2
             too_high = is_assumed and refusals.is_about_output_limit(reply.status, reply.body)
             if not too_high or limit < _LOWEST_OUTPUT_TOKENS:
@@ -131,22 +165,29 @@ class HttpProvider:
         base, streamed = self._base(request.access), self._wire.streamed()
         if (base, request.model) in self._whole_only:
             return await self._in_one_piece(request, on_piece)
-        form = self._form(base, request)
+        form, loop = self._form(base, request), asyncio.get_running_loop()
 
         def take(data: bytes) -> None:
-            if text := streamed.feed(data):
-                on_piece(text)
+            text = streamed.feed(data)
+            if streamed.size > self.network.max_answer_bytes // _BYTES_OF_A_CHARACTER:
+                raise ProviderError(ANSWER_TOO_LARGE, retryable=False)
+            place.hold(streamed.size)
+            if text:
+                loop.call_soon_threadsafe(on_piece, text)
 
         url = self._wire.stream_url(base, request.model)
-        reply = await self._ask(request, request.access, url, form, on_piece=take)
+        with self._place(request) as place:
+            reply = await self._ask(request, request.access, url, form, place, on_piece=take)
+            answer = reply.found or streamed.answer()
+            if answer is not None:
+                self._kept(place, answer)
         if refusals.is_about_stream(reply.status, reply.body):
             if len(self._whole_only) >= _MOST_REMEMBERED:
                 self._whole_only.clear()
             self._whole_only.add((base, request.model))
             return await self._in_one_piece(request, on_piece)
-        if reply.status != _OK:
-            return self._refused(request, base, form, *reply)
-        answer = await self._read(reply.body) if reply.body else streamed.answer()
+        if reply.status != _OK or reply.body:
+            return self._refused(request, base, form, reply.status, reply.headers, reply.body)
         if answer is None:
             raise ProviderError("provider-malformed", retryable=True)
         if not streamed.text and answer.text:
@@ -170,12 +211,20 @@ class HttpProvider:
             return None
         base = self._base(access)
 
-        async def send(method: str, path: str, body: bytes | None, kind: str) -> HttpReply:
+        async def send(
+            method: str, path: str, body: bytes | None, kind: str, *, most_bytes: int | None = None
+        ) -> HttpReply:
             url = api.root(base) + path
-            reply = await self._send(
-                access, method, url, body, timeout_seconds=_BATCH_SECONDS, kind=kind, most_bytes=MAX_RESULT_BYTES
+            # Its caller reads one document at a time, so it is not counted beside answers.
+            reply: Reply[None] = await self._send(
+                access,
+                *(method, url, body),
+                place=Place("batches"),
+                timeout_seconds=_BATCH_SECONDS,
+                kind=kind,
+                most_bytes=most_bytes,
             )
-            return HttpReply(*reply)
+            return HttpReply(reply.status, reply.headers, reply.body)
 
         def encoded(request: Request) -> bytes:
             return self._wire.encoded(request, self._form(base, request))
@@ -184,14 +233,15 @@ class HttpProvider:
             answer = self._wire.answered(body) if status == _OK else None
             if answer is not None:
                 return answer
-            return self._refused(request, base, self._form(base, request), status, {}, body)
+            said = body if len(body) <= MAX_ERROR_BYTES else b""
+            return self._refused(request, base, self._form(base, request), status, {}, said)
 
         return BatchClient(api, send, encoded, answered, self._clock)
 
     async def ready(self) -> None:
         """Open the pool of connections now."""
         with suppress(ProviderError):
-            await self._open()
+            await self._transport.ready()
 
     async def offered(self, access: Access, *, timeout_seconds: float = 15.0) -> Offer:
         """Return the models that the server lists for this key.
@@ -200,18 +250,17 @@ class HttpProvider:
             ProviderError: as `complete` says.
         """
         begun = self._clock.monotonic()
-        url = self._wire.models_url(self._base(access))
-        reply = await self._send(access, "GET", url, None, timeout_seconds=timeout_seconds)
-        names = self._wire.models(reply.body) if reply.status == _OK else None
-        if names is None:
+        base, read = self._base(access), self._wire.models
+        with self.network.room.place(base) as place:
+            url = self._wire.models_url(base)
+            reply = await self._send(access, "GET", url, None, timeout_seconds=timeout_seconds, place=place, read=read)
+        if reply.status != _OK or reply.found is None:
             raise refusals.refusal(reply.status, reply.headers, reply.body, self._clock.now())
-        return Offer(names, round((self._clock.monotonic() - begun) * 1000))
+        return Offer(reply.found, round((self._clock.monotonic() - begun) * 1000))
 
     async def close(self) -> None:
         """Close every connection."""
-        self._closed = True
-        if self._transport is not None:
-            await self._transport.close()
+        await self._transport.close()
 
     def _base(self, access: Access) -> str:
         """Return the base URL, checked again: the operator may have changed the rules since the key was stored."""
@@ -238,38 +287,30 @@ class HttpProvider:
         body: bytes | None,
         *,
         timeout_seconds: float,
+        place: Place,
+        read: Callable[[bytes], T | None] | None = None,
         on_piece: Callable[[bytes], None] | None = None,
         kind: str = "application/json",
         most_bytes: int | None = None,
-    ) -> "Reply":
+    ) -> Reply[T]:
         headers = self._wire.headers(access.key.reveal().decode("ascii"))
         if body is not None:
             headers["Content-Type"] = kind
-        transport = self._transport or await self._open()
-        return await transport.send(
-            method, url, headers, body, timeout_seconds=timeout_seconds, on_piece=on_piece, most_bytes=most_bytes
+        return await self._transport.send(
+            *(method, url, headers, body),
+            timeout_seconds=timeout_seconds,
+            place=place,
+            read=read,
+            on_piece=on_piece,
+            most_bytes=most_bytes,
         )
 
-    async def _open(self) -> "Transport":
-        async with self._opening:
-            if self._closed:
-                raise ProviderError("provider-unreachable", retryable=True, unbilled=True)
-            if self._transport is None:
-                # A thread imports it: that takes a third of a second, and the loop serves others meanwhile.
-                module = await asyncio.to_thread(importlib.import_module, "carrel.providers.transport")
-                self._transport = module.Transport(self._connections, self._rules)
-            return self._transport
 
-    async def _read(self, body: bytes) -> Answer | None:
-        if len(body) < _LONG_BYTES:
-            return self._wire.answered(body)
-        return await asyncio.to_thread(self._wire.answered, body)
-
-
-def every_known(*, connections: int, rules: tuple[str, ...], clock: Clock) -> list[HttpProvider]:
+def every_known(network: Network, *, connections: int, rules: tuple[str, ...], clock: Clock) -> list[HttpProvider]:
     """Every provider of the catalogue."""
     return [
-        HttpProvider(name, known, connections=connections, rules=rules, clock=clock) for name, known in KNOWN.items()
+        HttpProvider(name, known, network, connections=connections, rules=rules, clock=clock)
+        for name, known in KNOWN.items()
     ]
 
 

@@ -1,6 +1,7 @@
 """Remembers what users' own servers listed a moment ago, so that not every list of models waits for them."""
 
 import hashlib
+import sys
 from typing import NamedTuple
 
 from carrel.kit.clock import Clock
@@ -9,7 +10,9 @@ from carrel.providers.remote import Remote
 
 _SECONDS = 30.0
 _PATIENCE_SECONDS = 2.0
-_MOST_REMEMBERED = 1_000
+_MOST_BYTES = 8 * 1024 * 1024
+"""Of all names that are remembered. A server may list two thousand names of two hundred characters."""
+_ENTRY_BYTES = 512
 
 
 class _Listed(NamedTuple):
@@ -26,6 +29,7 @@ class RecentLists:
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
         self._listed: dict[tuple[str | None, bytes], _Listed] = {}
+        self._bytes = 0
 
     async def models(self, remote: Remote, access: Access) -> tuple[str, ...]:
         """The names that `remote` lists for this key. If it remembers none, the server has two seconds."""
@@ -37,7 +41,11 @@ class RecentLists:
             names = (await remote.offered(access, timeout_seconds=_PATIENCE_SECONDS)).models
         except ProviderError:
             names = ()
-        if len(self._listed) >= _MOST_REMEMBERED:
+        size = _ENTRY_BYTES + sum(map(sys.getsizeof, names))
+        if self._bytes + size > _MOST_BYTES:
             self._listed.clear()
+            self._bytes = 0
+        # A list that takes the place of an old one counts once more: then they are forgotten a little earlier.
+        self._bytes += size
         self._listed[key] = _Listed(names, self._clock.monotonic() + _SECONDS)
         return names

@@ -13,6 +13,7 @@ from http import HTTPStatus
 import msgspec
 
 from carrel.providers.base import Parameters, ProviderError
+from carrel.providers.foreign_json import decoded
 
 LONGEST_WAIT_SECONDS = 3_600.0
 """If a server asks for a longer wait than an hour, Carrel asks it again after an hour."""
@@ -244,22 +245,16 @@ def _within(seconds: float) -> float:
 
 def _words(body: bytes) -> set[str]:
     """The code and the kind of an error, wherever this server puts them."""
+    wrapped, bare = decoded(_wrapped, body), decoded(_bare, body)
     found = set[str]()
-    for decoder in (_wrapped, _bare):
-        try:
-            decoded = decoder.decode(body)
-        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-            continue
-        error = decoded.error if isinstance(decoded, _Wrapped) else decoded
-        found |= {str(word).lower() for word in (error.code, error.type, error.status) if word is not None}
+    for error in (None if wrapped is None else wrapped.error, bare):
+        if error is not None:
+            found |= {str(word).lower() for word in (error.code, error.type, error.status) if word is not None}
     return found
 
 
 def _message(body: bytes) -> _Message:
-    try:
-        return _saying.decode(body).error
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-        return _Message()
+    return (decoded(_saying, body) or _Saying()).error
 
 
 def _says(body: bytes, phrases: tuple[str, ...]) -> bool:
@@ -268,10 +263,7 @@ def _says(body: bytes, phrases: tuple[str, ...]) -> bool:
 
 
 def _details(body: bytes) -> list[_Detail]:
-    try:
-        return _detailed.decode(body).error.details
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-        return []
+    return (decoded(_detailed, body) or _Detailed()).error.details
 
 
 def _delay(details: list[_Detail]) -> float | None:

@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 
 from carrel.config import Secret
 from carrel.evaluation.asking.judge import compare_schema, score_schema
-from carrel.kit.clock import SystemClock
 from carrel.providers.base import (
     Access,
     Criterion,
@@ -22,10 +21,10 @@ from carrel.providers.base import (
     ScoreMatter,
     Usage,
 )
-from carrel.providers.catalogue import KNOWN
 from carrel.providers.http_provider import HttpProvider
 from carrel.providers.protocols.anthropic_messages import MessagesWire
 from carrel.providers.protocols.wire import Form
+from tests.support.network import provider_of
 from tests.support.strict_anthropic import Anthropic
 from tests.support.strict_servers import KEY, serving
 
@@ -42,10 +41,8 @@ async def server() -> AsyncIterator[Anthropic]:
 
 @pytest.fixture
 async def provider(server: Anthropic) -> AsyncIterator[HttpProvider]:
-    known, rules = KNOWN["anthropic"], (server.host,)
-    made = HttpProvider("anthropic", known, connections=4, rules=rules, clock=SystemClock())
-    yield made
-    await made.close()
+    async with provider_of("anthropic", server.host) as made:
+        yield made
 
 
 def request(

@@ -10,12 +10,11 @@ from hypothesis import strategies as st
 
 from carrel.config import Secret
 from carrel.evaluation.asking.judge import compare_schema, score_schema
-from carrel.kit.clock import SystemClock
 from carrel.providers.base import Access, Criterion, GenerateMatter, Parameters, ProviderError, Request, Usage
-from carrel.providers.catalogue import KNOWN
 from carrel.providers.http_provider import HttpProvider
 from carrel.providers.protocols.google_generate import GenerateWire
 from carrel.providers.protocols.wire import Form
+from tests.support.network import provider_of
 from tests.support.strict_google import Google
 from tests.support.strict_servers import KEY, serving
 
@@ -33,9 +32,8 @@ async def server() -> AsyncIterator[Google]:
 
 @pytest.fixture
 async def provider(server: Google) -> AsyncIterator[HttpProvider]:
-    made = HttpProvider("google", KNOWN["google"], connections=4, rules=(server.host,), clock=SystemClock())
-    yield made
-    await made.close()
+    async with provider_of("google", server.host) as made:
+        yield made
 
 
 def request(

@@ -4,31 +4,24 @@ import asyncio
 import json
 import subprocess
 import sys
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import AbstractAsyncContextManager
 
 import pytest
 
 from carrel.config import Secret
 from carrel.evaluation.asking.judge import compare_schema
-from carrel.kit.clock import SystemClock
 from carrel.providers.base import Access, GenerateMatter, ProviderError, Request
 from carrel.providers.catalogue import KNOWN
 from carrel.providers.http_provider import HttpProvider
+from tests.support.network import provider_of
 from tests.support.raw_server import RawServer, Say, ok, raw_server, says
 
 KEY = "sk-canary-0123456789"
 HELLO = ok(b'{"choices": [{"message": {"content": "Hello"}, "finish_reason": "stop"}]}')
 
 
-@asynccontextmanager
-async def provider(server: RawServer, name: str = "openai") -> AsyncIterator[HttpProvider]:
-    rules = (f"localhost:{server.port}",)
-    made = HttpProvider(name, KNOWN[name], connections=4, rules=rules, clock=SystemClock())
-    try:
-        yield made
-    finally:
-        await made.close()
+def provider(server: RawServer, name: str = "openai") -> AbstractAsyncContextManager[HttpProvider]:
+    return provider_of(name, f"localhost:{server.port}")
 
 
 def request(server: RawServer, *, judge: bool = False, model: str = "m") -> Request:
@@ -127,13 +120,11 @@ async def test_a_text_that_the_provider_will_not_touch_is_a_refused_answer() -> 
 
 
 async def test_a_host_that_the_operator_has_struck_off_is_not_called_with_a_key_of_before() -> None:
-    async with raw_server(says(HELLO)) as server:
-        openai = HttpProvider("openai", KNOWN["openai"], connections=4, rules=("api.openai.com",), clock=SystemClock())
+    async with raw_server(says(HELLO)) as server, provider_of("openai", "api.openai.com") as openai:
         with pytest.raises(ProviderError) as caught:
             await openai.complete(request(server))
         assert (caught.value.code, caught.value.retryable) == ("provider-host-not-allowed", False)
         assert server.asked == []
-        await openai.close()
 
 
 async def test_a_provider_that_was_closed_calls_nobody() -> None:

@@ -98,7 +98,7 @@ def test_a_line_without_end_is_given_up(reader: type[Streamed], events: Events) 
     streamed = reader()
     for _ in range(9):
         streamed.feed(b"x" * 100_000)
-    with pytest.raises(ProviderError, match="provider-malformed"):
+    with pytest.raises(ProviderError, match="answer-too-large"):
         streamed.feed(b"x" * 200_000)
 
 

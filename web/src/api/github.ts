@@ -91,6 +91,7 @@ const ADVICE: Record<string, string> = {
   "github-conflict":
     "the branch moved meanwhile, is protected, or the repository is empty. Try again, or name another branch.",
   "github-rate-limited": "GitHub asks for a pause. Try again later.",
+  "github-answer-too-large": "the folder holds more files than are read at once. Choose another one.",
   "github-unavailable": "GitHub did not answer as it should. Try again later; nothing was changed.",
   "nothing-to-export": "nobody leads, so there is no winner’s answer. Choose everybody’s answers.",
   "github-too-much": "that is more than one commit may hold: 500 files and 16 MiB. Send fewer at a time.",

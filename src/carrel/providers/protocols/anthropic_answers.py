@@ -1,6 +1,5 @@
 """Reads an answer of Anthropic's messages API, whole or piece by piece. Pure."""
 
-from contextlib import suppress
 from typing import Annotated
 
 import msgspec
@@ -8,8 +7,9 @@ from msgspec import Meta
 
 from carrel.providers import refusals
 from carrel.providers.base import Answer, Citation, FinishReason, Usage
+from carrel.providers.foreign_json import decoded
 from carrel.providers.protocols import citations
-from carrel.providers.protocols.streamed import Streamed
+from carrel.providers.protocols.streamed import Streamed, event_of
 
 _Tokens = Annotated[int, Meta(ge=0, le=1 << 40)]
 _NULL = b"null"
@@ -96,9 +96,8 @@ _counts = msgspec.json.Decoder(_Counts)
 
 def answered(body: bytes) -> Answer | None:
     """Read the body of a 200. The tool's input is the answer if the model called the tool."""
-    try:
-        said = _said.decode(body)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+    said = decoded(_said, body)
+    if said is None:
         return None
     called = next((block for block in said.content if block.type == "tool_use"), None)
     texts = (block.text for block in said.content if block.type == "text")
@@ -120,10 +119,7 @@ def _citations(blocks: list[_Block]) -> tuple[Citation, ...]:
 
 
 def _named(raw: msgspec.Raw) -> list[tuple[str | None, str | None]]:
-    try:
-        return [(page.url, page.title) for page in _pages.decode(raw)]
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-        return []
+    return [(page.url, page.title) for page in decoded(_pages, raw) or ()]
 
 
 class MessageStreamed(Streamed):
@@ -132,7 +128,7 @@ class MessageStreamed(Streamed):
     def __init__(self) -> None:
         super().__init__()
         self._over = False
-        self._end: str | None = None
+        self._end: FinishReason = "stop"
         self._counted: dict[str, int] = {}
 
     def answer(self) -> Answer | None:
@@ -140,10 +136,10 @@ class MessageStreamed(Streamed):
         if not self._over:
             return None
         raw = msgspec.Raw(msgspec.json.encode(self._counted))
-        return Answer(text=self.text, finish_reason=_ENDS.get(self._end or "", "stop"), usage=_counted(raw))
+        return Answer(text=self.text, finish_reason=self._end, usage=_counted(raw))
 
     def _event(self, data: bytes) -> str:
-        event = _event.decode(data)
+        event = event_of(_event, data)
         if event.type == "error":
             raise refusals.broken_off(data)
         if event.type == "message_stop":
@@ -151,7 +147,8 @@ class MessageStreamed(Streamed):
         elif event.type == "message_start":
             self._count(event.message.usage)
         elif event.type == "message_delta":
-            self._end = event.delta.stop_reason or self._end
+            if event.delta.stop_reason:
+                self._end = _ENDS.get(event.delta.stop_reason, "stop")
             self._count(event.usage)
         elif event.type == "content_block_start" and event.content_block.type == "text":
             return event.content_block.text
@@ -160,15 +157,15 @@ class MessageStreamed(Streamed):
         return ""
 
     def _count(self, raw: msgspec.Raw) -> None:
-        with suppress(msgspec.DecodeError):
-            counts = msgspec.structs.asdict(_counts.decode(raw))
-            self._counted |= {name: number for name, number in counts.items() if number is not None}
+        counts = decoded(_counts, raw)
+        if counts is not None:
+            named = msgspec.structs.asdict(counts)
+            self._counted |= {name: number for name, number in named.items() if number is not None}
 
 
 def _counted(raw: msgspec.Raw) -> Usage | None:
-    try:
-        usage = _usage.decode(raw)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+    usage = decoded(_usage, raw)
+    if usage is None:
         # The answer was paid for and is good; only its tokens are unknown.
         return None
     return Usage(

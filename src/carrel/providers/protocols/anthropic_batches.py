@@ -5,6 +5,7 @@ its calls do, and their ids show with the results. So a batch of which nobody kn
 its time and its number of calls, and recognised when it has ended.
 """
 
+import asyncio
 from collections.abc import Sequence
 
 import msgspec
@@ -15,6 +16,7 @@ from carrel.providers.batches import (
     EXPIRED,
     FAILED,
     JSON,
+    MAX_RESULT_BYTES,
     PAGES,
     SKEW_SECONDS,
     Line,
@@ -23,7 +25,9 @@ from carrel.providers.batches import (
     Sought,
     Status,
     Unsure,
+    made,
     malformed,
+    required,
     seconds_of,
     successful,
 )
@@ -114,20 +118,13 @@ class AnthropicBatches:
     async def create(self, send: Send, batch_id: str, lines: Sequence[Line]) -> str:
         """Send the batch."""
         wanted = _Create([_Call(line.id, msgspec.Raw(line.body)) for line in lines])
-        made = successful(await send("POST", _PATH, msgspec.json.encode(wanted), JSON))
-        try:
-            return _batch.decode(made).id
-        except msgspec.DecodeError:
-            raise malformed() from None
+        return made(_batch, await send("POST", _PATH, msgspec.json.encode(wanted), JSON)).id
 
     async def find(self, send: Send, sought: Sought) -> str | None:
         """Look among the batches since then, the newest first, for one with as many calls and with ids of ours."""
         after, in_doubt = "", False
         for _ in range(PAGES):
-            try:
-                page = _list.decode(successful(await send("GET", f"{_PATH}?limit=100{after}", None, JSON)))
-            except msgspec.DecodeError:
-                raise malformed() from None
+            page = made(_list, await send("GET", f"{_PATH}?limit=100{after}", None, JSON))
             for batch in page.data:
                 if batch.id in sought.known or batch.request_counts.total != len(sought.calls):
                     continue
@@ -146,22 +143,21 @@ class AnthropicBatches:
         raise malformed()
 
     async def _holds(self, send: Send, batch: _Batch, sought: Sought) -> bool:
-        found = self.results(successful(await send("GET", f"{_PATH}/{batch.id}/results", None, JSON)))
+        path = f"{_PATH}/{batch.id}/results"
+        body = successful(await send("GET", path, None, JSON, most_bytes=MAX_RESULT_BYTES))
+        found = await asyncio.to_thread(self.results, body)
         return any(result.id in sought.calls for result in found)
 
     async def look(self, send: Send, remote_id: str) -> Status:
         """How far the batch is; one with expired or cancelled calls ends, too."""
-        try:
-            batch = _batch.decode(successful(await send("GET", f"{_PATH}/{remote_id}", None, JSON)))
-        except msgspec.DecodeError:
-            raise malformed() from None
+        batch = made(_batch, await send("GET", f"{_PATH}/{remote_id}", None, JSON))
         return (
             Status("ended", (f"{_PATH}/{remote_id}/results",)) if batch.processing_status == "ended" else Status("open")
         )
 
     def results(self, body: bytes) -> list[Result]:
         """Read the document of results."""
-        return batches.results(body, lambda line: _read(_result.decode(line)))
+        return batches.results(body, lambda line: _read(required(_result, line)))
 
     async def cancel(self, send: Send, remote_id: str) -> None:
         """Cancel it."""
@@ -174,5 +170,5 @@ def _read(line: _Result) -> Result:
         return Result(line.custom_id, 200, bytes(outcome.message))
     if outcome.type == "errored":
         error = bytes(outcome.error)
-        return Result(line.custom_id, _STATUS.get(_wrapped.decode(error).error.type, 500), error)
+        return Result(line.custom_id, _STATUS.get(required(_wrapped, error).error.type, 500), error)
     return Result(line.custom_id, code={"expired": EXPIRED, "canceled": CANCELLED}.get(outcome.type, FAILED))

@@ -11,6 +11,7 @@ import msgspec
 from msgspec import UNSET, UnsetType
 
 from carrel.providers.base import Answer, Parameters, ProviderError, Request, Turn
+from carrel.providers.foreign_json import decoded
 from carrel.providers.protocols import anthropic_answers
 from carrel.providers.protocols.anthropic_answers import MessageStreamed
 from carrel.providers.protocols.names import bounded, versioned
@@ -148,10 +149,8 @@ class MessagesWire:
 
     def models(self, body: bytes) -> tuple[str, ...] | None:
         """The names in a list of models."""
-        try:
-            return bounded(model.id for model in _models.decode(body).data)
-        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-            return None
+        listed = decoded(_models, body)
+        return None if listed is None else bounded(model.id for model in listed.data)
 
 
 def _check(parameters: Parameters) -> None:

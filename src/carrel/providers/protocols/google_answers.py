@@ -8,8 +8,9 @@ from msgspec.structs import replace
 
 from carrel.providers import refusals
 from carrel.providers.base import Answer, Citation, FinishReason, ProviderError, Usage
+from carrel.providers.foreign_json import decoded
 from carrel.providers.protocols import citations
-from carrel.providers.protocols.streamed import Streamed
+from carrel.providers.protocols.streamed import Streamed, event_of
 
 _Tokens = Annotated[int, Meta(ge=0, le=1 << 40)]
 _NULL = b"null"
@@ -85,29 +86,26 @@ def answered(body: bytes) -> Answer | None:
     """Read the body of a 200.
 
     Raises:
-        ProviderError: `provider-overloaded`, the server says that it failed on the way.
+        ProviderError: `provider-overloaded`, the server says that it failed on the way; `answer-too-large`.
     """
-    try:
-        said = _said.decode(body)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+    said = decoded(_said, body)
+    if said is None:
         return None
+    usage = decoded(_usage, said.usage_metadata)
     if not said.candidates:
         blocked = said.prompt_feedback.block_reason is not None
-        return _answer("", "refused", said.usage_metadata) if blocked else None
+        return _answer("", "refused", usage) if blocked else None
     candidate = said.candidates[0]
     if candidate.finish_reason in _BREAKDOWNS:
         raise ProviderError("provider-overloaded", retryable=True)
-    answer = _answer(_text(candidate), _ENDS.get(candidate.finish_reason or "", "stop"), said.usage_metadata)
+    answer = _answer(_text(candidate), _ENDS.get(candidate.finish_reason or "", "stop"), usage)
     return replace(answer, citations=_citations(candidate.grounding_metadata))
 
 
 def _citations(raw: msgspec.Raw) -> tuple[Citation, ...]:
     """The pages that the answer rests on."""
-    try:
-        chunks = _grounding.decode(raw).grounding_chunks
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-        return ()
-    return citations.bounded((chunk.web.uri, chunk.web.title) for chunk in chunks)
+    found = decoded(_grounding, raw) or _Grounding()
+    return citations.bounded((chunk.web.uri, chunk.web.title) for chunk in found.grounding_chunks)
 
 
 class ContentStreamed(Streamed):
@@ -115,9 +113,9 @@ class ContentStreamed(Streamed):
 
     def __init__(self) -> None:
         super().__init__()
-        self._end: str | None = None
+        self._end: FinishReason | None = None
         self._blocked = False
-        self._usage = msgspec.Raw(_NULL)
+        self._usage: _Usage | None = None
 
     def answer(self) -> Answer | None:
         """The whole answer, once the server has said why it ended."""
@@ -125,21 +123,22 @@ class ContentStreamed(Streamed):
             return _answer("", "refused", self._usage)
         if self._end is None:
             return None
-        return _answer(self.text, _ENDS.get(self._end, "stop"), self._usage)
+        return _answer(self.text, self._end, self._usage)
 
     def _event(self, data: bytes) -> str:
-        said = _said.decode(data)
+        said = event_of(_said, data)
         if bytes(said.error) != _NULL:
             raise refusals.broken_off(data)
         if bytes(said.usage_metadata) != _NULL:
-            self._usage = said.usage_metadata
+            self._usage = decoded(_usage, said.usage_metadata)
         if not said.candidates:
             self._blocked = self._blocked or said.prompt_feedback.block_reason is not None
             return ""
         candidate = said.candidates[0]
         if candidate.finish_reason in _BREAKDOWNS:
             raise ProviderError("provider-overloaded", retryable=True)
-        self._end = candidate.finish_reason or self._end
+        if candidate.finish_reason:
+            self._end = _ENDS.get(candidate.finish_reason, "stop")
         return _text(candidate)
 
 
@@ -147,15 +146,13 @@ def _text(candidate: _Candidate) -> str:
     return "".join(piece.text for piece in candidate.content.parts if not piece.thought)
 
 
-def _answer(text: str, finish_reason: FinishReason, counts: msgspec.Raw) -> Answer:
-    return Answer(text=text, finish_reason=finish_reason, usage=_counted(counts, text))
+def _answer(text: str, finish_reason: FinishReason, usage: _Usage | None) -> Answer:
+    return Answer(text=text, finish_reason=finish_reason, usage=_counted(usage, text))
 
 
-def _counted(raw: msgspec.Raw, text: str) -> Usage | None:
+def _counted(usage: _Usage | None, text: str) -> Usage | None:
     """Count the tokens of `text`. The text was paid for and is good also where its tokens are unknown."""
-    try:
-        usage = _usage.decode(raw)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+    if usage is None:
         return None
     if text and not usage.candidates_token_count:
         # The server leaves out a count of zero, but a text never takes zero tokens.

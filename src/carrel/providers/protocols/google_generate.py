@@ -11,6 +11,7 @@ import msgspec
 from msgspec import UNSET, UnsetType
 
 from carrel.providers.base import Answer, ProviderError, Request
+from carrel.providers.foreign_json import decoded
 from carrel.providers.protocols import google_answers
 from carrel.providers.protocols.google_answers import ContentStreamed
 from carrel.providers.protocols.names import bounded, versioned
@@ -148,11 +149,10 @@ class GenerateWire:
 
     def models(self, body: bytes) -> tuple[str, ...] | None:
         """The names in a list of models, of those that write text."""
-        try:
-            listed = _models.decode(body).models
-        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        listed = decoded(_models, body)
+        if listed is None:
             return None
-        writing = (model for model in listed if "generateContent" in model.supported_generation_methods)
+        writing = (model for model in listed.models if "generateContent" in model.supported_generation_methods)
         return bounded(model.name.removeprefix("models/") for model in writing)
 
 

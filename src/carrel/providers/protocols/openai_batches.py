@@ -21,8 +21,9 @@ from carrel.providers.batches import (
     Send,
     Sought,
     Status,
+    made,
     malformed,
-    successful,
+    required,
 )
 
 _ENDPOINT = "/v1/chat/completions"
@@ -102,22 +103,15 @@ class OpenAiBatches:
             msgspec.json.encode(_Call(line.id, "POST", _ENDPOINT, msgspec.Raw(line.body))) for line in lines
         )
         body, kind = _form(batch_id, calls)
-        try:
-            file = _file.decode(successful(await send("POST", "/files", body, kind)))
-            wanted = _Create(file.id, _ENDPOINT, "24h", {_NAMED: batch_id})
-            made = successful(await send("POST", "/batches", msgspec.json.encode(wanted), JSON))
-            return _batch.decode(made).id
-        except msgspec.DecodeError:
-            raise malformed() from None
+        file = made(_file, await send("POST", "/files", body, kind))
+        wanted = _Create(file.id, _ENDPOINT, "24h", {_NAMED: batch_id})
+        return made(_batch, await send("POST", "/batches", msgspec.json.encode(wanted), JSON)).id
 
     async def find(self, send: Send, sought: Sought) -> str | None:
         """Look for the id of ours in the metadata of the batches since then, the newest first."""
         after = ""
         for _ in range(PAGES):
-            try:
-                page = _list.decode(successful(await send("GET", f"/batches?limit=100{after}", None, JSON)))
-            except msgspec.DecodeError:
-                raise malformed() from None
+            page = made(_list, await send("GET", f"/batches?limit=100{after}", None, JSON))
             for batch in page.data:
                 if (batch.metadata or {}).get(_NAMED) == sought.id:
                     return batch.id
@@ -128,10 +122,7 @@ class OpenAiBatches:
 
     async def look(self, send: Send, remote_id: str) -> Status:
         """How far the batch is; an expired or cancelled one has results, too."""
-        try:
-            batch = _batch.decode(successful(await send("GET", f"/batches/{remote_id}", None, JSON)))
-        except msgspec.DecodeError:
-            raise malformed() from None
+        batch = made(_batch, await send("GET", f"/batches/{remote_id}", None, JSON))
         if batch.status == "failed":
             errors = (batch.errors or _Errors()).data or []
             return Status("full" if any(error.code == _FULL for error in errors) else "failed")
@@ -142,7 +133,7 @@ class OpenAiBatches:
 
     def results(self, body: bytes) -> list[Result]:
         """Read a file of results or of errors."""
-        return batches.results(body, lambda line: _read(_result.decode(line)))
+        return batches.results(body, lambda line: _read(required(_result, line)))
 
     async def cancel(self, send: Send, remote_id: str) -> None:
         """Cancel it."""

@@ -3,10 +3,10 @@
 import msgspec
 
 from carrel.providers import refusals
-from carrel.providers.base import Answer, ProviderError, Usage
+from carrel.providers.base import Answer, FinishReason, ProviderError, Usage
 from carrel.providers.protocols import openai_wire
 from carrel.providers.protocols.openai_wire import BREAKDOWNS, ENDS, Part
-from carrel.providers.protocols.streamed import Streamed
+from carrel.providers.protocols.streamed import Streamed, event_of
 
 _NULL = b"null"
 _DONE = b"[DONE]"
@@ -39,9 +39,14 @@ class ChatStreamed(Streamed):
     def __init__(self) -> None:
         super().__init__()
         self._over = False
-        self._refusal: list[str] = []
-        self._end: str | None = None
+        self._refusal = bytearray()
+        self._end: FinishReason | None = None
         self._usage: Usage | None = None
+
+    @property
+    def size(self) -> int:
+        """How many bytes it takes in memory."""
+        return super().size + len(self._refusal)
 
     def answer(self) -> Answer | None:
         """The whole answer, once the server has said why it ended or that it is done."""
@@ -49,14 +54,15 @@ class ChatStreamed(Streamed):
             return None
         text = self.text
         if self._refusal and not text:
-            return Answer(text="".join(self._refusal), finish_reason="refused", usage=self._usage)
-        return Answer(text=text, finish_reason=ENDS.get(self._end or "", "stop"), usage=self._usage)
+            refusal = self._refusal.decode("utf-8", "surrogatepass")
+            return Answer(text=refusal, finish_reason="refused", usage=self._usage)
+        return Answer(text=text, finish_reason=self._end or "stop", usage=self._usage)
 
     def _event(self, data: bytes) -> str:
         if self._over or data == _DONE:
             self._over = True
             return ""
-        chunk = _chunk.decode(data)
+        chunk = event_of(_chunk, data)
         if bytes(chunk.error) != _NULL:
             raise refusals.broken_off(data)
         if bytes(chunk.usage) != _NULL:
@@ -66,7 +72,8 @@ class ChatStreamed(Streamed):
     def _said(self, step: _Step) -> str:
         if step.finish_reason in BREAKDOWNS:
             raise ProviderError("provider-overloaded", retryable=True)
-        self._end = step.finish_reason or self._end
+        if step.finish_reason:
+            self._end = ENDS.get(step.finish_reason, "stop")
         if step.delta.refusal:
-            self._refusal.append(step.delta.refusal)
+            self._refusal += step.delta.refusal.encode("utf-8", "surrogatepass")
         return openai_wire.text_of(step.delta.content)

@@ -7,6 +7,7 @@ import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
 from carrel.providers.base import Answer, Citation, FinishReason, ProviderError, Request, Turn, Usage
+from carrel.providers.foreign_json import decoded
 from carrel.providers.protocols import citations
 from carrel.providers.protocols.names import bounded
 from carrel.providers.protocols.wire import Form
@@ -232,11 +233,10 @@ def answered(body: bytes) -> Answer | None:
     """Read the body of a 200; `None` if it is not a completion.
 
     Raises:
-        ProviderError: `provider-overloaded`, the server says that it failed on the way.
+        ProviderError: `provider-overloaded`, the server says that it failed on the way; `answer-too-large`.
     """
-    try:
-        completion = _completion.decode(body)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+    completion = decoded(_completion, body)
+    if completion is None:
         return None
     choice = completion.choices[0]
     if choice.finish_reason in BREAKDOWNS:
@@ -252,10 +252,7 @@ def answered(body: bytes) -> Answer | None:
 
 def _citations(raw: msgspec.Raw) -> tuple[Citation, ...]:
     """The pages that the answer cites; none if the server names them in an unknown way."""
-    try:
-        found = _annotations.decode(raw)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-        return ()
+    found = decoded(_annotations, raw) or []
     return citations.bounded((one.url_citation.url, one.url_citation.title) for one in found)
 
 
@@ -268,9 +265,8 @@ def text_of(content: str | list[Part] | None) -> str:
 
 def counted(raw: msgspec.Raw) -> Usage | None:
     """The tokens of a call; `None` if the server did not count them in a known way."""
-    try:
-        usage = _usage.decode(raw)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+    usage = decoded(_usage, raw)
+    if usage is None:
         # The answer was paid for and is good; only its tokens are unknown.
         return None
     details = usage.prompt_tokens_details or _Cached()
@@ -295,8 +291,5 @@ def _apart(usage: _Usage) -> int:
 
 def models(body: bytes) -> tuple[str, ...] | None:
     """The names in a list of models, in order; `None` if the body is not such a list."""
-    try:
-        listed = _models.decode(body)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-        return None
-    return bounded(model.id for model in listed.data)
+    listed = decoded(_models, body)
+    return None if listed is None else bounded(model.id for model in listed.data)

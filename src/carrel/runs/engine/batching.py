@@ -6,7 +6,7 @@ It works on rows alone, so it makes no difference whether the process ended in b
 
 import asyncio
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from contextlib import suppress
 from typing import Any, Final
 
@@ -54,6 +54,8 @@ class Batching:
         self._pool = pool
         self._dependencies = dependencies
         self._on_results = on_results
+        self._reading = asyncio.Lock()
+        """Results take up to `MAX_RESULT_BYTES`, so those of one batch are read at a time, of all users."""
         self._tasks: dict[UserUuid, asyncio.Task[None]] = {}
         self._changed: dict[UserUuid, asyncio.Event] = {}
 
@@ -87,7 +89,7 @@ class Batching:
 
     async def _run(self, workspace: Workspace, changed: asyncio.Event) -> None:
         """Work until no batch is open: on all of them from time to time, on those that are to be sent at once."""
-        desk = _Desk(workspace, self._dependencies)
+        desk = _Desk(workspace, self._dependencies, self._reading)
         timer: asyncio.Future[None] | None = None
         try:
             while found := workspace.read(batches.to_do):
@@ -119,8 +121,9 @@ class Batching:
 class _Desk:
     """Works on the batches of one open workspace, step by step. What it remembers matters to this process only."""
 
-    def __init__(self, workspace: Workspace, dependencies: EngineDependencies) -> None:
+    def __init__(self, workspace: Workspace, dependencies: EngineDependencies, reading: asyncio.Lock) -> None:
         self.workspace = workspace
+        self._reading = reading
         self._dependencies = dependencies
         self._asked_to_cancel: set[str] = set()
         self._missed = Counter[str]()
@@ -182,7 +185,8 @@ class _Desk:
         """Look for a batch that may have arrived. If it did not, not even a while later, send it."""
         calls = {call.id for call in self.workspace.read(batches.open_calls, batch.seq)}
         known = self.workspace.read(batches.remote_ids)
-        remote_id = await client.find(Sought(batch.id, calls, float(batch.sending_at or 0), known))
+        async with self._reading:
+            remote_id = await client.find(Sought(batch.id, calls, float(batch.sending_at or 0), known))
         if remote_id is not None:
             await self.workspace.write(batches.sent, batch.seq, remote_id)
             return
@@ -202,25 +206,25 @@ class _Desk:
                 await client.cancel(remote_id)
                 self._asked_to_cancel.add(batch.id)
             status = await client.look(remote_id)
-            results = await client.results(status.results) if status.state == "ended" else []
+            if status.state == "ended":
+                async with self._reading:
+                    await self._record(client, batch, await client.results(status.results))
         except ProviderError as error:
             self._unreadable[batch.id] += error.code == "provider-malformed"
             hopeless = not error.retryable and error.code not in _MENDED_BY_USERS
             if hopeless or self._unreadable[batch.id] >= _UNREADABLE:
                 await self._fail(batch, ProviderError(error.code, retryable=False))
             return
-        if status.state == "ended":
-            await self._record(client, batch, {result.id: result for result in results})
-        elif status.state == "full" and not batch.cancelled:
+        if status.state == "full" and not batch.cancelled:
             await self.workspace.write(batches.send_later, batch.seq, FULL_SECONDS)
-        elif status.state != "open":
+        elif status.state not in ("open", "ended"):
             await self._fail(batch, ProviderError(FAILED, retryable=False, unbilled=True))
 
-    async def _record(self, client: BatchClient, batch: Batch, results: Mapping[str, Result]) -> None:
+    async def _record(self, client: BatchClient, batch: Batch, results: Collection[Result]) -> None:
         """Record what became of each call, and end the batch."""
         asked = await self.workspace.scan(collecting.asked, batch)
         if asked is not None:
-            found = await asyncio.to_thread(_outcomes, client, asked, results)
+            found = await asyncio.to_thread(_outcomes, client, asked, {result.id: result for result in results})
             for start in range(0, len(found), _AT_ONCE):
                 await self.workspace.write(collecting.put, asked.setup, found[start : start + _AT_ONCE])
         await self.workspace.write(collecting.end, batch)

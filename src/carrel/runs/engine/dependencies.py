@@ -5,6 +5,7 @@ from typing import NamedTuple
 
 from carrel.kit.clock import Clock
 from carrel.kit.processes.pool import WorkerPool
+from carrel.providers.answer_room import AnswerRoom
 from carrel.providers.registry import Registry
 from carrel.runs.engine.payer import Funds
 from carrel.runs.progress.live_texts import LiveTexts
@@ -12,14 +13,16 @@ from carrel.runs.scheduling.scheduler import FairScheduler
 
 
 class EngineDependencies(NamedTuple):
-    """What every run of the process works with. `scheduler` shares the calls in flight between all runs.
+    """What every run of the process works with.
 
-    Answers go to `texts` while they are written, if somebody watches the run.
+    `scheduler` shares the calls in flight between all runs, and `room` the memory for their answers. Answers go to
+    `texts` while they are written, if somebody watches the run.
     """
 
     registry: Registry
     workers: WorkerPool
     scheduler: FairScheduler
+    room: AnswerRoom
     clock: Clock
     sleep: Callable[[float], Awaitable[None]]
     funds: Funds | None = None

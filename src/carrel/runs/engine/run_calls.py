@@ -10,6 +10,7 @@ from msgspec.structs import replace
 from carrel.kit.sqlite.rows import Select
 from carrel.model_calls import metered
 from carrel.providers import keys
+from carrel.providers.answer_room import Place
 from carrel.providers.base import Access, Answer, Provider, ProviderError, Request, Streaming
 from carrel.providers.registry import needs_key, provider_of
 from carrel.runs.costs import quotes
@@ -56,6 +57,8 @@ class RunCalls:
         """The calls that go on although their tasks do not wait any longer."""
         self._paid: set[str] = set()
         """The tasks whose last call was made, is paid with credits, and is not recorded yet."""
+        self._places: dict[str, Place] = {}
+        """What the answer to each task's last call holds, until it is recorded."""
 
     @contextmanager
     def suspended(self) -> Iterator[Collection[str]]:
@@ -90,6 +93,8 @@ class RunCalls:
             asked = replace(asked, timeout_seconds=max(asked.timeout_seconds, PAID_CALL_SECONDS))
         await self._allowed.wait()
         self._made[attempt.key] = attempt.call_id
+        place = self._places[attempt.key] = dependencies.room.place(self._workspace.uuid)
+        asked = replace(asked, place=place)
         call = self._call(provider, asked, attempt, self._live(setup, attempt))
         if attempt.hold is None:
             return await call
@@ -98,6 +103,8 @@ class RunCalls:
         if isinstance(made, Overdue):
             self._paid.discard(attempt.key)
             self._overdue.add(attempt.call_id)
+            made.call.add_done_callback(lambda _: place.release())
+            del self._places[attempt.key]
         return made
 
     async def _call(
@@ -129,6 +136,7 @@ class RunCalls:
     def recorded(self, task_key: str) -> None:
         """Note that the end of the task's call is recorded."""
         self._paid.discard(task_key)
+        self._release(task_key)
 
     def recorded_overdue(self, call_id: str) -> None:
         """Note that nobody waits for the end of this call any more."""
@@ -138,6 +146,12 @@ class RunCalls:
         """Forget the task, because nobody works on it any more."""
         self._made.pop(task_key, None)
         self._paid.discard(task_key)
+        self._release(task_key)
+
+    def _release(self, task_key: str) -> None:
+        place = self._places.pop(task_key, None)
+        if place is not None:
+            place.release()
 
     def _live(self, setup: Setup, attempt: Attempt) -> LiveAnswer | None:
         """Where the text goes while it is written; `None` if nobody watches, or if it is a judgement."""

@@ -41,6 +41,8 @@ _MESSAGES = {
     "provider-timeout": "The call took longer than allowed.",
     "provider-unreachable": "The provider could not be reached.",
     "provider-malformed": "The provider's answer could not be read.",
+    "answer-too-large": "The provider's answer was longer than any answer may be.",
+    "service-busy": "Too many long answers came at once.",
     "provider-redirected": "The provider's address leads elsewhere: store the one that it leads to.",
     "provider-untrusted": "The certificate of the provider's address cannot be verified.",
     "provider-host-not-allowed": "The operator does not allow calls to the provider's address.",

@@ -1,0 +1,233 @@
+"""Exchanges requests for answers: the HTTP client, in the thread of the network.
+
+It follows no redirects, reads no proxy from the environment and keeps no cookie. It resolves a name once for each
+connection, checks the addresses and connects to one of them, so a later change of the name has no effect.
+"""
+
+import asyncio
+import io
+import socket
+import zlib
+from collections.abc import AsyncIterator, Callable
+from functools import lru_cache
+from http import HTTPStatus
+from typing import Final, TypeVar
+
+import aiohttp
+from aiohttp.abc import AbstractResolver, ResolveResult
+from yarl import URL
+
+from carrel.providers import addresses, base_url
+from carrel.providers.base import ProviderError
+from carrel.providers.codes import ANSWER_TOO_LARGE
+from carrel.providers.transport import MAX_ERROR_BYTES, STREAM_ANSWERS, Asked, Reply
+
+T = TypeVar("T")
+
+CONNECT_SECONDS = 10.0
+_IDLE_SECONDS = 4.0
+"""Shorter than the five seconds after which widespread servers close an idle connection; otherwise a call could use a
+connection while the server closes it."""
+_NAME_SECONDS = 30
+_GZIP_OR_ZLIB: Final = 47
+_LONG_BODY_BYTES = 512 * 1024
+_STEP_BYTES: Final = 16 * 1024
+"""So much of a stream is read in one step: as events of eight bytes it takes two milliseconds."""
+_TINY_BYTES: Final = 16
+_MOST_TINY: Final = 4_096
+"""So many pieces of an answer may be shorter. Some servers send a space from time to time while a model thinks."""
+_STREAM = (HTTPStatus.OK, "text/event-stream", "identity")
+
+
+class _AddressRefused(Exception):
+    """A name leads to an address that Carrel may not call."""
+
+
+_UNREACHABLE = ("provider-unreachable", True)
+_TIMED_OUT = ("provider-timeout", True)
+_UNTRUSTED = ("provider-untrusted", False)
+_NOT_ALLOWED = ("provider-host-not-allowed", False)
+_MALFORMED = ("provider-malformed", True)
+_BEFORE_WORK = frozenset({_UNTRUSTED, _NOT_ALLOWED})
+
+
+class Exchange:
+    """One pool of at most `connections`. Belongs to the event loop that made it."""
+
+    def __init__(self, connections: int, rules: tuple[str, ...]) -> None:
+        self._rules = rules
+        self._session = aiohttp.ClientSession(
+            connector=aiohttp.TCPConnector(
+                limit=connections,
+                keepalive_timeout=_IDLE_SECONDS,
+                resolver=_Resolver(rules),
+                ttl_dns_cache=_NAME_SECONDS,
+            ),
+            cookie_jar=aiohttp.DummyCookieJar(),
+            trust_env=False,
+            # This module unpacks answers itself, because it limits the size of the result.
+            auto_decompress=False,
+            headers={"User-Agent": "carrel", "Accept": "application/json", "Accept-Encoding": "identity"},
+            timeout=aiohttp.ClientTimeout(total=None, sock_connect=CONNECT_SECONDS),
+        )
+
+    async def reply(self, asked: Asked[T]) -> Reply[T]:
+        """Send the request and read the answer; see `Transport.send`.
+
+        Raises:
+            ProviderError
+        """
+        # What aiohttp raises holds the request with its key, and the traceback of our own errors what was read. They
+        # are dropped, also as a context, before our error is raised.
+        trouble, failure = _MALFORMED, None
+        unbilled = False
+        try:
+            target = _target(asked.url, self._rules)
+            async with asyncio.timeout(asked.timeout_seconds):
+                return await self._exchange(target, asked)
+        except aiohttp.ConnectionTimeoutError:
+            # The request was not sent.
+            trouble, unbilled = _UNREACHABLE, True
+        except TimeoutError:
+            trouble = _TIMED_OUT
+        except ProviderError as error:
+            failure = error.with_traceback(None)
+        except _AddressRefused:
+            trouble = _NOT_ALLOWED
+        except (aiohttp.ClientConnectorCertificateError, aiohttp.ClientConnectorSSLError):
+            trouble = _UNTRUSTED
+        except aiohttp.ClientConnectorError:
+            trouble, unbilled = _UNREACHABLE, True
+        except (aiohttp.ClientPayloadError, aiohttp.ClientResponseError, zlib.error):
+            trouble = _MALFORMED
+        except (aiohttp.ClientError, OSError):
+            trouble = _UNREACHABLE
+        if failure is not None:
+            raise failure
+        code, retryable = trouble
+        raise ProviderError(code, retryable=retryable, unbilled=unbilled or trouble in _BEFORE_WORK)
+
+    async def close(self) -> None:
+        """Close every connection; calls in flight end with `provider-unreachable`."""
+        await self._session.close()
+
+    async def _exchange(self, target: URL, asked: Asked[T]) -> Reply[T]:
+        data, headers = _sent(asked.body), asked.headers
+        request = self._session.request(asked.method, target, headers=headers, data=data, allow_redirects=False)
+        async with request as answer:
+            packed = answer.headers.get("Content-Encoding", "identity").lower()
+            if asked.on_piece is not None and (answer.status, answer.content_type, packed) == _STREAM:
+                await _hear(answer, asked.on_piece, STREAM_ANSWERS * asked.most_bytes)
+                return Reply(answer.status, answer.headers, b"")
+            if not 200 <= answer.status < 300:
+                try:
+                    body = _unpacked(await _body(answer, asked, MAX_ERROR_BYTES), packed, MAX_ERROR_BYTES)
+                except (ProviderError, zlib.error):
+                    # Its status says enough.
+                    answer.close()
+                    body = b""
+                return Reply(answer.status, answer.headers, body)
+            body = _unpacked(await _body(answer, asked, asked.most_bytes), packed, asked.most_bytes)
+        found = asked.read(body) if asked.read is not None else None
+        if asked.read is not None and (found is not None or len(body) > MAX_ERROR_BYTES):
+            body = b""
+        return Reply(answer.status, answer.headers, body, found)
+
+
+async def _body(answer: aiohttp.ClientResponse, asked: Asked[T], most: int) -> bytes:
+    """The body as it was sent, of which the place of the answer holds every byte."""
+    if (answer.content_length or 0) > most:
+        raise _too_large()
+    body = bytearray()
+    async for piece in _pieces(answer, most):
+        body += piece
+        asked.place.hold(len(body))
+    return bytes(body)
+
+
+async def _hear(answer: aiohttp.ClientResponse, on_piece: Callable[[bytes], None], most: int) -> None:
+    """Pass a stream on as it comes, in steps between which others take their turns."""
+    heard = 0
+    async for piece in _pieces(answer, most):
+        for start in range(0, len(piece), _STEP_BYTES):
+            step = piece[start : start + _STEP_BYTES]
+            on_piece(step)
+            heard += len(step)
+            if heard >= _STEP_BYTES:
+                heard = 0
+                await asyncio.sleep(0)
+
+
+async def _pieces(answer: aiohttp.ClientResponse, most: int) -> AsyncIterator[bytes]:
+    """The body in the pieces in which it comes; of one without a length, in the server's own.
+
+    Raises:
+        ProviderError: `answer-too-large`, it is longer than `most`, or cut into far more pieces than anybody needs.
+            Each takes a microsecond and a hundred bytes, whatever is in it.
+    """
+    length = count = 0
+    async for piece, _ in answer.content.iter_chunks():
+        length += len(piece)
+        count += 1
+        if length > most or count > _MOST_TINY + length // _TINY_BYTES:
+            raise _too_large()
+        yield piece
+
+
+class _Resolver(AbstractResolver):
+    """Resolves a name to addresses that Carrel may call, or raises."""
+
+    def __init__(self, rules: tuple[str, ...]) -> None:
+        self._rules = rules
+
+    async def resolve(
+        self, host: str, port: int = 0, family: socket.AddressFamily = socket.AF_UNSPEC
+    ) -> list[ResolveResult]:
+        infos = await asyncio.get_running_loop().getaddrinfo(host, port, type=socket.SOCK_STREAM, family=family)
+        found = [(str(address[0]), kind, proto) for kind, _, proto, _, address in infos]
+        inside = base_url.is_inside(host, port, self._rules)
+        # A bad address among good ones is no accident, so none of them is called.
+        if not all(addresses.allowed(address, inside=inside) for address, _, _ in found):
+            raise _AddressRefused
+        return [
+            ResolveResult(hostname=host, host=address, port=port, family=kind, proto=proto, flags=socket.AI_NUMERICHOST)
+            for address, kind, proto in found
+        ]
+
+    async def close(self) -> None:
+        """Do nothing: the resolver holds nothing."""
+
+
+def _sent(body: bytes | None) -> bytes | io.BytesIO | None:
+    """The body as aiohttp wants it: a long one in pieces, because aiohttp would warn that it blocks the event loop."""
+    return io.BytesIO(body) if body is not None and len(body) > _LONG_BODY_BYTES else body
+
+
+@lru_cache(maxsize=1_000)
+def _target(text: str, rules: tuple[str, ...]) -> URL:
+    """Parse the URL. An address in the URL itself is never resolved, so this function checks it."""
+    url = URL(text, encoded=True)
+    host, port = url.host or "", url.port or 0
+    is_address = ":" in host or host.replace(".", "").isdigit()
+    if is_address and not addresses.allowed(host, inside=base_url.is_inside(host, port, rules)):
+        raise _AddressRefused
+    return url
+
+
+def _unpacked(body: bytes, packed: str, most: int) -> bytes:
+    """Unpack the body, as far as `most`. Carrel does not ask for packed answers, but some servers pack them anyway."""
+    if packed == "identity":
+        return body
+    if packed not in ("gzip", "deflate"):
+        raise zlib.error
+    unpacker = zlib.decompressobj(_GZIP_OR_ZLIB)
+    plain = unpacker.decompress(body, most + 1)
+    if len(plain) > most:
+        raise _too_large()
+    if not unpacker.eof:
+        raise zlib.error
+    return plain
+
+
+def _too_large() -> ProviderError:
+    return ProviderError(ANSWER_TOO_LARGE, retryable=False)
