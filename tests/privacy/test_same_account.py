@@ -1,6 +1,7 @@
 """A hostile process of the service's account opens memory from before the start on: it never reads a key or a text.
 
-It has no privileges, and the kernel of the machine may allow processes of one account to trace each other.
+It has no privileges, and the kernel of the machine may allow processes of one account to trace each other. The long
+form is a campaign of `make soak`.
 """
 
 import os
@@ -12,12 +13,15 @@ from pathlib import Path
 
 import httpx
 import psutil
+import pytest
 
 from carrel.kit.processes import private_memory
 from tests.support.processes import at_work, ended
 from tests.support.same_account import Loot, launch_without_privileges, thief, unreadable_python
 from tests.support.service import Service
+from tests.support.soak import Figure, size
 
+TRIES = 100
 SHORT = 3
 CARREL = str(Path(sys.executable).with_name("carrel"))
 WITHOUT_A_CHILD = "import sys; from carrel.cli.main import main; sys.argv[0] = 'carrel'; main()"
@@ -88,3 +92,15 @@ def test_nothing_is_opened_at_all_where_the_account_cannot_read_the_file_of_pyth
     loot = robbed(tmp_path / "service", [str(unreadable_python(tmp_path)), CARREL])
     # What it opened were the programs before: their memory is gone.
     assert (loot.bytes, loot.found) == (0, {})
+
+
+@pytest.mark.soak(campaign="thief")
+def test_no_key_and_no_text_in_any_of_many_tries(tmp_path: Path, figure: Figure) -> None:
+    found: Counter[str] = Counter()
+    opened = 0
+    for number in range(size(TRIES)):
+        loot = robbed(tmp_path / str(number), [CARREL])
+        opened += loot.opened
+        found.update(loot.found)
+    figure("a thief of the account reads memory", tries=size(TRIES), opened=opened, secrets_found=found.total())
+    assert found == {}
