@@ -55,6 +55,15 @@ def visitor(ask: Ask) -> User | None:
         return visits.user_of(conn, visit_id, site.now())
 
 
+def has_deleted(ask: Ask) -> bool:
+    """Whether nobody is signed in because the user has deleted the account."""
+    visit_id = _visit_id(ask)
+    if visit_id is None:
+        return False
+    with site_of(ask).database.begin() as conn:
+        return visits.is_of_deleted(conn, visit_id)
+
+
 def signed_in(ask: Ask) -> User:
     """The user who is signed in.
 

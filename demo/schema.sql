@@ -32,6 +32,12 @@ CREATE TABLE IF NOT EXISTS signed_in (
 ) STRICT;
 CREATE INDEX IF NOT EXISTS signed_in_by ON signed_in (password);
 
+-- Visits that ended because the account was deleted, so that an open page of the app can say so. Nothing else is kept.
+CREATE TABLE IF NOT EXISTS visits_of_deleted (
+    id_hash  BLOB PRIMARY KEY,
+    began_at INTEGER NOT NULL
+) STRICT;
+
 CREATE TABLE IF NOT EXISTS resets (
     id_hash    BLOB PRIMARY KEY,
     uuid       TEXT NOT NULL REFERENCES users ON DELETE CASCADE,

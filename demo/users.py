@@ -132,6 +132,11 @@ def begin_anew(conn: sqlite3.Connection, uuid: str, password_hash: str) -> None:
 def begin_deletion(conn: sqlite3.Connection, uuid: str) -> None:
     """Record that the user has confirmed the deletion."""
     conn.execute("UPDATE users SET state = 'deleting' WHERE uuid = ?", (uuid,))
+    conn.execute(
+        "INSERT INTO visits_of_deleted (id_hash, began_at) "
+        "SELECT id_hash, began_at FROM signed_in WHERE password IN (SELECT id FROM passwords WHERE uuid = ?)",
+        (uuid,),
+    )
     conn.execute("DELETE FROM signed_in WHERE password IN (SELECT id FROM passwords WHERE uuid = ?)", (uuid,))
     conn.execute("DELETE FROM resets WHERE uuid = ?", (uuid,))
 

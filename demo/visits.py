@@ -29,6 +29,7 @@ def begin(conn: sqlite3.Connection, visit_id: str, password_id: int, now: int) -
         PasswordReplaced: the password was changed, or the account deleted, since the password was checked.
     """
     conn.execute("DELETE FROM signed_in WHERE began_at < ? OR used_at < ?", (now - LONGEST_SECONDS, now - IDLE_SECONDS))
+    conn.execute("DELETE FROM visits_of_deleted WHERE began_at < ?", (now - LONGEST_SECONDS,))
     began = conn.execute(
         "INSERT INTO signed_in (id_hash, password, began_at, used_at) SELECT ?, id, ?, ? FROM passwords WHERE id = ?",
         (_hash(visit_id), now, now, password_id),
@@ -48,6 +49,12 @@ def user_of(conn: sqlite3.Connection, visit_id: str, now: int) -> User | None:
     if now - row[2] >= _NOTED_EVERY_SECONDS:
         conn.execute("UPDATE signed_in SET used_at = ? WHERE id_hash = ?", (now, _hash(visit_id)))
     return users.by_uuid(conn, row[0])
+
+
+def is_of_deleted(conn: sqlite3.Connection, visit_id: str) -> bool:
+    """Whether the visit of this cookie ended because its user deleted the account."""
+    row = conn.execute("SELECT 1 FROM visits_of_deleted WHERE id_hash = ?", (_hash(visit_id),)).fetchone()
+    return row is not None
 
 
 def end(conn: sqlite3.Connection, visit_id: str) -> None:

@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 from carrel_sdk import CarrelError, SessionEnded, Workspace
 from litestar import Response, get, post
 
-from demo.pages import go, new_nonce, page, refusing, signed_in, site_of, visitor, way_back
+from demo.pages import go, has_deleted, new_nonce, page, refusing, signed_in, site_of, visitor, way_back
 from demo.protection import TOKEN_PATH, Ask
 from demo.refusals import AWAY, ServiceAway
 from demo.threads import in_thread
@@ -37,6 +37,7 @@ def workspace(request: Ask) -> Response[Any]:
     carrel = {
         "baseUrl": site.config.service_url,
         "sessionToken": token,
+        "userName": user.email,
         "tokenUrl": TOKEN_PATH,
         "unlockUrl": UNLOCK_PATH,
         "upgradeUrl": "/account",
@@ -75,14 +76,14 @@ ROUTES = [workspace, token, fresh_token]
 def _token(request: Ask) -> Response[Any]:
     user = visitor(request)
     if user is None:
-        return _answer(401, {"code": "signed-out"})
+        return _answer(401, {"code": "account-deleted" if has_deleted(request) else "signed-out"})
     try:
         token = site_of(request).workspaces.token(user)
     except ServiceAway:
         return _answer(503, {"code": "service-away"})
     if token is None:
         return _answer(401, {"code": "key-not-cached"})
-    return _answer(200, {"session_token": token})
+    return _answer(200, {"session_token": token, "user_name": user.email})
 
 
 def _answer(status: int, body: dict[str, str]) -> Response[dict[str, str]]:

@@ -10,7 +10,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from os import environ
 from pathlib import Path
 
-from carrel_sdk import Host, SessionEnded, Workspace
+from carrel_sdk import LOCKED, CarrelError, Host, Workspace
 from playwright.async_api import Browser, Playwright
 
 from tests.support.service import Service, free_port
@@ -80,14 +80,17 @@ class HostSite:
             f"<script type='module' src='{self.service.url}/app/carrel.js'></script></body></html>"
         ).encode()
 
-    def token(self, fresh: bool) -> bytes | None:
-        """As JSON; None when the user has to enter the password again."""
+    def token(self, fresh: bool) -> tuple[int, bytes]:
+        """Status and JSON: a token, or why there is none."""
         if fresh:
             self.host.forget(USER)
         try:
-            return json.dumps({"session_token": str(self.host.session(USER))}).encode()
-        except SessionEnded:
-            return None
+            token = self.host.session(USER)
+        except CarrelError:
+            return 503, json.dumps({"code": "service-away"}).encode()
+        if token is LOCKED:
+            return 401, json.dumps({"code": "key-not-cached"}).encode()
+        return 200, json.dumps({"session_token": str(token)}).encode()
 
     def unlock(self) -> bytes:
         self.host.sign_in(USER, PASSWORD)
@@ -142,25 +145,29 @@ def _serving(site: HostSite) -> Iterator[None]:
     class Handler(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
             if self.path == "/token":
-                self._answer(site.token(fresh=False), "application/json")
+                self._give_token(fresh=False)
             elif self.path == "/unlock":
                 self._answer(site.unlock(), "text/html")
             elif self.path.startswith("/desk"):
                 self._answer(site.page(), "text/html", policy=site.policy)
             else:
-                self._answer(None, "text/plain", status=404)
+                self._answer(b"", "text/plain", status=404)
 
         def do_POST(self) -> None:
-            self._answer(site.token(fresh=True), "application/json")
+            self._give_token(fresh=True)
 
-        def _answer(self, body: bytes | None, kind: str, *, status: int = 401, policy: str = "") -> None:
-            self.send_response(200 if body is not None else status)
+        def _give_token(self, *, fresh: bool) -> None:
+            status, body = site.token(fresh)
+            self._answer(body, "application/json", status=status)
+
+        def _answer(self, body: bytes, kind: str, *, status: int = 200, policy: str = "") -> None:
+            self.send_response(status)
             self.send_header("Content-Type", f"{kind}; charset=utf-8")
             self.send_header("Cache-Control", "no-store")
             if policy:
                 self.send_header("Content-Security-Policy", policy)
             self.end_headers()
-            self.wfile.write(body or b"")
+            self.wfile.write(body)
 
         def log_message(self, *_: object) -> None:
             """Quiet."""

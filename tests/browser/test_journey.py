@@ -203,7 +203,7 @@ async def _change_password(page: Page, website: DemoWebsite) -> None:
 
 async def _unlock(page: Page, website: DemoWebsite) -> None:
     dialog = page.get_by_role("alertdialog")
-    await expect(dialog).to_contain_text("the service restarted", ignore_case=True)
+    await expect(dialog).to_contain_text("The service locks it when it restarts")
     way = dialog.get_by_role("link", name="Enter your password")
     # In a tab of its own, so that nothing that was typed here is lost.
     assert await way.get_attribute("target") == "_blank"

@@ -45,7 +45,8 @@ async def test_a_page_recovers_from_a_kill_after_signing_in_and_shows_nothing_tw
     models.latency(0)
 
     dialog = page.get_by_role("alertdialog")
-    await expect(dialog).to_contain_text("the service restarted", ignore_case=True)
+    await expect(dialog).to_contain_text("The service locks it when it restarts")
+    assert "task-succeeded" not in await page.content()
     way = dialog.get_by_role("link", name="Enter your password")
     tab = await page.context.new_page()
     await tab.goto(f"{deployment.site.url}{await way.get_attribute('href')}")

@@ -161,7 +161,7 @@ def test_the_host_guide_says_what_to_do_on_each_error_of_the_routes_that_hosts_s
 def test_the_page_of_the_host_guide_gives_the_app_what_the_demo_s_gives_it() -> None:
     (page,) = blocks("host-guide.md", "html")
     given = re.findall(r"(\w+): \"", page)
-    assert given == ["baseUrl", "sessionToken", "tokenUrl", "unlockUrl", "upgradeUrl"]
+    assert given == ["baseUrl", "sessionToken", "userName", "tokenUrl", "unlockUrl", "upgradeUrl"]
     source = (ROOT / "demo" / "workspace_page.py").read_text()
     assert all(f'"{name}"' in source for name in given)
     template = (ROOT / "demo" / "templates" / "workspace.html").read_text()

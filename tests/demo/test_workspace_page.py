@@ -6,7 +6,7 @@ import re
 import httpx
 import pytest
 
-from tests.demo.website import Browser, Website
+from tests.demo.website import FIRST, Browser, Website
 
 FIFTY_FIVE_MINUTES = 55 * 60
 
@@ -34,6 +34,7 @@ async def test_the_page_hands_the_app_what_it_needs_and_no_secret(built: Website
     assert carrel == {
         "baseUrl": built.service.url,
         "sessionToken": await browser.token(),
+        "userName": browser.email,
         "tokenUrl": "/token",
         "unlockUrl": "/unlock",
         "upgradeUrl": "/account",
@@ -96,6 +97,45 @@ async def test_a_token_that_the_service_refused_is_not_handed_out_again(website:
     assert website.wire.paths.count("/auth/refresh") == 1
     website.lock(browser.email)
     assert (await browser.post("/token", {}, origin=website.origin)).json() == {"code": "key-not-cached"}
+
+
+async def test_the_address_of_the_token_says_who_is_signed_in_or_why_there_is_none(
+    website: Website, browser: Browser
+) -> None:
+    await browser.sign_up()
+    given = (await browser.get("/token")).json()
+    assert given == {"session_token": await browser.token(), "user_name": browser.email}
+    elsewhere, other = website.browser(), website.browser()
+    elsewhere.email = browser.email
+    await elsewhere.sign_in()
+    await other.sign_up()
+
+    async def said(reader: Browser) -> tuple[int, object]:
+        answer = await reader.get("/token")
+        return answer.status_code, answer.json().get("code")
+
+    await elsewhere.submit("/sign-out", {}, at="/account")
+    assert await said(elsewhere) == (401, "signed-out")
+    assert await said(website.browser()) == (401, "signed-out")
+    await elsewhere.sign_in()
+    website.lock(browser.email)
+    website.clock.now += FIFTY_FIVE_MINUTES
+    assert await said(browser) == (401, "key-not-cached")
+    website.wire.down = True
+    assert await said(browser) == (503, "service-away")
+    # The website knows of the deletion from the moment in which it is confirmed, in every browser of the user.
+    await browser.submit("/account/delete", {"password": FIRST})
+    for _ in range(2):
+        assert [await said(reader) for reader in (browser, elsewhere)] == [(401, "account-deleted")] * 2
+        website.wire.down = False
+        website.site.workspaces.finish_deletions()
+    assert (await other.get("/token")).json()["user_name"] == other.email
+    # Whoever signs in here next is not told of it.
+    browser.email = other.email
+    await browser.sign_in()
+    assert (await browser.get("/token")).status_code == 200
+    await browser.submit("/sign-out", {}, at="/account")
+    assert await said(browser) == (401, "signed-out")
 
 
 async def test_a_page_whose_token_cannot_be_refreshed_leads_to_the_password(website: Website, browser: Browser) -> None:

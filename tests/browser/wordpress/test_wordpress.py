@@ -77,7 +77,7 @@ async def test_the_journey_of_a_reader(site: WordPress, chromium: Browser) -> No
     await page.get_by_role("button", name="Change password").click()
     await settled(page)
     await other.get_by_role("link", name="Library").click()
-    await expect(other.get_by_role("alertdialog")).to_contain_text("Your session has ended")
+    await expect(other.get_by_role("alertdialog")).to_contain_text("nobody is signed in there any more")
     await _sign_in(other, site, FIRST)
     await expect(other.get_by_text("is incorrect")).to_be_visible()
 

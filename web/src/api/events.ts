@@ -21,7 +21,8 @@ export async function follow(
 ): Promise<void> {
   const path = `/api/runs/${encodeURIComponent(runId)}/events?texts=true`;
   try {
-    const streams = followStream(api.transport, api, path, { after: seq, signal, onLive, maxFailures: Infinity });
+    const following = { after: seq, signal: api.ofThisUser(signal), onLive, maxFailures: Infinity };
+    const streams = followStream(api.transport, api, path, following);
     for await (const events of streams) onEvents(events);
   } catch (error) {
     // The run is gone, or is not for this user: the page's own queries say so.

@@ -5,9 +5,9 @@ import { useEffect, useSyncExternalStore } from "react";
 import { Button } from "../components/Button";
 import { Toasts } from "../components/Toasts";
 import { focusPage, MAIN_ID, usePageChange } from "../lib/usePageChange";
-import { useApi } from "./context";
+import { useApi, useSession } from "./context";
 import { placesOf } from "./navigation";
-import { SessionDialog } from "./SessionDialog";
+import { UserName } from "./UserName";
 
 export function Shell() {
   usePageChange();
@@ -28,13 +28,13 @@ export function Shell() {
         </div>
       </div>
       <Toasts />
-      <SessionDialog />
     </>
   );
 }
 
 function Side({ places }: { places: ReturnType<typeof placesOf> }) {
   const { pathname } = useLocation();
+  const { user } = useSession();
   return (
     <aside className="side">
       <Link to="/runs" className="brand">
@@ -55,7 +55,14 @@ function Side({ places }: { places: ReturnType<typeof placesOf> }) {
           ))}
         </ul>
       </nav>
-      <p className="foot small dim">Your workspace is encrypted with a key that only your password makes.</p>
+      <div className="foot small dim stack tight">
+        {user && (
+          <p>
+            Signed in as <UserName user={user} />
+          </p>
+        )}
+        <p>Your workspace is encrypted with a key that only your password makes.</p>
+      </div>
     </aside>
   );
 }
@@ -81,19 +88,25 @@ function Mark() {
 }
 
 function ConnectionBanner() {
-  const { connection } = useApi();
+  const api = useApi();
+  const { connection } = api;
+  const { state } = useSession();
   const queries = useQueryClient();
   const up = useSyncExternalStore(connection.subscribe, () => connection.isUp);
   useEffect(() => {
     // What was shown may be old now, and what failed may work.
     if (up) void queries.invalidateQueries();
   }, [up, queries]);
-  if (up) return null;
+  if (up && state !== "away") return null;
   return (
     <div className="banner" role="alert">
       <WifiOff size={18} aria-hidden />
-      <span>The service cannot be reached. What you see may be out of date. The page reconnects by itself.</span>
-      <Button small onPress={() => connection.retry()}>
+      <span>
+        {up
+          ? "The website that you came from cannot renew the session of this page right now. What you see may be out of date. The page goes on by itself when it can."
+          : "The service cannot be reached. What you see may be out of date. The page reconnects by itself."}
+      </span>
+      <Button small onPress={() => (up ? void api.look() : connection.retry())}>
         Try now
       </Button>
     </div>

@@ -1,6 +1,7 @@
 import { Link, type LinkProps } from "@tanstack/react-router";
 import { ChevronLeft } from "lucide-react";
 import { type ReactNode, useEffect } from "react";
+import { useSession } from "../app/context";
 
 interface Props {
   title: string;
@@ -15,9 +16,11 @@ interface Props {
 
 /** A page: its title, its actions and its content. The title is also the window's. */
 export function Page({ title, intro, actions, back, badge, news, children }: Props) {
+  const { isSeen } = useSession();
   useEffect(() => {
-    document.title = [news, title, "Carrel"].filter(Boolean).join(" · ");
-  }, [title, news]);
+    if (isSeen) document.title = [news, title, "Carrel"].filter(Boolean).join(" · ");
+    return () => void (document.title = "Carrel");
+  }, [title, news, isSeen]);
   return (
     <div className="page">
       <header className="page-head">

@@ -6,7 +6,8 @@ import { data } from "carrel-sdk";
 import { meQuery } from "../../api/queries";
 import { queryKeys } from "../../api/queryKeys";
 import type { LedgerEntry, Me } from "../../api/types";
-import { useApi, useFormats } from "../../app/context";
+import { useApi, useFormats, useSession } from "../../app/context";
+import { UserName } from "../../app/UserName";
 import { Empty, ErrorNote, Skeleton } from "../../components/Feedback";
 import { Page } from "../../components/Page";
 import { QueryView } from "../../components/QueryView";
@@ -73,11 +74,17 @@ export function AccountPage() {
 
 function Membership({ me }: { me: Me }) {
   const formats = useFormats();
+  const { user } = useSession();
   const { upgradeUrl } = useApi().session.config;
   return (
     <section className="card stack" aria-label="Membership">
       <div className="row between">
         <div className="row">
+          {user && (
+            <strong>
+              <UserName user={user} />
+            </strong>
+          )}
           <span className={`chip ${me.membership === "paid" ? "good" : ""}`}>
             {me.membership === "paid" ? "Paid membership" : "Free membership"}
           </span>

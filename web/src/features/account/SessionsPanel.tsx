@@ -13,7 +13,6 @@ import { toast } from "../../components/Toasts";
 /** Where the user is signed in, to end one session or all of them. */
 export function SessionsPanel() {
   const api = useApi();
-  const queries = useQueryClient();
   const [isLeaving, setLeaving] = useState(false);
   const query = useQuery({
     queryKey: queryKeys.sessions,
@@ -23,8 +22,7 @@ export function SessionsPanel() {
     mutationFn: () => data(api.client.POST("/api/auth/logout")),
     onSuccess: () => {
       setLeaving(false);
-      api.session.close("ended");
-      queries.clear();
+      api.session.close("left");
     },
     onError: toast.failed,
   });
