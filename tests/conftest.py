@@ -12,13 +12,12 @@ import httpx
 import pytest
 from hypothesis import HealthCheck
 from hypothesis import settings as hypothesis_settings
-from litestar.types import ASGIApp
+from starlette.types import ASGIApp
 
-from carrel.app import services
+from carrel.app import create_app, services
 from carrel.config import Secret, Settings
 from carrel.kit import reserve
 from tests.support import programs, slow, soak
-from tests.support.app import made
 from tests.support.asgi import client_of, running
 from tests.support.clock import FakeClock
 from tests.support.host import Host
@@ -169,9 +168,9 @@ def clock() -> FakeClock:
 
 @pytest.fixture
 async def app(settings: Settings, clock: FakeClock) -> AsyncIterator[ASGIApp]:
-    with made(settings, clock) as app:
-        async with running(app):
-            yield app
+    app = create_app(settings, clock=clock)
+    async with running(app):
+        yield app
 
 
 @pytest.fixture

@@ -58,6 +58,13 @@ class BadInput(CarrelError):
         return cls(code, errors=(FieldError(path, message),))
 
 
+class Malformed(BadInput):
+    """The request cannot be read at all."""
+
+    code = "malformed"
+    detail = "The request is malformed."
+
+
 class Unauthorized(CarrelError):
     """A credential is missing or wrong."""
 

@@ -9,13 +9,13 @@ from typing import Any
 import httpx
 import msgspec
 import pytest
-from litestar.types import ASGIApp
 from rich.pretty import pretty_repr
+from starlette.types import ASGIApp
 
 from carrel.auth import schemas
 from carrel.auth.schemas import LoginIn, RekeyIn, SessionOut, key_from
 from carrel.config import Settings
-from carrel.kit.http.schema import Hidden
+from carrel.http.requests.schema import Hidden
 from carrel.providers.keys import ProviderKeyIn
 from tests.support.clock import FakeClock
 from tests.support.host import ADMIN, PLUGIN, Host, service, token

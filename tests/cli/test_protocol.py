@@ -10,11 +10,11 @@ from typing import Any, cast
 import pytest
 import uvicorn
 
-from carrel.cli.serving import protocol
-from carrel.cli.serving.cycle import Cycle
-from carrel.cli.serving.pace import CHUNKS_A_SECOND, LONG_A_SECOND, UNWANTED_A_SECOND, Pace
-from carrel.cli.serving.protocol import Protocol, look, sweep
-from carrel.cli.serving.receiving import RECEIVE_BYTES, SHORT_BYTES, Body, receiving
+from carrel.http.server import protocol
+from carrel.http.server.cycle import Cycle
+from carrel.http.server.pace import CHUNKS_A_SECOND, LONG_A_SECOND, UNWANTED_A_SECOND, Pace
+from carrel.http.server.protocol import Protocol, look, sweep
+from carrel.http.server.receiving import RECEIVE_BYTES, SHORT_BYTES, Body, receiving
 from tests.support.clock import FakeClock
 
 

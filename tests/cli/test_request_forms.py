@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from carrel.cli.serving import protocol
+from carrel.http.server import protocol
 from tests.cli.test_protocol import listening
 from tests.support.request_forms import FORMS, NEXT, Form, statuses
 

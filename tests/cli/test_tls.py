@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from carrel.cli.serving.tls import Certificate
+from carrel.http.server.tls import Certificate
 from tests.support.certificates import self_signed
 
 V1_1, V1_2, V1_3 = ssl.TLSVersion.TLSv1_1, ssl.TLSVersion.TLSv1_2, ssl.TLSVersion.TLSv1_3

@@ -13,6 +13,7 @@ import pytest
 
 from carrel.accounts import slot_rows
 from carrel.accounts.slots import slot_of
+from carrel.app import create_app
 from carrel.cluster import files, moves, peers
 from carrel.cluster.etcd import Etcd
 from carrel.cluster.fence import Fence
@@ -22,7 +23,6 @@ from carrel.cluster.refusals import NodeCertificateUnusable, NodePeerUnusable
 from carrel.cluster.registry import Registry
 from carrel.config import Settings
 from tests.cluster.nodes import made_cluster
-from tests.support.app import made
 from tests.support.asgi import client_of, running
 from tests.support.certificates import self_signed
 from tests.support.clock import FakeClock
@@ -68,9 +68,9 @@ class Two:
         ours = msgspec.structs.replace(
             self._settings, node_name=name, data_dir=data, node_peer=f"127.0.0.1:{free_port()}", **other
         )
-        with made(ours, FakeClock()) as app:
-            async with running(app), client_of(app) as client:
-                yield Serving(ours, client, cast("Fence", app.fence))
+        app = create_app(ours, clock=FakeClock())
+        async with running(app), client_of(app) as client:
+            yield Serving(ours, client, cast("Fence", app.fence))
 
     async def begin(self, to: str, move: str = "m1") -> None:
         entry = await self.registry.entry(SLOT)

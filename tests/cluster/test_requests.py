@@ -10,15 +10,14 @@ import msgspec
 import pytest
 
 from carrel.accounts.slots import slot_of
+from carrel.app import create_app
 from carrel.cluster.etcd import Etcd
 from carrel.cluster.fence import Fence
 from carrel.config import Settings
-from carrel.kit.concurrency.caller import Caller
-from carrel.kit.http.answer import CALLER
-from carrel.kit.http.envelope import Envelope
+from carrel.http.client_connection import CLIENT, ClientConnection
+from carrel.http.requests.envelope import Envelope
 from tests.cluster.nodes import made_cluster
 from tests.conftest import PLUGIN_SECRET
-from tests.support.app import made
 from tests.support.asgi import client_of, running
 from tests.support.clock import FakeClock
 from tests.support.etcd import EtcdServer
@@ -45,9 +44,9 @@ async def serving(settings: Settings, server: EtcdServer, etcd: Etcd, prefix: st
     ours = msgspec.structs.replace(
         settings, node_name="a", etcd=(server.url,), cluster=prefix.rstrip("/"), lease_seconds=60
     )
-    with made(ours, FakeClock()) as app:
-        async with running(app), client_of(app) as client:
-            yield OfANode(app, client, cast("Fence", app.fence))
+    app = create_app(ours, clock=FakeClock())
+    async with running(app), client_of(app) as client:
+        yield OfANode(app, client, cast("Fence", app.fence))
 
 
 async def test_users_of_other_nodes_are_refused_whatever_they_ask(
@@ -152,7 +151,7 @@ async def exchanged(
         "headers": raw,
         "client": ("127.0.0.1", 1),
         "server": ("127.0.0.1", 1),
-        CALLER: Caller(lambda: drops.append(None)),
+        CLIENT: ClientConnection(lambda: drops.append(None)),
     }
 
     async def receive() -> Any:

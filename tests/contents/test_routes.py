@@ -100,9 +100,10 @@ async def test_a_version_that_never_was_is_not_found(ada: httpx.AsyncClient) -> 
     path = f"{CONTENTS}/{(await create(ada))['id']}/versions"
     assert (await ada.get(f"{path}/1")).status_code == 200
     assert (await ada.get(f"{path}/2")).status_code == 404
-    for impossible in ("0", "-1", str(1 << 70)):
+    for impossible in ("0", str(1 << 70)):
         assert (await ada.get(f"{path}/{impossible}")).status_code == 400
-    assert (await ada.get(f"{path}/one")).status_code == 404
+    for no_number in ("-1", "one"):
+        assert (await ada.get(f"{path}/{no_number}")).status_code == 404
 
 
 async def test_resolving_replaces_and_names_what_is_missing(ada: httpx.AsyncClient) -> None:

@@ -13,7 +13,7 @@ from carrel.contents.resolve import VariableCycle
 from carrel.contents.schemas import Content, ContentChange, ContentIn, ContentType
 from carrel.contents.search import Filters
 from carrel.errors import BadInput, NotFound, PreconditionFailed
-from carrel.kit.http.etag import ANY_VERSION, IfMatch
+from carrel.http.answers.etag import ANY_VERSION, IfMatch
 from carrel.kit.sqlite.database import Connection
 from carrel.kit.sqlite.paging import Paging, decode
 from carrel.vault.ids import ContentId

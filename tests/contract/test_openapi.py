@@ -8,11 +8,10 @@ from typing import Any
 
 import httpx
 import pytest
-from litestar import Litestar
 
-from carrel.app import openapi
+from carrel.app import create_app, openapi
 from carrel.config import Settings
-from tests.support.app import made
+from carrel.http.requests.routing import Routes
 from tests.support.clock import FakeClock
 
 OPEN = {"/api/auth/program", "/api/health", "/api/health/ready", "/api/health/safe-to-restart", "/api/receipt-keys"}
@@ -20,15 +19,14 @@ Json = dict[str, Any]
 
 
 @pytest.fixture
-def described(settings: Settings, clock: FakeClock) -> Iterator[Litestar]:
+def described(settings: Settings, clock: FakeClock) -> Routes:
     """The application that a document describes."""
-    with made(settings, clock) as app:
-        yield app.app
+    return create_app(settings, clock=clock).app
 
 
 @pytest.fixture
-def document(described: Litestar) -> Json:
-    return openapi.document(described)
+def document(described: Routes, settings: Settings) -> Json:
+    return openapi.document(described, settings)
 
 
 def operations(document: Json) -> Iterator[tuple[str, str, Json]]:
@@ -44,8 +42,8 @@ def every_dict(node: Any) -> Iterator[Json]:
         yield from every_dict(child)
 
 
-def test_the_committed_document_is_the_present_one(described: Litestar) -> None:
-    present = openapi.text(described)
+def test_the_committed_document_is_the_present_one(described: Routes, settings: Settings) -> None:
+    present = openapi.text(described, settings)
     assert Path("openapi.json").read_text(encoding="utf-8") == present, "run `make openapi`"
 
 
@@ -169,8 +167,8 @@ def test_bodies_refuse_unknown_fields(document: Json) -> None:
         assert "properties" not in schema or schema["additionalProperties"] is False, schema.get("title")
 
 
-def test_limits_of_the_settings_stand_in_the_document(settings: Settings, described: Litestar) -> None:
-    text = openapi.text(described)
+def test_limits_of_the_settings_stand_in_the_document(settings: Settings, described: Routes) -> None:
+    text = openapi.text(described, settings)
     assert "x-limit" not in text
     content = json.loads(text)["components"]["schemas"]["ContentIn"]["properties"]
     assert content["name"]["maxLength"] == settings.max_name_characters

@@ -4,7 +4,7 @@ from pathlib import Path
 
 from carrel.datasets import store
 from carrel.datasets.schemas import Column, DataSet, DataSetChange, Role
-from carrel.kit.http.etag import ANY_VERSION
+from carrel.http.answers.etag import ANY_VERSION
 from carrel.kit.sqlite.database import Connection
 from tests.support.tables import uploaded
 from tests.support.workspace import workspace_database

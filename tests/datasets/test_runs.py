@@ -9,7 +9,7 @@ import pytest
 from carrel.datasets import store as data_sets
 from carrel.datasets.schemas import DataSet, Role
 from carrel.errors import BadInput
-from carrel.kit.http.etag import ANY_VERSION
+from carrel.http.answers.etag import ANY_VERSION
 from carrel.kit.sqlite.database import Connection
 from carrel.kit.sqlite.paging import Paging
 from carrel.presets import store as presets

@@ -14,7 +14,7 @@ from carrel.config import Settings
 from carrel.generation import stream
 from carrel.generation.schemas import Completion
 from carrel.generation.stream import GenerationStream, Heard, Pace
-from carrel.kit.http.envelope import RELEASE
+from carrel.http.requests.envelope import RELEASE
 from tests.support.clock import FakeClock
 from tests.support.host import Host, code_of
 from tests.support.live_server import live_server
@@ -282,7 +282,7 @@ async def test_a_reader_that_takes_nothing_is_given_up_and_the_call_is_not(monke
     under_way = asyncio.create_task(call())
     answer: Any = GenerationStream(under_way, Heard(), PIECES[0], ())
     scope: Any = {"type": "http", RELEASE: released.set}
-    sending = asyncio.create_task(answer.to_asgi_response(None, None)(scope, receive, send))
+    sending = asyncio.create_task(answer.asgi(None)(scope, receive, send))
     await stalled.wait()
     # Nobody who re-encrypts the workspace has to wait for this.
     assert released.is_set()

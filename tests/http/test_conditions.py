@@ -2,13 +2,11 @@
 
 import msgspec
 import pytest
-from litestar import delete, get, put
-from litestar.di import NamedDependency
-from litestar.params import FromPath
 
 from carrel.config import Settings
-from carrel.kit.http.answer import Answer, tagged
-from carrel.kit.http.etag import IfMatch, etag
+from carrel.http.answers.answer import Answer, tagged
+from carrel.http.answers.etag import IfMatch, etag
+from carrel.http.requests.routing import delete, get, put
 from carrel.kit.sqlite import paging
 from carrel.kit.sqlite.paging import Paging
 from tests.support.asgi import client_of
@@ -21,28 +19,28 @@ class Thing(msgspec.Struct):
 
 
 @get("/things/{thing_id:str}")
-async def read(thing_id: FromPath[str]) -> Answer[Thing]:
+async def read(thing_id: str) -> Answer[Thing]:
     return tagged(Thing(thing_id, 7))
 
 
 @get("/things/{thing_id:str}/text")
-async def read_text(thing_id: FromPath[str]) -> Answer[str]:
+async def read_text(thing_id: str) -> Answer[str]:
     return Answer("words", etag=etag(7, "md"), media_type="text/markdown")
 
 
 @put("/things/{thing_id:str}")
-async def replace(thing_id: FromPath[str], if_match: NamedDependency[IfMatch]) -> Answer[Thing]:
+async def replace(thing_id: str, if_match: IfMatch) -> Answer[Thing]:
     if_match.require(7)
     return tagged(Thing(thing_id, 8))
 
 
 @delete("/things/{thing_id:str}")
-async def remove(thing_id: FromPath[str], if_match: NamedDependency[IfMatch]) -> None:
+async def remove(thing_id: str, if_match: IfMatch) -> None:
     if_match.require(7)
 
 
 @get("/pages")
-async def pages(paging: NamedDependency[Paging]) -> Paging:
+async def pages(paging: Paging) -> Paging:
     return paging
 
 

@@ -3,23 +3,20 @@
 import asyncio
 import json
 import sys
-from collections.abc import AsyncIterator
-from typing import Any
+from collections.abc import AsyncGenerator
 
 import msgspec
 import pytest
-from litestar import get, post
-from litestar.connection import ASGIConnection
-from litestar.handlers import BaseRouteHandler
-from litestar.params import FromPath
-from litestar.response import Stream
 
 from carrel.config import Settings
 from carrel.errors import Conflict
-from carrel.kit.http.answer import Answer
-from carrel.kit.http.envelope import RELEASE
-from carrel.kit.http.fenced import USER
-from carrel.kit.http.watching.access_log import AccessLog
+from carrel.http.answers.answer import Answer
+from carrel.http.answers.download import Streamed
+from carrel.http.answers.fenced import USER
+from carrel.http.request import Request
+from carrel.http.requests.envelope import RELEASE
+from carrel.http.requests.routing import get, post
+from carrel.http.watching.access_log import AccessLog
 from tests.support.asgi import client_of, running
 from tests.support.clock import FakeClock
 from tests.support.probe import probe, problem_of
@@ -34,7 +31,7 @@ def with_origin(settings: Settings) -> Settings:
 
 
 @get("/things/{thing_id:str}")
-async def read(thing_id: FromPath[str]) -> dict[str, str]:
+async def read(thing_id: str) -> dict[str, str]:
     return {"id": thing_id}
 
 
@@ -49,13 +46,13 @@ async def cached() -> Answer[str]:
 
 
 @get("/endless")
-async def endless() -> Stream:
-    async def beats() -> AsyncIterator[bytes]:
+async def endless() -> Streamed:
+    async def beats() -> AsyncGenerator[bytes, None]:
         while True:
             yield b"."
             await asyncio.sleep(0)
 
-    return Stream(beats(), media_type="text/event-stream")
+    return Streamed(beats, file_name="beats", media_type="text/event-stream")
 
 
 HANDLERS = [read, make, cached, endless]
@@ -168,10 +165,12 @@ async def test_without_origins_no_page_may_read(settings: Settings) -> None:
     assert not [name for name in answer.headers if name.startswith("access-control")]
 
 
-async def locked(connection: ASGIConnection[Any, Any, Any, Any], _: BaseRouteHandler) -> None:
-    scope: dict[str, Any] = connection.scope  # type: ignore[assignment]
-    scope[USER] = UUID
-    scope[RELEASE] = lambda: connection.app.state["released"].append(connection.url.path)
+RELEASED: list[str] = []
+
+
+async def locked(request: Request) -> None:
+    request.scope[USER] = UUID
+    request.scope[RELEASE] = lambda: RELEASED.append(request.scope["path"])
 
 
 @get("/leased", guards=[locked])
@@ -190,24 +189,23 @@ async def leased_broken() -> None:
 
 
 @get("/leased/stream", guards=[locked])
-async def leased_stream() -> Stream:
-    async def parts() -> AsyncIterator[bytes]:
+async def leased_stream() -> Streamed:
+    async def parts() -> AsyncGenerator[bytes, None]:
         yield b"a"
         raise ValueError
 
-    return Stream(parts())
+    return Streamed(parts, file_name="a", media_type="text/plain")
 
 
 async def test_the_lease_is_given_back_however_the_request_ends(settings: Settings) -> None:
     app = probe(settings, [leased, leased_conflict, leased_broken, leased_stream])
-    released: list[str] = []
-    app.app.state["released"] = released
+    RELEASED.clear()
     async with client_of(app, raise_errors=False) as client:
         await client.head("/api/leased")
         await client.get("/api/leased?unknown=1")
         for path in ("/conflict", "/broken", "/stream"):
             await client.get(f"/api/leased{path}")
-    assert released == [
+    assert RELEASED == [
         "/api/leased",
         "/api/leased",
         "/api/leased/conflict",
@@ -221,7 +219,6 @@ async def test_a_request_is_one_line_of_log_with_the_template_and_nothing_else_o
 ) -> None:
     log = AccessLog(FakeClock(1_800_000_000.25))
     app = probe(settings, [*HANDLERS, leased], log=log)
-    app.app.state["released"] = []
     async with client_of(app) as client:
         await client.get("/api/things/canary?canary=1", headers={"x-request-id": "r1"})
         await client.get("/api/nothing/canary", headers={"x-request-id": "r2"})

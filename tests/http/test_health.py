@@ -4,10 +4,9 @@ import httpx
 import pytest
 
 from carrel.accounts.service import ServiceDatabase
-from carrel.app import health
+from carrel.app import create_app, health
 from carrel.config import Settings
 from carrel.errors import Unavailable
-from tests.support.app import made
 from tests.support.asgi import client_of, running
 from tests.support.clock import FakeClock
 from tests.support.host import ADMIN, PLUGIN, Host, code_of
@@ -38,14 +37,14 @@ async def test_host_and_operator_learn_the_numbers(
 
 async def test_a_service_that_is_told_to_stop_lives_and_is_not_ready(settings: Settings, clock: FakeClock) -> None:
     stopping = asyncio.Event()
-    with made(settings, clock, stopping) as app:
-        async with running(app), client_of(app) as client:
-            assert (await client.get("/api/health/ready")).json() == {"status": "ready"}
-            stopping.set()
-            refused = await client.get("/api/health/ready")
-            assert (refused.status_code, code_of(refused)) == (503, "not-ready")
-            assert refused.headers["retry-after"] == "5"
-            assert (await client.get("/api/health")).status_code == 200
+    app = create_app(settings, clock=clock, stopping=stopping)
+    async with running(app), client_of(app) as client:
+        assert (await client.get("/api/health/ready")).json() == {"status": "ready"}
+        stopping.set()
+        refused = await client.get("/api/health/ready")
+        assert (refused.status_code, code_of(refused)) == (503, "not-ready")
+        assert refused.headers["retry-after"] == "5"
+        assert (await client.get("/api/health")).status_code == 200
 
 
 @pytest.mark.parametrize("hangs", [False, True])

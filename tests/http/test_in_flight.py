@@ -13,9 +13,10 @@ import httpx
 import pytest
 
 from carrel.config import Settings
+from carrel.http import in_flight
+from carrel.http.in_flight import InFlight
+from carrel.http.requests import envelope
 from carrel.kit.concurrency import loop_turns
-from carrel.kit.http import envelope, in_flight
-from carrel.kit.http.in_flight import InFlight
 from tests.support.clock import FakeClock
 from tests.support.host import Host, code_of
 from tests.support.live_server import live_server

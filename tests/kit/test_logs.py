@@ -7,8 +7,8 @@ from collections.abc import Iterator
 
 import pytest
 
+from carrel.http.answers import problem
 from carrel.kit import logs
-from carrel.kit.http import problem
 from carrel.kit.logs import keep_allowed, tail
 
 CANARY = "canary-5f1c"

@@ -10,10 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
-from litestar.types import ASGIApp, Receive, Scope, Send
+from starlette.types import ASGIApp, Receive, Scope, Send
 
-from carrel.kit.concurrency.caller import Caller
-from carrel.kit.http.answer import CALLER
+from carrel.http.client_connection import CLIENT, ClientConnection
 from carrel.kit.money import micros_of
 from carrel.kit.sqlite.database import Connection
 from carrel.metering import calls, store, unknown_costs
@@ -131,7 +130,7 @@ async def test_a_report_of_too_many_groups_and_a_read_that_takes_too_long_are_re
     monkeypatch.setattr("carrel.vault.workspace.MAX_SCAN_SECONDS", -1.0)
 
     async def of_a_server(scope: Scope, receive: Receive, send: Send) -> None:
-        await app({**scope, CALLER: Caller()}, receive, send)  # type: ignore[arg-type]  # a server adds it
+        await app({**scope, CLIENT: ClientConnection()}, receive, send)
 
     async with client_of(of_a_server) as served:
         late = await served.get("/api/metering/usage", headers=ada.headers)

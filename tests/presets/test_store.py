@@ -7,8 +7,8 @@ import pytest
 from carrel.contents import store as contents
 from carrel.contents.schemas import ContentType
 from carrel.errors import BadInput, FieldError, NotFound, PreconditionFailed
-from carrel.kit.http import body
-from carrel.kit.http.etag import ANY_VERSION, IfMatch
+from carrel.http.answers.etag import ANY_VERSION, IfMatch
+from carrel.http.requests import body
 from carrel.kit.sqlite.database import Connection
 from carrel.kit.sqlite.paging import Paging, decode
 from carrel.presets import check, rules, store

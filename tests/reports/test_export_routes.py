@@ -5,7 +5,7 @@ from typing import Any, cast
 
 import httpx
 import pytest
-from litestar.types import ASGIApp
+from starlette.types import ASGIApp
 
 from carrel.kit.sqlite.database import Connection
 from carrel.reports import archive

@@ -6,7 +6,7 @@ from contextlib import asynccontextmanager
 from typing import Any, cast
 
 import httpx
-from litestar.types import ASGIApp
+from starlette.types import ASGIApp
 
 
 @asynccontextmanager

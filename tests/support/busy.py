@@ -8,10 +8,9 @@ from typing import Any
 import httpx
 import pytest
 
-from carrel.app import services
+from carrel.app import create_app, services
 from carrel.config import Settings
 from carrel.providers.registry import Registry
-from tests.support.app import made
 from tests.support.asgi import client_of, running
 from tests.support.clock import FakeClock
 from tests.support.engine import WorkersHere
@@ -119,6 +118,6 @@ async def busy_service(
     monkeypatch.setattr(services, "Registry", lambda own, *rest: Registry([*own, models], *rest))
     monkeypatch.setattr(services, "WorkerPool", WorkersHere)
     stopping = asyncio.Event()
-    with made(settings, clock, stopping) as app:
-        async with running(app), client_of(app) as client:
-            yield Busy(client, models, stopping)
+    app = create_app(settings, clock=clock, stopping=stopping)
+    async with running(app), client_of(app) as client:
+        yield Busy(client, models, stopping)

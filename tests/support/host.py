@@ -9,8 +9,8 @@ from typing import Any
 import httpx
 
 from carrel.accounts.slots import folder_of
+from carrel.app import create_app
 from carrel.config import Settings
-from tests.support.app import made
 from tests.support.asgi import client_of, running
 from tests.support.clock import FakeClock
 
@@ -36,9 +36,9 @@ def workspace_file(settings: Settings, uuid: str) -> Path:
 @asynccontextmanager
 async def service(settings: Settings, clock: FakeClock) -> AsyncIterator[httpx.AsyncClient]:
     """The service from start to stop, and a client of it."""
-    with made(settings, clock) as app:
-        async with running(app), client_of(app) as client:
-            yield client
+    app = create_app(settings, clock=clock)
+    async with running(app), client_of(app) as client:
+        yield client
 
 
 class Host:

@@ -5,33 +5,41 @@ from contextlib import asynccontextmanager
 from typing import Any
 
 import httpx
-from litestar import Litestar, Router
-from litestar.types import ControllerRouterHandler
 
-from carrel.app.framework import framework
 from carrel.config import Settings
-from carrel.kit.http.cors import Cors
-from carrel.kit.http.envelope import Envelope
-from carrel.kit.http.watching.access_log import AccessLog
-from carrel.kit.http.watching.request_metrics import RequestMetrics
+from carrel.http.requests.body import LIMITS
+from carrel.http.requests.cors import Cors
+from carrel.http.requests.envelope import Envelope
+from carrel.http.requests.idempotency import Idempotency
+from carrel.http.requests.parameters import provide_if_match, provide_paging
+from carrel.http.requests.routing import Operation, Router, Routes
+from carrel.http.watching.access_log import AccessLog
+from carrel.http.watching.request_metrics import RequestMetrics
 from carrel.kit.reserve import Reserve
 from tests.support.clock import FakeClock
 
 
 @asynccontextmanager
-async def _nothing(_: Litestar) -> AsyncIterator[None]:
+async def _nothing() -> AsyncIterator[None]:
     yield
 
 
 def probe(
     settings: Settings,
-    handlers: Sequence[ControllerRouterHandler],
+    handlers: Sequence[Operation | Router],
     *,
     dependencies: Mapping[str, Callable[..., object]] | None = None,
     tls: bool = False,
     log: AccessLog | None = None,
 ) -> Envelope:
-    app = framework(settings, [Router("/", route_handlers=handlers)], dependencies or {}, {}, _nothing)
+    shared: dict[str, Callable[..., object]] = {
+        "paging": provide_paging,
+        "if_match": provide_if_match,
+        "once": Idempotency().provide,
+    }
+    state: dict[str, Any] = {LIMITS: settings}
+    routers = [Router("/api", handlers)]
+    app = Routes(routers, {**shared, **(dependencies or {})}, state, settings.max_json_bytes, _nothing)
     return Envelope(
         app,
         cors=Cors(settings.cors_origins),

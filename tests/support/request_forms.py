@@ -120,6 +120,7 @@ FORMS: Final = (
     _get("a version that does not exist", b"GET /form HTTP/1.2\r\nhost: a\r\n\r\n"),
     _get("the beginning of HTTP/2", b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"),
     _get("no host", b"GET /form HTTP/1.1\r\n\r\n"),
+    _get("a host with a space", b"GET /form HTTP/1.1\r\nhost: a b\r\n\r\n"),
     _get("two hosts", b"GET /form HTTP/1.1\r\nhost: a\r\nhost: b\r\n\r\n"),
     _get("a NUL", b"GET /form HTTP/1.1\r\nhost: a\r\nx: a\0b\r\n\r\n"),
     _get("a name with a space", b"GET /form HTTP/1.1\r\nhost: a\r\nx y: a\r\n\r\n"),

@@ -73,7 +73,7 @@ PLACES = (
     "tests/evaluation/test_worlds.py",
     "tests/evaluation/ranking/test_power.py",
     "tests/evaluation/test_properties.py",
-    "tests/kit/http/test_validation.py::test_no_value_is_ever_repeated",
+    "tests/http/test_validation.py::test_no_value_is_ever_repeated",
     "tests/providers/local/test_markdown.py",
     "tests/runs/judging/test_combining_recovery.py",
     "tests/runs/tasks/test_stopping_recovery.py",

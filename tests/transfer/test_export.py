@@ -7,7 +7,7 @@ from typing import Any, cast
 
 import httpx
 import pytest
-from litestar.types import ASGIApp
+from starlette.types import ASGIApp
 
 from carrel.errors import Unavailable
 from carrel.kit.processes.worker import Worker

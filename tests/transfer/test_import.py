@@ -17,7 +17,7 @@ from msgspec.structs import replace
 from carrel.config import Settings
 from carrel.contents import store as contents
 from carrel.contents.schemas import Content
-from carrel.kit.concurrency.caller import Caller
+from carrel.http.client_connection import ClientConnection
 from carrel.kit.sqlite.database import Connection
 from carrel.transfer import incoming, package, pieces, upload
 from carrel.transfer.entries import Imported
@@ -351,7 +351,7 @@ async def test_an_import_that_another_one_overtakes_changes_nothing(client: http
 async def test_an_import_whose_client_leaves_ends_and_changes_nothing(
     client: httpx.AsyncClient, host: Host, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    session, leaver = await host.signed_in("reader-0001"), Caller()
+    session, leaver = await host.signed_in("reader-0001"), ClientConnection()
     index = line() + line(id="c2", file="contents/2.md")
     whole = packed(EMPTY | {"contents.jsonl": index, "contents/1.md": b"One.", "contents/2.md": b"Two."})
     create = contents.create
@@ -361,7 +361,7 @@ async def test_an_import_whose_client_leaves_ends_and_changes_nothing(
         return create(*args)
 
     with monkeypatch.context() as patched:
-        patched.setattr("carrel.kit.concurrency.caller.current", lambda: leaver)
+        patched.setattr("carrel.http.client_connection.current", lambda: leaver)
         patched.setattr(contents, "create", created_as_the_client_leaves)
         answer = await imported(client, session, whole)
     assert (answer.status_code, code_of(answer)) == (503, "unavailable")

@@ -12,7 +12,7 @@ import apsw
 import pytest
 
 from carrel.errors import BadInput, DiskFull, Unavailable
-from carrel.kit.concurrency.caller import Caller, served
+from carrel.http.client_connection import ClientConnection, served
 from carrel.kit.concurrency.cancellation import cancel
 from carrel.kit.concurrency.turns import SHORT_SECONDS, Turns
 from carrel.kit.sqlite import database
@@ -364,7 +364,7 @@ async def test_long_work_of_one_user_goes_on_although_another_never_ends(pool: W
 
 
 async def test_a_scan_whose_client_leaves_is_stopped(workspace: Workspace) -> None:
-    client = Caller()
+    client = ClientConnection()
     started = threading.Event()
 
     async def serve() -> None:
@@ -387,7 +387,7 @@ async def test_a_scan_for_a_request_ends_when_it_has_taken_its_processor_time(
     workspace: Workspace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("carrel.vault.workspace.MAX_SCAN_SECONDS", 0.02)
-    Caller().serve(asyncio.current_task())
+    ClientConnection().serve(asyncio.current_task())
     for endless in (lambda conn: count_for_ever(conn, threading.Event()), run_for_ever, count_in_one_step):
         async with asyncio.timeout(60):
             with pytest.raises(ReadTooLong):

@@ -10,12 +10,9 @@ from functools import cache
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from litestar import Request, Router, get
-from litestar.datastructures import State
-from litestar.params import FromPath
-
-from carrel.kit.http.answer import Answer, Header
-from carrel.kit.http.problem import RouteUnknown
+from carrel.http.answers.answer import Answer, Header
+from carrel.http.request import Request
+from carrel.http.requests.routing import Router, RouteUnknown, get
 
 ENTRY: Final = "carrel.js"
 POLICY: Final = (
@@ -49,7 +46,7 @@ class _File(NamedTuple):
     headers: tuple[Header, ...]
 
 
-def browser_routers(folder: Path | None) -> list[Router]:
+def browser_routes(folder: Path | None) -> list[Router]:
     """The route, if a folder is named and the files are there."""
     if folder is None or not (folder / ENTRY).is_file():
         return []
@@ -72,20 +69,20 @@ class BrowserFiles:
         """`/app/` and everything beneath it."""
 
         @get("/", include_in_schema=False)
-        async def read_page(request: Request[None, None, State]) -> Answer[bytes]:
+        async def read_page(request: Request) -> Answer[bytes]:
             return self._answer(_PAGE, request)
 
         @get("/{name:path}", include_in_schema=False)
-        async def read_file(request: Request[None, None, State], name: FromPath[str]) -> Answer[bytes]:
-            return self._answer(name.strip("/"), request)
+        async def read_file(request: Request, name: str) -> Answer[bytes]:
+            return self._answer(name, request)
 
         return Router("/app", route_handlers=[read_page, read_file])
 
-    def _answer(self, name: str, request: Request[None, None, State]) -> Answer[bytes]:
+    def _answer(self, name: str, request: Request) -> Answer[bytes]:
         if name not in self._files:
             raise RouteUnknown
         file = self._file(name)
-        if b"gzip" in dict(request.scope["headers"]).get(b"accept-encoding", b""):
+        if "gzip" in (request.header(b"accept-encoding") or ""):
             headers = (*file.headers, (b"content-encoding", b"gzip"))
             tag = f'"{file.digest}.gzip"'
             return Answer(self._packed(name), media_type=file.media_type, etag=tag, headers=headers)

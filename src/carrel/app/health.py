@@ -6,22 +6,19 @@ from dataclasses import dataclass
 from typing import Final, Literal
 
 import msgspec
-from litestar import Request, Router, get
-from litestar.datastructures import State
-from litestar.types import Scope
 from msgspec import UNSET, UnsetType
 
 from carrel import __version__
 from carrel.auth import guard
 from carrel.errors import CarrelError, Unavailable
+from carrel.http.request import Request
+from carrel.http.requests.describe import raises
+from carrel.http.requests.routing import Router, get
 from carrel.kit.clock import Clock
-from carrel.kit.http.describe import raises
 
 VITALS: Final = "carrel.vitals"
 READY_SECONDS: Final = 2.0
 """How long `service.db` may take to answer. It takes a millisecond, unless the disk hangs."""
-
-_Request = Request[None, None, State]
 
 
 class Probe:
@@ -95,16 +92,16 @@ class SafeToRestart(msgspec.Struct, frozen=True):
 
 
 @get("/health")
-async def read_health(request: _Request) -> Health:
+async def read_health(request: Request) -> Health:
     """Whether the process lives and answers. If it does not, restart it."""
-    vitals: Vitals = request.app.state[VITALS]
+    vitals: Vitals = request.state[VITALS]
     return Health("ok", __version__, int(vitals.clock.monotonic() - vitals.started))
 
 
 @get("/health/ready", opt=raises(NotReady))
-async def read_ready(request: _Request) -> Ready:
+async def read_ready(request: Request) -> Ready:
     """Whether requests can be served: the service is not stopping, and its data folder answers."""
-    vitals: Vitals = request.app.state[VITALS]
+    vitals: Vitals = request.state[VITALS]
     if vitals.stopping.is_set() or not vitals.may_serve():
         raise NotReady
     try:
@@ -116,11 +113,11 @@ async def read_ready(request: _Request) -> Ready:
 
 
 @get("/health/safe-to-restart", guards=[guard.operator_if_named])
-async def read_safe_to_restart(request: _Request, scope: Scope) -> SafeToRestart:
+async def read_safe_to_restart(request: Request) -> SafeToRestart:
     """Whether a restart would interrupt a run; with the plugin or admin secret also how many runs and keys."""
-    vitals: Vitals = request.app.state[VITALS]
+    vitals: Vitals = request.state[VITALS]
     active = vitals.active_runs()
-    if guard.is_operator(scope):
+    if guard.is_operator(request.scope):
         return SafeToRestart(active == 0, active, vitals.cached_keys())
     return SafeToRestart(active == 0)
 

@@ -12,19 +12,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from litestar import Request, Router, get
-from litestar.datastructures import State
-
 from carrel import __version__
 from carrel.app.health import VITALS, Vitals
 from carrel.auth import guard
-from carrel.kit.http.answer import Answer
-from carrel.kit.http.watching.request_metrics import BOUNDS_SECONDS, RequestMetrics
+from carrel.http.answers.answer import Answer
+from carrel.http.request import Request
+from carrel.http.requests.routing import Router, get
+from carrel.http.watching.request_metrics import BOUNDS_SECONDS, RequestMetrics
 
 METERS: Final = "carrel.meters"
 MEDIA_TYPE: Final = "text/plain; version=0.0.4; charset=utf-8"
-
-_Request = Request[None, None, State]
 
 
 @dataclass(frozen=True)
@@ -37,10 +34,10 @@ class Meters:
 
 
 @get("/metrics", guards=[guard.admin], include_in_schema=False)
-async def read_metrics(request: _Request) -> Answer[bytes]:
+async def read_metrics(request: Request) -> Answer[bytes]:
     """Every metric, as it is now."""
-    vitals: Vitals = request.app.state[VITALS]
-    meters: Meters = request.app.state[METERS]
+    vitals: Vitals = request.state[VITALS]
+    meters: Meters = request.state[METERS]
     free_bytes = await asyncio.to_thread(_free_bytes, meters.data_dir)
     used = resource.getrusage(resource.RUSAGE_SELF)
     gauges = {

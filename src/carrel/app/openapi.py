@@ -1,8 +1,4 @@
-"""Builds `openapi.json` from what the routes really check: signatures, guards, msgspec's schemas, the settings.
-
-Litestar's generator is not used: it loses constraints inside `X | None`, does not say that unknown fields are refused,
-and does not know our credentials and errors.
-"""
+"""Builds `openapi.json` from what the routes really check: signatures, guards, msgspec's schemas, the settings."""
 
 import json
 import re
@@ -12,22 +8,20 @@ from types import UnionType
 from typing import Any, Final, Union, get_args, get_origin
 
 import msgspec
-from litestar import Litestar
-from litestar.routes import HTTPRoute
 
 from carrel import __version__
 from carrel.accounts.accounts import MembershipRequired
-from carrel.app.operation import Gate, Operation, Parameter
+from carrel.app.operation import Gate, Operation
 from carrel.auth import guard
 from carrel.auth.programs.scopes import PersonRequired
 from carrel.auth.refusals import TokenRevoked
 from carrel.auth.tokens import TokenExpired, TokenInvalid
 from carrel.config import Settings
 from carrel.errors import CarrelError
-from carrel.kit.http import problem
-from carrel.kit.http.answer import BINARY, JSON
-from carrel.kit.http.body import LIMITS
-from carrel.kit.http.problem import Problem
+from carrel.http.answers import problem
+from carrel.http.answers.answer import BINARY, JSON
+from carrel.http.answers.problem import Problem
+from carrel.http.requests.routing import REQUIRED, Parameter, Routes
 from carrel.vault.pool import KeyNotCached
 
 Json = dict[str, Any]
@@ -63,7 +57,6 @@ SCHEMES: Final[Json] = {
 _REF_PREFIX: Final = "#/components/schemas/"
 _REF: Final = _REF_PREFIX + "{name}"
 _GENERIC: Final = re.compile(r"([A-Za-z]+)_([A-Za-z]+)_")
-_METHODS: Final = frozenset({"GET", "POST", "PUT", "DELETE"})
 _IF_NONE_MATCH: Final[Json] = {
     "name": "If-None-Match",
     "in": "header",
@@ -74,15 +67,14 @@ _IF_NONE_MATCH: Final[Json] = {
 _LIMIT_KEYWORDS: Final = {"string": "maxLength", "array": "maxItems", "object": "maxProperties"}
 
 
-def text(app: Litestar) -> str:
+def text(routes: Routes, settings: Settings) -> str:
     """The document as it is committed and served: sorted, indented, one newline at the end."""
-    return json.dumps(document(app), indent=1, sort_keys=True, ensure_ascii=False) + "\n"
+    return json.dumps(document(routes, settings), indent=1, sort_keys=True, ensure_ascii=False) + "\n"
 
 
-def document(app: Litestar) -> Json:
-    """The OpenAPI 3.1 document of every route of `app`, with the limits of its settings."""
-    settings: Settings = app.state[LIMITS]
-    operations = list(_operations(app))
+def document(routes: Routes, settings: Settings) -> Json:
+    """The OpenAPI 3.1 document of every one of the `routes`, with the limits of the settings."""
+    operations = list(_operations(routes))
     schemas = _Schemas(operations)
     paths: dict[str, Json] = {}
     for operation in operations:
@@ -101,13 +93,10 @@ def document(app: Litestar) -> Json:
     }
 
 
-def _operations(app: Litestar) -> Iterator[Operation]:
+def _operations(routes: Routes) -> Iterator[Operation]:
     """Sorted, so that the document changes only when a route does."""
-    routes = [route for route in app.routes if isinstance(route, HTTPRoute)]
-    for route in sorted(routes, key=lambda route: route.path_format):
-        for method, (handler, _) in sorted(route.route_handler_map.items()):
-            if method in _METHODS and handler.resolve_include_in_schema():
-                yield Operation(route.path_format, method, handler, _GATES)
+    documented = [endpoint for endpoint in routes.endpoints if endpoint.operation.include_in_schema]
+    yield from sorted((Operation(one, _GATES) for one in documented), key=lambda one: (one.path, one.method))
 
 
 class _Schemas:
@@ -194,18 +183,13 @@ def _describe(operation: Operation, schemas: _Schemas) -> Json:
 
 
 def _parameter(parameter: Parameter, schemas: _Schemas) -> Json:
-    schema = schemas.of(parameter.annotation)
-    members = [schema, *schema.get("anyOf", ())]
-    described = [member.pop("description") for member in members if "description" in member]
-    if parameter.place != "path" and "anyOf" in schema:
-        # A parameter that is not sent is null; nobody can send null.
-        rest = [member for member in schema["anyOf"] if member != {"type": "null"}]
-        schema = rest[0] if len(rest) == 1 else {**schema, "anyOf": rest}
-    found: Json = {"name": parameter.name, "in": parameter.place, "schema": schema, "required": parameter.required}
-    if parameter.default is not None:
+    schema = schemas.of(parameter.kind)
+    required = parameter.default is REQUIRED
+    found: Json = {"name": parameter.name, "in": parameter.place, "schema": schema, "required": required}
+    if parameter.default not in (REQUIRED, None):
         schema["default"] = parameter.default
-    if described:
-        found["description"] = described[0]
+    if parameter.description is not None:
+        found["description"] = parameter.description
     return found
 
 

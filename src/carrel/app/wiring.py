@@ -3,13 +3,11 @@
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-
-from litestar import Litestar
+from functools import cache
 
 from carrel.accounts import issuance
 from carrel.app import docs, health, metrics
-from carrel.app.browser import browser_routers
-from carrel.app.framework import framework
+from carrel.app.browser import browser_routes
 from carrel.app.health import Probe, Vitals
 from carrel.app.metrics import Meters
 from carrel.app.services import Services
@@ -27,13 +25,16 @@ from carrel.documents import routes as documents
 from carrel.evaluation import routes as evaluation
 from carrel.generation import routes as generation
 from carrel.github import routes as github
+from carrel.http.requests.body import LIMITS
+from carrel.http.requests.cors import Cors
+from carrel.http.requests.envelope import Envelope
+from carrel.http.requests.idempotency import Idempotency
+from carrel.http.requests.parameters import provide_if_match, provide_paging
+from carrel.http.requests.routing import Router, Routes
+from carrel.http.watching.access_log import AccessLog
+from carrel.http.watching.request_metrics import RequestMetrics
 from carrel.judges import routes as judges
 from carrel.kit.clock import Clock, SystemClock
-from carrel.kit.http.body import LIMITS
-from carrel.kit.http.cors import Cors
-from carrel.kit.http.envelope import Envelope
-from carrel.kit.http.watching.access_log import AccessLog
-from carrel.kit.http.watching.request_metrics import RequestMetrics
 from carrel.metering import routes as metering
 from carrel.models import price_routes as model_prices
 from carrel.models import routes as models
@@ -101,132 +102,27 @@ ROUTERS = (
 )
 
 
-class CompiledRoutes:
-    """Every route of the service, and a place for the service itself.
-
-    Compiling takes a quarter of a second and depends on two settings only, `max_json_bytes` and `app_dir`. A process
-    that starts one service after the other, as tests do, compiles once and passes the routes to each `create_app`.
-    """
-
-    _settings: Settings
-    _services: Services
-    _streams: Streams
-    _imports: Imports
-    _recent: RecentLists
-    _key_tests: KeyTests
-    _stopping: asyncio.Event
-
-    def __init__(self, settings: Settings) -> None:
-        self.app = framework(
-            settings,
-            ROUTERS,
-            {
-                "workspace": guard.provide_workspace,
-                "user": guard.provide_user,
-                "session": guard.provide_session,
-                "signed_in": guard.provide_signed_in,
-                "settings": lambda: self._settings,
-                "accounts": lambda: self._services.accounts,
-                "service": lambda: self._services.service,
-                "sessions": lambda: self._services.sessions,
-                "sign_out": lambda: self._services.sign_out,
-                "program_keys": lambda: self._services.program_keys,
-                "program_sign_in": lambda: self._services.program_sign_in,
-                "users": lambda: self._services.users,
-                "registry": lambda: self._services.registry,
-                "imports": lambda: self._imports,
-                "recent": lambda: self._recent,
-                "key_tests": lambda: self._key_tests,
-                "timezone": provide_timezone,
-                "system_keys": lambda: self._services.system_keys,
-                "workers": lambda: self._services.report_workers,
-                "compiler": lambda: self._services.compiler,
-                "limiter": lambda: self._services.limiter,
-                "caller": lambda: self._services.caller,
-                "github": lambda: self._services.github,
-                "intake": lambda: self._services.intake,
-                "tables": lambda: self._services.tables,
-                "room": lambda: self._services.room,
-                "engine": lambda: self._services.engine,
-                "exports": lambda: self._services.exports,
-                "streams": lambda: self._streams,
-                "judge_checks": lambda: self._services.judge_checks,
-                "signer": lambda: self._services.signer,
-                "live_backup": lambda: self._services.live_backup,
-            },
-            {},
-            self._lifespan,
-            beside=browser_routers(settings.app_dir),
-        )
-
-    def serve(
-        self, settings: Settings, services: Services, clock: Clock, requests: RequestMetrics, stopping: asyncio.Event
-    ) -> None:
-        """Answer the requests that come from now on out of `services`, and start and stop these with the lifespan."""
-        self._settings = settings
-        self._services = services
-        self._streams = Streams(services.pool, services.engine.hub, clock, stopping)
-        self._imports = Imports()
-        self._recent = RecentLists(clock)
-        self._key_tests = KeyTests(clock)
-        self._stopping = stopping
-        vitals = Vitals(
-            clock,
-            clock.monotonic(),
-            active_runs=lambda: services.engine.active_runs,
-            cached_keys=lambda: len(services.keyring),
-            stopping=stopping,
-            may_serve=services.may_serve,
-            disk=Probe(lambda: services.service.run(issuance.latest)),
-        )
-        self.app.state.clear()
-        self.app.state.update(
-            {
-                LIMITS: settings,
-                health.VITALS: vitals,
-                metrics.METERS: Meters(requests, lambda: len(services.pool), settings.data_dir),
-                guard.STATE: services.gatekeeper,
-            }
-        )
-
-    @asynccontextmanager
-    async def _lifespan(self, _: Litestar) -> AsyncIterator[None]:
-        services, stopping = self._services, self._stopping
-        pausing = asyncio.create_task(_pause(services, stopping))
-        try:
-            await services.start()
-            yield
-        finally:
-            if not stopping.is_set():
-                pausing.cancel()
-            await asyncio.wait([pausing])
-            await services.stop()
-
-
 def create_app(
     settings: Settings,
     *,
     clock: Clock | None = None,
     tls: bool = False,
     stopping: asyncio.Event | None = None,
-    routes: CompiledRoutes | None = None,
     credentials: Credentials | None = None,
 ) -> Envelope:
     """The service as an ASGI application. Its lifespan opens and closes everything that it holds.
 
     `tls` says that browsers reach it by HTTPS only. `stopping` is set when the process is told to end: then event
-    streams end and runs pause, before the server waits for its clients and the lifespan ends. `routes` were compiled
-    for the same `max_json_bytes` and `app_dir`, and no other service is running behind them. `credentials` are those
+    streams end and runs pause, before the server waits for its clients and the lifespan ends. `credentials` are those
     of the settings; whoever passes them can replace them while the service runs.
     """
     clock = clock or SystemClock()
-    routes = routes or CompiledRoutes(settings)
+    stopping = stopping or asyncio.Event()
     requests = RequestMetrics()
     services = Services(settings, clock, credentials or Credentials.of(settings))
-    routes.serve(settings, services, clock, requests, stopping or asyncio.Event())
     log = AccessLog(clock) if settings.log_level in {"debug", "info"} else None
     return Envelope(
-        routes.app,
+        _routes(settings, services, clock, requests, stopping),
         cors=Cors(settings.cors_origins),
         tls=tls,
         clock=clock,
@@ -235,6 +131,85 @@ def create_app(
         reserve=services.reserve,
         fence=services.membership.fence if services.membership else None,
     )
+
+
+def _routes(
+    settings: Settings, services: Services, clock: Clock, requests: RequestMetrics, stopping: asyncio.Event
+) -> Routes:
+    streams = Streams(services.pool, services.engine.hub, clock, stopping)
+    imports, recent, key_tests = Imports(), RecentLists(clock), KeyTests(clock)
+    vitals = Vitals(
+        clock,
+        clock.monotonic(),
+        active_runs=lambda: services.engine.active_runs,
+        cached_keys=lambda: len(services.keyring),
+        stopping=stopping,
+        may_serve=services.may_serve,
+        disk=Probe(lambda: services.service.run(issuance.latest)),
+    )
+    routes = Routes(
+        [Router("/api", ROUTERS), *browser_routes(settings.app_dir)],
+        {
+            "paging": provide_paging,
+            "if_match": provide_if_match,
+            "once": Idempotency().provide,
+            "workspace": guard.provide_workspace,
+            "user": guard.provide_user,
+            "session": guard.provide_session,
+            "signed_in": guard.provide_signed_in,
+            "timezone": provide_timezone,
+            "settings": lambda: settings,
+            "streams": lambda: streams,
+            "imports": lambda: imports,
+            "recent": lambda: recent,
+            "key_tests": lambda: key_tests,
+            "accounts": lambda: services.accounts,
+            "service": lambda: services.service,
+            "sessions": lambda: services.sessions,
+            "sign_out": lambda: services.sign_out,
+            "program_keys": lambda: services.program_keys,
+            "program_sign_in": lambda: services.program_sign_in,
+            "users": lambda: services.users,
+            "registry": lambda: services.registry,
+            "system_keys": lambda: services.system_keys,
+            "workers": lambda: services.report_workers,
+            "compiler": lambda: services.compiler,
+            "limiter": lambda: services.limiter,
+            "caller": lambda: services.caller,
+            "github": lambda: services.github,
+            "intake": lambda: services.intake,
+            "tables": lambda: services.tables,
+            "room": lambda: services.room,
+            "engine": lambda: services.engine,
+            "exports": lambda: services.exports,
+            "judge_checks": lambda: services.judge_checks,
+            "signer": lambda: services.signer,
+            "live_backup": lambda: services.live_backup,
+        },
+        {
+            LIMITS: settings,
+            health.VITALS: vitals,
+            metrics.METERS: Meters(requests, lambda: len(services.pool), settings.data_dir),
+            guard.STATE: services.gatekeeper,
+            docs.DESCRIBED: cache(lambda: docs.describe(routes, settings)),
+        },
+        settings.max_json_bytes,
+        lambda: _lifespan(services, stopping),
+    )
+    return routes
+
+
+@asynccontextmanager
+async def _lifespan(services: Services, stopping: asyncio.Event) -> AsyncIterator[None]:
+    pausing = asyncio.create_task(_pause(services, stopping))
+    try:
+        await services.start()
+        yield
+    finally:
+        if not stopping.is_set():
+            pausing.cancel()
+        await asyncio.wait([pausing])
+        await services.stop()
 
 
 async def _pause(services: Services, stopping: asyncio.Event) -> None:

@@ -1,16 +1,13 @@
 """The guards that run before every route, and the objects that they pass to it.
 
-A guard runs before the service reads the body. All guards are `async`, because Litestar would run a plain function in a
-thread. `session` puts a leased workspace into the scope; the outermost layer of the app releases it after the answer.
+A guard runs before the service reads the body. `session` puts a leased workspace into the scope; the outermost layer
+of the app releases it after the answer.
 """
 
 import hmac
 from dataclasses import dataclass
-from typing import Any
 
-from litestar.connection import ASGIConnection
-from litestar.handlers.base import BaseRouteHandler
-from litestar.types import Scope
+from starlette.types import Scope
 
 from carrel.accounts.accounts import MembershipRequired
 from carrel.auth.credentials import Credentials
@@ -20,16 +17,13 @@ from carrel.auth.programs.tokens import ProgramClaims
 from carrel.auth.session import Session, User
 from carrel.auth.sessions import Sessions
 from carrel.errors import CarrelError, Forbidden, Unauthorized
-from carrel.kit.concurrency.caller import Caller
-from carrel.kit.http.answer import CALLER
-from carrel.kit.http.body import keep_pieces
-from carrel.kit.http.envelope import RELEASE
-from carrel.kit.http.fenced import USER
-from carrel.kit.http.in_flight import IN_FLIGHT, PASSAGE, InFlight
+from carrel.http.answers.fenced import USER
+from carrel.http.client_connection import CLIENT, ClientConnection
+from carrel.http.in_flight import IN_FLIGHT, PASSAGE, InFlight
+from carrel.http.request import Request
+from carrel.http.requests.envelope import RELEASE
 from carrel.vault.keyring import UserUuid
 from carrel.vault.workspace import Workspace
-
-_Connection = ASGIConnection[Any, Any, Any, Any]
 
 STATE = "carrel.gatekeeper"
 
@@ -85,68 +79,66 @@ class Gatekeeper:
     free_is_full: bool
 
 
-async def session(connection: _Connection, handler: BaseRouteHandler) -> None:
+async def session(request: Request) -> None:
     """A valid session token: the user and a leased workspace stand ready. A program needs the scope of the route."""
-    await _sign_in(connection, handler)
+    await _sign_in(request)
 
 
-async def full(connection: _Connection, handler: BaseRouteHandler) -> None:
+async def full(request: Request) -> None:
     """A valid session token of a user who may create, change and execute."""
-    user = await _sign_in(connection, handler)
-    if user.membership == "free" and not _gatekeeper(connection).free_is_full:
+    user = await _sign_in(request)
+    if user.membership == "free" and not _gatekeeper(request).free_is_full:
         raise MembershipRequired
 
 
-async def plugin(connection: _Connection, _: BaseRouteHandler) -> None:
+async def plugin(request: Request) -> None:
     """Require a plugin secret; two may be in force during a rotation. The request may carry a key."""
-    presented = _header(connection, b"x-svc-plugin-secret")
+    presented = request.credential(b"x-svc-plugin-secret")
     if presented is None:
         raise PluginSecretMissing
-    if not _equals_any(presented, _gatekeeper(connection).credentials.plugin):
+    if not _equals_any(presented, _gatekeeper(request).credentials.plugin):
         raise PluginSecretInvalid
-    scope: dict[str, Any] = connection.scope  # type: ignore[assignment]  # ASGI lets an application add keys
-    scope[RELEASE] = keep_pieces(connection)
+    request.scope[RELEASE] = request.forget
 
 
-async def secret_in_body(connection: _Connection, _: BaseRouteHandler) -> None:
+async def secret_in_body(request: Request) -> None:
     """Let everybody in: the credential is in the body, which is overwritten at the end."""
-    scope: dict[str, Any] = connection.scope  # type: ignore[assignment]  # ASGI lets an application add keys
-    scope[RELEASE] = keep_pieces(connection)
+    request.scope[RELEASE] = request.forget
 
 
-async def admin(connection: _Connection, _: BaseRouteHandler) -> None:
+async def admin(request: Request) -> None:
     """The admin secret."""
-    secret = _gatekeeper(connection).credentials.admin
+    secret = _gatekeeper(request).credentials.admin
     if secret is None:
         raise AdminDisabled
-    presented = _header(connection, b"x-svc-admin-secret")
+    presented = request.credential(b"x-svc-admin-secret")
     if presented is None:
         raise AdminSecretMissing
     if not _equals_any(presented, (secret,)):
         raise AdminSecretInvalid
 
 
-async def plugin_or_admin(connection: _Connection, handler: BaseRouteHandler) -> None:
+async def plugin_or_admin(request: Request) -> None:
     """Require the host or the operator; a request with an admin secret is checked as the operator's."""
-    if _header(connection, b"x-svc-admin-secret") is not None:
-        await admin(connection, handler)
+    if request.credential(b"x-svc-admin-secret") is not None:
+        await admin(request)
     else:
-        await plugin(connection, handler)
+        await plugin(request)
 
 
-async def session_or_plugin(connection: _Connection, handler: BaseRouteHandler) -> None:
+async def session_or_plugin(request: Request) -> None:
     """The user, also while no key is in memory, or the host; a request with a plugin secret is checked as the host's.
 
     No workspace is leased: a sign-out must not wait for the end of its own request.
     """
-    if _header(connection, b"x-svc-plugin-secret") is not None:
-        await plugin(connection, handler)
+    if request.credential(b"x-svc-plugin-secret") is not None:
+        await plugin(request)
         return
-    token = _header(connection, b"x-svc-session-token")
+    token = request.credential(b"x-svc-session-token")
     if token is None:
         raise TokenMissing
-    scope: dict[str, Any] = connection.scope  # type: ignore[assignment]  # ASGI lets an application add keys
-    sessions = _gatekeeper(connection).sessions
+    scope = request.scope
+    sessions = _gatekeeper(request).sessions
     claims = sessions.claims_of(token)
     scope[USER] = claims.uuid
     await sessions.require_in_force(claims)
@@ -155,11 +147,11 @@ async def session_or_plugin(connection: _Connection, handler: BaseRouteHandler) 
     scope["carrel.signed_in"] = UserUuid(claims.uuid)
 
 
-async def operator_if_named(connection: _Connection, handler: BaseRouteHandler) -> None:
+async def operator_if_named(request: Request) -> None:
     """Let everybody in; whoever presents a plugin or admin secret is checked, and then `is_operator`."""
-    if any(_header(connection, name) is not None for name in (b"x-svc-plugin-secret", b"x-svc-admin-secret")):
-        await plugin_or_admin(connection, handler)
-        connection.scope["carrel.operator"] = True  # type: ignore[typeddict-unknown-key]  # as above
+    if any(request.credential(name) is not None for name in (b"x-svc-plugin-secret", b"x-svc-admin-secret")):
+        await plugin_or_admin(request)
+        request.scope["carrel.operator"] = True
 
 
 def is_operator(scope: Scope) -> bool:
@@ -167,45 +159,45 @@ def is_operator(scope: Scope) -> bool:
     return "carrel.operator" in scope
 
 
-def provide_signed_in(scope: Scope) -> UserUuid | None:
+def provide_signed_in(request: Request) -> UserUuid | None:
     """The user whom the session token names; `None` if the host sent the request."""
-    found: UserUuid | None = scope.get("carrel.signed_in")  # type: ignore[assignment]  # put there by the guard
+    found: UserUuid | None = request.scope.get("carrel.signed_in")
     return found
 
 
-def provide_workspace(scope: Scope) -> Workspace:
+def provide_workspace(request: Request) -> Workspace:
     """The workspace that the guard leased."""
-    workspace: Workspace = scope["carrel.workspace"]  # type: ignore[typeddict-item]  # put there by the guard
+    workspace: Workspace = request.scope["carrel.workspace"]
     return workspace
 
 
-def provide_session(scope: Scope) -> Session:
+def provide_session(request: Request) -> Session:
     """The checked session."""
-    checked: Session = scope["carrel.session"]  # type: ignore[typeddict-item]  # put there by the guard
+    checked: Session = request.scope["carrel.session"]
     return checked
 
 
-def provide_user(scope: Scope) -> User:
+def provide_user(request: Request) -> User:
     """The user who sent the request."""
-    return provide_session(scope).user
+    return provide_session(request).user
 
 
-async def _sign_in(connection: _Connection, handler: BaseRouteHandler) -> User:
-    token = _header(connection, b"x-svc-session-token")
+async def _sign_in(request: Request) -> User:
+    token = request.credential(b"x-svc-session-token")
     if token is None:
         raise TokenMissing
-    sessions = _gatekeeper(connection).sessions
+    sessions = _gatekeeper(request).sessions
     checked, workspace = await sessions.authenticate(token)
-    scope: dict[str, Any] = connection.scope  # type: ignore[assignment]  # ASGI lets an application add keys
+    scope = request.scope
     scope["carrel.session"] = checked
     scope["carrel.workspace"] = workspace
     scope[USER] = checked.user.uuid
     scope[RELEASE] = lambda: sessions.pool.release(workspace)
     if checked.scopes is not None:
-        scopes.require(checked.scopes, handler.opt.get(scopes.NEEDS))
+        scopes.require(checked.scopes, request.opt.get(scopes.NEEDS))
     in_flight: InFlight | None = scope.get(IN_FLIGHT)
     if in_flight is not None:
-        caller: Caller | None = scope.get(CALLER)
+        caller: ClientConnection | None = scope.get(CLIENT)
         try:
             passage = in_flight.enter(checked.user.uuid, None if caller is None else caller.drop)
         except CarrelError:
@@ -216,15 +208,9 @@ async def _sign_in(connection: _Connection, handler: BaseRouteHandler) -> User:
     return checked.user
 
 
-def _gatekeeper(connection: _Connection) -> Gatekeeper:
-    gatekeeper: Gatekeeper = connection.app.state[STATE]
+def _gatekeeper(request: Request) -> Gatekeeper:
+    gatekeeper: Gatekeeper = request.state[STATE]
     return gatekeeper
-
-
-def _header(connection: _Connection, name: bytes) -> bytes | None:
-    """The header as the client sent it; `None` if it is missing or sent more than once."""
-    values = [value for key, value in connection.scope["headers"] if key == name]
-    return values[0] if len(values) == 1 and values[0] else None
 
 
 def _equals_any(presented: bytes, secrets: tuple[bytes, ...]) -> bool:

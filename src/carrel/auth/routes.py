@@ -3,10 +3,7 @@
 A user signs out here as well, and sees and ends sessions at `/users/me/sessions`.
 """
 
-from litestar import Router, delete, get, post
-from litestar.di import NamedDependency
-from litestar.params import FromPath, JSONBody
-from litestar.types import Scope
+from starlette.types import Scope
 
 from carrel.accounts.accounts import UserUnknown
 from carrel.auth import guard
@@ -27,45 +24,47 @@ from carrel.auth.sessions import Sessions
 from carrel.auth.sign_out import SessionUnknown, SignOut
 from carrel.auth.tokens import LIFETIME_SECONDS
 from carrel.errors import BadInput
+from carrel.http.answers.fenced import USER
+from carrel.http.request import Request
+from carrel.http.requests.describe import raises
+from carrel.http.requests.routing import Router, delete, get, post
 from carrel.kit.clock import rfc3339
-from carrel.kit.http.describe import raises
-from carrel.kit.http.fenced import USER
 from carrel.kit.sqlite.database import Damaged, KeyRejected, Missing
 from carrel.vault.keyring import UserUuid
 from carrel.vault.pool import KeyNotCached
 
 
 @post("/login", status_code=200, opt=raises(NotProvisioned, KeyRejected, Missing, Damaged))
-async def login(data: JSONBody[LoginIn], scope: Scope, sessions: NamedDependency[Sessions]) -> SessionOut:
+async def login(data: LoginIn, request: Request, sessions: Sessions) -> SessionOut:
     """Open the user's database with the key, creating it at the first login; returns a session token."""
-    return SessionOut(await sessions.login(_about(data.uuid, scope), key_from(data.db_key_hex)))
+    return SessionOut(await sessions.login(_about(data.uuid, request.scope), key_from(data.db_key_hex)))
 
 
 @post("/refresh", status_code=200, opt=raises(KeyNotCached))
-async def refresh(data: JSONBody[RefreshIn], scope: Scope, sessions: NamedDependency[Sessions]) -> SessionOut:
+async def refresh(data: RefreshIn, request: Request, sessions: Sessions) -> SessionOut:
     """A new session token, as long as the key is in memory; the database is not opened."""
-    return SessionOut(await sessions.refresh(_about(data.uuid, scope)))
+    return SessionOut(await sessions.refresh(_about(data.uuid, request.scope)))
 
 
 @post("/rekey", status_code=200, opt=raises(NotProvisioned, KeyRejected, OldKeyRequired, WorkspaceAbsent))
-async def rekey(data: JSONBody[RekeyIn], scope: Scope, sessions: NamedDependency[Sessions]) -> SessionOut:
+async def rekey(data: RekeyIn, request: Request, sessions: Sessions) -> SessionOut:
     """Re-encrypt the user's database with a new key; every earlier session ends."""
     old_key = key_from(data.old_db_key_hex) if data.old_db_key_hex is not None else None
-    return SessionOut(await sessions.rekey(_about(data.uuid, scope), key_from(data.new_db_key_hex), old_key))
+    return SessionOut(await sessions.rekey(_about(data.uuid, request.scope), key_from(data.new_db_key_hex), old_key))
 
 
 @post("/logout", guards=[guard.session_or_plugin], status_code=204, opt=scopes.PERSON | raises(UserUnknown))
 async def logout(
-    scope: Scope,
-    sign_out: NamedDependency[SignOut],
-    signed_in: NamedDependency[UserUuid | None],
-    data: JSONBody[LogoutIn | None] = None,
+    request: Request,
+    sign_out: SignOut,
+    signed_in: UserUuid | None,
+    data: LogoutIn | None = None,
 ) -> None:
     """End all sessions of the user. The key leaves the memory, or does so when the user's runs under way have ended.
 
     The host names the user in the body. With a session token no body is needed.
     """
-    named = _about(data.uuid, scope) if data is not None else signed_in
+    named = _about(data.uuid, request.scope) if data is not None else signed_in
     if named is None:
         raise BadInput.at("uuid", "is required")
     if signed_in not in (None, named):
@@ -74,7 +73,7 @@ async def logout(
 
 
 @get("", guards=[guard.session], opt=scopes.PERSON)
-async def list_sessions(session: NamedDependency[Session], sign_out: NamedDependency[SignOut]) -> OpenSessions:
+async def list_sessions(session: Session, sign_out: SignOut) -> OpenSessions:
     """The user's sessions. Each login and each refresh begins one, which ends after an hour by itself."""
     known, complete = sign_out.open(session)
     this_one = session.expires_at - LIFETIME_SECONDS
@@ -94,16 +93,14 @@ async def list_sessions(session: NamedDependency[Session], sign_out: NamedDepend
 
 
 @delete("/{number:int}", guards=[guard.session], opt=scopes.PERSON | raises(SessionUnknown))
-async def end_session(
-    number: FromPath[int], session: NamedDependency[Session], sign_out: NamedDependency[SignOut]
-) -> None:
+async def end_session(number: int, session: Session, sign_out: SignOut) -> None:
     """End one session, also the present one. The key stays in memory."""
     await sign_out.end_one(session.user.uuid, number)
 
 
 def _about(uuid: str, scope: Scope) -> UserUuid:
     """The user whom the request is about; the access log shows the end of the uuid."""
-    scope[USER] = uuid  # type: ignore[typeddict-unknown-key]  # ASGI lets an application add keys
+    scope[USER] = uuid
     return UserUuid(uuid)
 
 

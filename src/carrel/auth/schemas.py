@@ -6,8 +6,8 @@ import msgspec
 from msgspec import Meta
 
 from carrel.auth.tokens import LIFETIME_SECONDS
+from carrel.http.requests.schema import Hidden, In, UserUuid
 from carrel.kit.clock import Time
-from carrel.kit.http.schema import Hidden, In, UserUuid
 from carrel.kit.sqlite.database import wipe
 
 KeyHex = Annotated[

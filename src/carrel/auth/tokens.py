@@ -10,7 +10,7 @@ import msgspec
 from msgspec import Meta
 
 from carrel.errors import Unauthorized
-from carrel.kit.http.schema import UserUuid
+from carrel.http.requests.schema import UserUuid
 
 T = TypeVar("T")
 

@@ -10,7 +10,7 @@ from carrel.checks import work
 from carrel.checks.definition import Check
 from carrel.checks.work import MAX_SCHEMA_BYTES, MESSAGES, Found, Kind, Tried
 from carrel.errors import BadInput, FieldError, Unavailable
-from carrel.kit.http.validation import join
+from carrel.http.requests.validation import join
 from carrel.kit.processes.jobs import MIB, Bounds, WorkerDied, WorkerError
 from carrel.kit.processes.pool import WorkerPool
 from carrel.kit.sqlite.json_text import as_json

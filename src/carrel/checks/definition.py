@@ -7,7 +7,7 @@ import msgspec
 from msgspec import Meta
 
 from carrel.errors import FieldError
-from carrel.kit.http.schema import In
+from carrel.http.requests.schema import In
 
 CheckKind = Literal[
     "contains",

@@ -11,7 +11,7 @@ import jsonschema_rs
 import msgspec
 
 from carrel.checks.work import MAX_SCHEMA_DEPTH, MAX_SCHEMA_PATTERNS, Found
-from carrel.kit.http.validation import join, name_of
+from carrel.http.requests.validation import join, name_of
 
 _PATTERN_BYTES: Final = 1024 * 1024
 """For the program of one pattern, which takes up to 10 ms to compile, and for what it learns while it searches."""

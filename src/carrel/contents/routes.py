@@ -2,10 +2,6 @@
 
 from typing import Annotated
 
-from litestar import Router, delete, get, post, put
-from litestar.di import NamedDependency
-from litestar.params import FromPath, JSONBody, PathParameter, QueryParameter
-
 from carrel.auth import guard
 from carrel.auth.programs import scopes
 from carrel.config import Settings
@@ -27,33 +23,32 @@ from carrel.contents.schemas import (
 )
 from carrel.contents.search import Filters
 from carrel.contents.store import ContentInUse
-from carrel.kit.http.answer import Answer, tagged
-from carrel.kit.http.describe import raises
-from carrel.kit.http.etag import IfMatch
+from carrel.http.answers.answer import Answer, tagged
+from carrel.http.answers.etag import IfMatch
+from carrel.http.requests.describe import raises
+from carrel.http.requests.routing import Path, Query, Router, delete, get, post, put
 from carrel.kit.sqlite.paging import Page, Paging
 from carrel.vault.ids import ContentId
 from carrel.vault.workspace import Workspace
 
-PathVersion = Annotated[int, PathParameter(ge=1, lt=1 << 31)]
+PathVersion = Annotated[int, Path(ge=1, lt=1 << 31)]
 
 
 @post("", guards=[guard.full], opt=scopes.WRITE)
-async def create_content(
-    data: JSONBody[ContentIn], workspace: NamedDependency[Workspace], settings: NamedDependency[Settings]
-) -> Answer[Content]:
+async def create_content(data: ContentIn, workspace: Workspace, settings: Settings) -> Answer[Content]:
     """Save a new content."""
     return tagged(await workspace.write(store.create, data, settings))
 
 
 @get("", guards=[guard.session], opt=scopes.READ)
 async def list_contents(
-    workspace: NamedDependency[Workspace],
-    paging: NamedDependency[Paging],
-    kind: Annotated[ContentType | None, QueryParameter(name="type", description="Only this type.")] = None,
-    tag: Annotated[str | None, QueryParameter(max_length=50, description="Only with this tag.")] = None,
+    workspace: Workspace,
+    paging: Paging,
+    kind: Annotated[ContentType | None, Query(name="type", description="Only this type.")] = None,
+    tag: Annotated[str | None, Query(max_length=50, description="Only with this tag.")] = None,
     q: Annotated[
         str | None,
-        QueryParameter(
+        Query(
             max_length=200,
             description="Only with words that begin with each of these. "
             "In a body, a word of one or two letters has to be there as it is.",
@@ -68,21 +63,19 @@ async def list_contents(
 
 
 @get("/counts", guards=[guard.session], opt=scopes.READ)
-async def count_contents(workspace: NamedDependency[Workspace]) -> ContentCounts:
+async def count_contents(workspace: Workspace) -> ContentCounts:
     """How many contents there are, in all and of each type."""
     return await workspace.scan(store.counts)
 
 
 @post("/criteria-rows", guards=[guard.session], status_code=200, opt=scopes.READ)
-async def read_criteria(
-    data: JSONBody[CriteriaIn], workspace: NamedDependency[Workspace], settings: NamedDependency[Settings]
-) -> CriteriaRows:
+async def read_criteria(data: CriteriaIn, workspace: Workspace, settings: Settings) -> CriteriaRows:
     """Criteria in YAML as rows, each value as it was written. Nothing is saved, and the values are not checked."""
     return await workspace.scan(lambda _: criteria.rows(data.body, settings.max_criteria_bytes))
 
 
 @get("/{content_id:str}", guards=[guard.session], opt=scopes.READ)
-async def read_content(content_id: FromPath[ContentId], workspace: NamedDependency[Workspace]) -> Answer[Content]:
+async def read_content(content_id: ContentId, workspace: Workspace) -> Answer[Content]:
     """One content with its body."""
     content = workspace.read(store.get_short, content_id)
     if content is None:
@@ -92,20 +85,18 @@ async def read_content(content_id: FromPath[ContentId], workspace: NamedDependen
 
 @put("/{content_id:str}", guards=[guard.full], opt=scopes.WRITE | raises(VariableCycle))
 async def replace_content(
-    content_id: FromPath[ContentId],
-    data: JSONBody[ContentChange],
-    workspace: NamedDependency[Workspace],
-    settings: NamedDependency[Settings],
-    if_match: NamedDependency[IfMatch],
+    content_id: ContentId,
+    data: ContentChange,
+    workspace: Workspace,
+    settings: Settings,
+    if_match: IfMatch,
 ) -> Answer[Content]:
     """Save a new version; earlier ones stay readable, and the type cannot change."""
     return tagged(await workspace.write(store.replace, content_id, data, if_match, settings))
 
 
 @delete("/{content_id:str}", guards=[guard.session], opt=scopes.WRITE | raises(ContentInUse))
-async def delete_content(
-    content_id: FromPath[ContentId], workspace: NamedDependency[Workspace], if_match: NamedDependency[IfMatch]
-) -> None:
+async def delete_content(content_id: ContentId, workspace: Workspace, if_match: IfMatch) -> None:
     """Remove a content with all its versions, unless a preset or another content uses it."""
     await workspace.write(store.delete, content_id, if_match)
 
@@ -117,35 +108,29 @@ async def delete_content(
     opt=scopes.READ | raises(VariableCycle, VariableDepth, ResultTooLarge, ResolveBudget),
 )
 async def resolve_content(
-    content_id: FromPath[ContentId],
-    data: JSONBody[ResolveIn],
-    workspace: NamedDependency[Workspace],
-    settings: NamedDependency[Settings],
+    content_id: ContentId,
+    data: ResolveIn,
+    workspace: Workspace,
+    settings: Settings,
 ) -> Answer[Resolution]:
     """The body as a run would see it: every placeholder replaced once. Nothing is saved."""
     return Answer.of_pieces(await workspace.scan(store.shown, content_id, data.variables, settings))
 
 
 @post("/{content_id:str}/duplicate", guards=[guard.full], opt=scopes.WRITE)
-async def duplicate_content(
-    content_id: FromPath[ContentId], workspace: NamedDependency[Workspace], settings: NamedDependency[Settings]
-) -> Answer[Content]:
+async def duplicate_content(content_id: ContentId, workspace: Workspace, settings: Settings) -> Answer[Content]:
     """A copy of the current version."""
     return tagged(await workspace.write(store.duplicate, content_id, settings))
 
 
 @get("/{content_id:str}/versions", guards=[guard.session], opt=scopes.READ)
-async def list_versions(
-    content_id: FromPath[ContentId], workspace: NamedDependency[Workspace], paging: NamedDependency[Paging]
-) -> Page[VersionSummary]:
+async def list_versions(content_id: ContentId, workspace: Workspace, paging: Paging) -> Page[VersionSummary]:
     """The versions, newest first, the present one included."""
     return workspace.read(versions.page, content_id, paging)
 
 
 @get("/{content_id:str}/versions/{version:int}", guards=[guard.session], opt=scopes.READ)
-async def read_version(
-    content_id: FromPath[ContentId], version: PathVersion, workspace: NamedDependency[Workspace]
-) -> Answer[Content]:
+async def read_version(content_id: ContentId, version: PathVersion, workspace: Workspace) -> Answer[Content]:
     """The content as it was when this version was saved."""
     return tagged(await workspace.scan(versions.get, content_id, version))
 

@@ -5,8 +5,8 @@ from typing import Annotated, Literal, get_args
 import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
+from carrel.http.requests.schema import CriteriaText, Description, In, Name, Tags, Text, limited
 from carrel.kit.clock import Time
-from carrel.kit.http.schema import CriteriaText, Description, In, Name, Tags, Text, limited
 from carrel.vault.ids import ContentId
 
 ContentType = Literal[

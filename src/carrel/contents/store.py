@@ -21,8 +21,7 @@ from carrel.contents.schemas import (
     Resolution,
 )
 from carrel.errors import BadInput, Conflict, FieldError, NotFound
-from carrel.kit.http.etag import IfMatch
-from carrel.kit.http.read_only import require_unchanged
+from carrel.http.answers.etag import IfMatch, require_unchanged
 from carrel.kit.json_pieces import JsonPieces
 from carrel.kit.sqlite.database import Connection
 from carrel.kit.sqlite.json_text import as_json

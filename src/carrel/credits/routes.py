@@ -3,10 +3,6 @@
 from functools import partial
 from typing import Annotated
 
-from litestar import Router, get, post
-from litestar.di import NamedDependency
-from litestar.params import JSONBody, QueryParameter
-
 from carrel.accounts.accounts import Accounts, UserUnknown
 from carrel.accounts.service import ServiceDatabase
 from carrel.auth import guard
@@ -14,42 +10,39 @@ from carrel.auth.programs import scopes
 from carrel.auth.session import User
 from carrel.credits import ledger, write_offs
 from carrel.credits.schemas import AddIn, Balance, LedgerEntry, WriteOffs
-from carrel.kit.http.answer import Answer
-from carrel.kit.http.days import FromDay, ToDay
-from carrel.kit.http.describe import raises
-from carrel.kit.http.idempotency import Once
+from carrel.http.answers.answer import Answer
+from carrel.http.requests.describe import raises
+from carrel.http.requests.idempotency import Once
+from carrel.http.requests.parameters import FromDay, ToDay
+from carrel.http.requests.routing import Query, Router, get, post
 from carrel.kit.sqlite.paging import Page, Paging
 
 
 @get("", guards=[guard.session], opt=scopes.READ)
-async def read_balance(user: NamedDependency[User], accounts: NamedDependency[Accounts]) -> Balance:
+async def read_balance(user: User, accounts: Accounts) -> Balance:
     """The user's balance."""
     return await accounts.recall(user.uuid, ledger.balance)
 
 
 @get("/ledger", guards=[guard.session], opt=scopes.READ)
-async def list_ledger(
-    user: NamedDependency[User], accounts: NamedDependency[Accounts], paging: NamedDependency[Paging]
-) -> Page[LedgerEntry]:
+async def list_ledger(user: User, accounts: Accounts, paging: Paging) -> Page[LedgerEntry]:
     """Every change of the balance, newest first."""
     return await accounts.read(user.uuid, ledger.entries, paging)
 
 
 @post("/add", guards=[guard.plugin], status_code=200, opt=raises(UserUnknown))
-async def add_credits(
-    data: JSONBody[AddIn], accounts: NamedDependency[Accounts], once: NamedDependency[Once]
-) -> Answer[Balance]:
+async def add_credits(data: AddIn, accounts: Accounts, once: Once) -> Answer[Balance]:
     """Add credits to a user's balance."""
     return await once(data.uuid, partial(accounts.run, data.uuid), ledger.add, data)
 
 
 @get("", guards=[guard.plugin_or_admin])
 async def read_write_offs(
-    service: NamedDependency[ServiceDatabase],
-    accounts: NamedDependency[Accounts],
+    service: ServiceDatabase,
+    accounts: Accounts,
     since: FromDay = None,
     until: ToDay = None,
-    uuid: Annotated[str | None, QueryParameter(max_length=128, description="Only of this user.")] = None,
+    uuid: Annotated[str | None, Query(max_length=128, description="Only of this user.")] = None,
 ) -> WriteOffs:
     """What the host bore where credits were to pay: calls of unknown cost, and costs above their holds."""
     owner = None if uuid is None else accounts.owner(uuid)

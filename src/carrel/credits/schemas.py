@@ -5,8 +5,8 @@ from typing import Annotated, Literal
 import msgspec
 from msgspec import Meta
 
+from carrel.http.requests.schema import In, UserUuid
 from carrel.kit.clock import Time
-from carrel.kit.http.schema import In, UserUuid
 from carrel.kit.ids import Id
 from carrel.kit.money import AmountText
 

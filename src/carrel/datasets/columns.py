@@ -7,7 +7,7 @@ from typing import Final
 from carrel.datasets.refusals import ColumnsInvalid
 from carrel.datasets.schemas import SINGLE_ROLES, Column, Role
 from carrel.errors import FieldError
-from carrel.kit.http.validation import name_of
+from carrel.http.requests.validation import name_of
 
 _SUGGESTED: Final[dict[str, Role]] = {
     "id": "id",

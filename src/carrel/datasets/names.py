@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from carrel.datasets.refusals import MAX_NAMED_FAULTS, ColumnsInvalid
 from carrel.datasets.schemas import MAX_COLUMN_CHARACTERS, MAX_COLUMNS
 from carrel.errors import FieldError
-from carrel.kit.http.validation import join
+from carrel.http.requests.validation import join
 
 Cells = list[str | None]
 

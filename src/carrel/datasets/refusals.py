@@ -3,7 +3,7 @@
 from typing import Final
 
 from carrel.errors import BadInput, Conflict, FieldError, TooLarge, UnsupportedMedia
-from carrel.kit.http.validation import name_of
+from carrel.http.requests.validation import name_of
 
 
 class TableFormatUnsupported(UnsupportedMedia):

@@ -3,11 +3,7 @@
 import hashlib
 from contextlib import aclosing
 from functools import partial
-from typing import Annotated, Any
-
-from litestar import Request, Router, delete, get, post, put
-from litestar.di import NamedDependency
-from litestar.params import FromPath, JSONBody, QueryParameter
+from typing import Annotated
 
 from carrel.auth import guard
 from carrel.auth.programs import scopes
@@ -24,12 +20,14 @@ from carrel.datasets.schemas import (
     Upload,
 )
 from carrel.datasets.store import Described
-from carrel.kit.http.answer import Answer, tagged
-from carrel.kit.http.describe import raises
-from carrel.kit.http.etag import IfMatch
-from carrel.kit.http.idempotency import Once
-from carrel.kit.http.problem import Malformed
-from carrel.kit.http.request_checks import MULTIPART
+from carrel.errors import Malformed
+from carrel.http.answers.answer import Answer, tagged
+from carrel.http.answers.etag import IfMatch
+from carrel.http.request import Request
+from carrel.http.requests.body import MULTIPART
+from carrel.http.requests.describe import raises
+from carrel.http.requests.idempotency import Once
+from carrel.http.requests.routing import Query, Router, delete, get, post, put
 from carrel.kit.sqlite.json_text import as_json
 from carrel.kit.sqlite.paging import Page, Paging
 from carrel.uploads.form import UploadTooLarge
@@ -38,17 +36,17 @@ from carrel.vault.ids import DataSetId
 from carrel.vault.workspace import Workspace
 
 _REFUSALS = (UploadTooLarge, refusals.TableFormatUnsupported, *refusals.TABLE_REFUSALS, Malformed, Busy)
-_Version = Annotated[int | None, QueryParameter(ge=1, lt=1 << 31, description="As it was saved as this version.")]
+_Version = Annotated[int | None, Query(ge=1, lt=1 << 31, description="As it was saved as this version.")]
 
 
-@post("", guards=[guard.full], opt=scopes.WRITE | {MULTIPART: FORM} | raises(*_REFUSALS), request_max_body_size=None)
+@post("", guards=[guard.full], opt=scopes.WRITE | {MULTIPART: FORM} | raises(*_REFUSALS), max_body_bytes=None)
 async def upload_data_set(
-    request: Request[Any, Any, Any],
-    workspace: NamedDependency[Workspace],
-    room: NamedDependency[Room],
-    settings: NamedDependency[Settings],
-    tables: NamedDependency[TableReaders],
-    once: NamedDependency[Once],
+    request: Request,
+    workspace: Workspace,
+    room: Room,
+    settings: Settings,
+    tables: TableReaders,
+    once: Once,
 ) -> Answer[DataSet]:
     """Keep the rows of a table: all of them, or none if one breaks a rule."""
     with room.place(workspace.uuid) as place:
@@ -60,15 +58,13 @@ async def upload_data_set(
 
 
 @get("", guards=[guard.session], opt=scopes.READ)
-async def list_data_sets(
-    workspace: NamedDependency[Workspace], paging: NamedDependency[Paging]
-) -> Page[DataSetSummary]:
+async def list_data_sets(workspace: Workspace, paging: Paging) -> Page[DataSetSummary]:
     """The data sets, newest first."""
     return workspace.read(store.page, paging)
 
 
 @get("/{data_set_id:str}", guards=[guard.session], opt=scopes.READ)
-async def read_data_set(data_set_id: FromPath[DataSetId], workspace: NamedDependency[Workspace]) -> Answer[DataSet]:
+async def read_data_set(data_set_id: DataSetId, workspace: Workspace) -> Answer[DataSet]:
     """One data set: its columns with their roles, and how many rows it has."""
     return tagged(workspace.read(store.get, data_set_id))
 
@@ -77,10 +73,10 @@ async def read_data_set(data_set_id: FromPath[DataSetId], workspace: NamedDepend
     "/{data_set_id:str}", guards=[guard.full], opt=scopes.WRITE | raises(refusals.ColumnsInvalid, refusals.RowsInvalid)
 )
 async def change_data_set(
-    data_set_id: FromPath[DataSetId],
-    data: JSONBody[DataSetChange],
-    workspace: NamedDependency[Workspace],
-    if_match: NamedDependency[IfMatch],
+    data_set_id: DataSetId,
+    data: DataSetChange,
+    workspace: Workspace,
+    if_match: IfMatch,
 ) -> Answer[DataSet]:
     """Save another name or other roles as a new version with the same rows."""
     return tagged(await workspace.write(store.change, data_set_id, data, if_match))
@@ -90,17 +86,17 @@ async def change_data_set(
     "/{data_set_id:str}/versions",
     guards=[guard.full],
     opt=scopes.WRITE | {MULTIPART: FORM} | raises(*_REFUSALS),
-    request_max_body_size=None,
+    max_body_bytes=None,
 )
 async def upload_version(
-    data_set_id: FromPath[DataSetId],
-    request: Request[Any, Any, Any],
-    workspace: NamedDependency[Workspace],
-    room: NamedDependency[Room],
-    settings: NamedDependency[Settings],
-    tables: NamedDependency[TableReaders],
-    if_match: NamedDependency[IfMatch],
-    once: NamedDependency[Once],
+    data_set_id: DataSetId,
+    request: Request,
+    workspace: Workspace,
+    room: Room,
+    settings: Settings,
+    tables: TableReaders,
+    if_match: IfMatch,
+    once: Once,
 ) -> Answer[DataSet]:
     """Keep a table as the next version. Its name stays, and columns of the same names keep their roles."""
     with room.place(workspace.uuid) as place:
@@ -113,18 +109,16 @@ async def upload_version(
 
 
 @get("/{data_set_id:str}/versions", guards=[guard.session], opt=scopes.READ)
-async def list_data_set_versions(
-    data_set_id: FromPath[DataSetId], workspace: NamedDependency[Workspace], paging: NamedDependency[Paging]
-) -> Page[DataSetVersion]:
+async def list_data_set_versions(data_set_id: DataSetId, workspace: Workspace, paging: Paging) -> Page[DataSetVersion]:
     """The versions, newest first, the present one included."""
     return workspace.read(rows.versions, data_set_id, paging)
 
 
 @get("/{data_set_id:str}/rows", guards=[guard.session], opt=scopes.READ)
 async def list_rows(
-    data_set_id: FromPath[DataSetId],
-    workspace: NamedDependency[Workspace],
-    paging: NamedDependency[Paging],
+    data_set_id: DataSetId,
+    workspace: Workspace,
+    paging: Paging,
     version: _Version = None,
 ) -> Page[DataSetRow]:
     """The rows in the order of the table."""
@@ -132,16 +126,14 @@ async def list_rows(
 
 
 @delete("/{data_set_id:str}", guards=[guard.session], opt=scopes.WRITE | raises(refusals.DataSetInUse))
-async def delete_data_set(
-    data_set_id: FromPath[DataSetId], workspace: NamedDependency[Workspace], if_match: NamedDependency[IfMatch]
-) -> None:
+async def delete_data_set(data_set_id: DataSetId, workspace: Workspace, if_match: IfMatch) -> None:
     """Remove a data set with all its versions, unless a preset uses it. Runs keep the rows that they took."""
     await workspace.write(store.delete, data_set_id, if_match)
 
 
-async def _read(request: Request[Any, Any, Any], settings: Settings, place: Place) -> Upload:
+async def _read(request: Request, settings: Settings, place: Place) -> Upload:
     async with aclosing(brisk(request)) as stream:
-        return await upload.read(stream, request.headers.get("content-type", ""), settings, place.take)
+        return await upload.read(stream, request.header(b"content-type") or "", settings, place.take)
 
 
 def _digest(file: Upload) -> bytes:

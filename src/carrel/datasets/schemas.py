@@ -6,8 +6,8 @@ from typing import Annotated, Any, Final, Literal
 import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
+from carrel.http.requests.schema import Description, In, Name
 from carrel.kit.clock import Time
-from carrel.kit.http.schema import Description, In, Name
 from carrel.vault.ids import DataSetId
 
 Format = Literal["csv", "tsv", "jsonl", "json"]

@@ -12,8 +12,7 @@ from carrel.datasets.rows import Choice, Version, find
 from carrel.datasets.schemas import Column, DataSet, DataSetChange, DataSetSummary, Format
 from carrel.datasets.table import cell_fault
 from carrel.errors import FieldError, NotFound, PreconditionFailed
-from carrel.kit.http.etag import IfMatch
-from carrel.kit.http.read_only import require_unchanged
+from carrel.http.answers.etag import IfMatch, require_unchanged
 from carrel.kit.sqlite.database import Connection
 from carrel.kit.sqlite.json_text import as_json
 from carrel.kit.sqlite.paging import Page, Paging, fetch

@@ -11,7 +11,7 @@ from carrel.config import Settings
 from carrel.datasets.refusals import TableEmpty, TableFormatUnsupported
 from carrel.datasets.schemas import Format, Role, Upload
 from carrel.errors import BadInput
-from carrel.kit.http.validation import explain, name_of
+from carrel.http.requests.validation import explain, name_of
 from carrel.uploads import form
 from carrel.uploads.form import Sink, UploadTooLarge
 

@@ -1,15 +1,14 @@
 """Takes uploaded files: how long each may take, and which process reads them."""
 
 from contextlib import aclosing
-from typing import Any, Final
-
-from litestar import Request
+from typing import Final
 
 from carrel.config import Settings
 from carrel.documents import upload
 from carrel.documents.extract import text_of
 from carrel.documents.refusals import DocumentTooComplex
 from carrel.documents.schemas import Upload
+from carrel.http.request import Request
 from carrel.kit.plain_text import is_text
 from carrel.kit.processes.jobs import WorkerError
 from carrel.kit.processes.pool import WorkerPool
@@ -27,14 +26,14 @@ class Intake:
         self._readers = readers
         self._settings = settings
 
-    async def read(self, request: Request[Any, Any, Any], place: Place) -> Upload:
+    async def read(self, request: Request, place: Place) -> Upload:
         """The file that a request brings.
 
         Raises:
             Busy: the uploads of all users take all the memory for uploads.
             CarrelError: see `upload.read`; `Malformed` also when nothing came for half a minute.
         """
-        kind = request.headers.get("content-type", "")
+        kind = request.header(b"content-type") or ""
         async with aclosing(brisk(request)) as stream:
             return await upload.read(stream, kind, self._settings, place.take)
 

@@ -2,24 +2,21 @@
 
 import hashlib
 from functools import partial
-from typing import Any
-
-from litestar import Request, Router, delete, get, post
-from litestar.di import NamedDependency
-from litestar.params import FromPath
 
 from carrel.auth import guard
 from carrel.auth.programs import scopes
 from carrel.documents import refusals, store
 from carrel.documents.intake import Intake
 from carrel.documents.schemas import FORM, Document, DocumentId, Upload
-from carrel.kit.http.answer import Answer, tagged
-from carrel.kit.http.describe import produces, raises, versioned
-from carrel.kit.http.download import Download
-from carrel.kit.http.etag import IfMatch, etag
-from carrel.kit.http.idempotency import Once
-from carrel.kit.http.problem import Malformed
-from carrel.kit.http.request_checks import MULTIPART
+from carrel.errors import Malformed
+from carrel.http.answers.answer import Answer, tagged
+from carrel.http.answers.download import Download
+from carrel.http.answers.etag import IfMatch, etag
+from carrel.http.request import Request
+from carrel.http.requests.body import MULTIPART
+from carrel.http.requests.describe import produces, raises, versioned
+from carrel.http.requests.idempotency import Once
+from carrel.http.requests.routing import Router, delete, get, post
 from carrel.kit.sqlite.paging import Page, Paging
 from carrel.uploads.form import UploadTooLarge
 from carrel.uploads.room import Busy, Room
@@ -34,13 +31,13 @@ _REFUSALS = (
 )
 
 
-@post("", guards=[guard.full], opt=scopes.WRITE | {MULTIPART: FORM} | raises(*_REFUSALS), request_max_body_size=None)
+@post("", guards=[guard.full], opt=scopes.WRITE | {MULTIPART: FORM} | raises(*_REFUSALS), max_body_bytes=None)
 async def upload_document(
-    request: Request[Any, Any, Any],
-    workspace: NamedDependency[Workspace],
-    intake: NamedDependency[Intake],
-    room: NamedDependency[Room],
-    once: NamedDependency[Once],
+    request: Request,
+    workspace: Workspace,
+    intake: Intake,
+    room: Room,
+    once: Once,
 ) -> Answer[Document]:
     """Read the text of a file and save it as an `input_document`; the original is kept beside it."""
     with room.place(workspace.uuid) as place:
@@ -52,19 +49,19 @@ async def upload_document(
 
 
 @get("", guards=[guard.session], opt=scopes.READ)
-async def list_documents(workspace: NamedDependency[Workspace], paging: NamedDependency[Paging]) -> Page[Document]:
+async def list_documents(workspace: Workspace, paging: Paging) -> Page[Document]:
     """The uploaded files, newest first."""
     return workspace.read(store.page, paging)
 
 
 @get("/{document_id:str}", guards=[guard.session], opt=scopes.READ)
-async def read_document(document_id: FromPath[DocumentId], workspace: NamedDependency[Workspace]) -> Answer[Document]:
+async def read_document(document_id: DocumentId, workspace: Workspace) -> Answer[Document]:
     """One file's metadata; its text is the content that it names."""
     return tagged(workspace.read(store.get, document_id))
 
 
 @get("/{document_id:str}/original", guards=[guard.session], opt=scopes.READ | produces(_BYTES) | versioned())
-async def download_original(document_id: FromPath[DocumentId], workspace: NamedDependency[Workspace]) -> Answer[bytes]:
+async def download_original(document_id: DocumentId, workspace: Workspace) -> Answer[bytes]:
     """The file, byte for byte as it was uploaded."""
     document = workspace.read(store.get, document_id)
 
@@ -82,9 +79,7 @@ async def download_original(document_id: FromPath[DocumentId], workspace: NamedD
 
 
 @delete("/{document_id:str}", guards=[guard.session], opt=scopes.WRITE | raises(refusals.DocumentInUse))
-async def delete_document(
-    document_id: FromPath[DocumentId], workspace: NamedDependency[Workspace], if_match: NamedDependency[IfMatch]
-) -> None:
+async def delete_document(document_id: DocumentId, workspace: Workspace, if_match: IfMatch) -> None:
     """Remove the original and its text with all its versions, unless a preset or a content uses the text."""
     await workspace.write(store.delete, document_id, if_match)
 

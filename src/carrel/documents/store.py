@@ -3,7 +3,7 @@
 from carrel.documents.refusals import DocumentInUse
 from carrel.documents.schemas import Document, DocumentId, Upload
 from carrel.errors import FieldError, NotFound
-from carrel.kit.http.etag import IfMatch
+from carrel.http.answers.etag import IfMatch
 from carrel.kit.sqlite.database import Connection
 from carrel.kit.sqlite.paging import Page, Paging, fetch
 from carrel.kit.sqlite.rows import Select

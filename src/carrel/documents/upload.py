@@ -9,7 +9,7 @@ from carrel.documents import formats
 from carrel.documents.refusals import DocumentEmpty, TextTooLarge
 from carrel.documents.schemas import Format, Upload
 from carrel.errors import BadInput
-from carrel.kit.http.validation import name_of
+from carrel.http.requests.validation import name_of
 from carrel.uploads import form
 from carrel.uploads.form import Sink, UploadTooLarge
 

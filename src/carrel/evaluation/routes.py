@@ -1,16 +1,13 @@
 """`/evaluation/score` and `/evaluation/compare`: one judge's word, outside of runs."""
 
-from litestar import Router, post
-from litestar.di import NamedDependency
-from litestar.params import JSONBody
-
 from carrel.auth import guard
 from carrel.auth.programs import scopes
 from carrel.config import Settings
 from carrel.evaluation import single
 from carrel.evaluation.schemas import Compared, CompareIn, Scored, ScoreIn
-from carrel.kit.http.answer import Answer
-from carrel.kit.http.describe import raises
+from carrel.http.answers.answer import Answer
+from carrel.http.requests.describe import raises
+from carrel.http.requests.routing import Router, post
 from carrel.one_off.caller import Caller
 from carrel.one_off.refusals import ModelCallFailed, ModelCallRefused, RateLimited
 from carrel.providers.keys import ProviderKeyMissing
@@ -21,10 +18,10 @@ _REFUSALS = (ProviderKeyMissing, ModelCallRefused, RateLimited, ModelCallFailed)
 
 @post("/score", guards=[guard.full], status_code=200, opt=scopes.RUN | raises(*_REFUSALS))
 async def score(
-    data: JSONBody[ScoreIn],
-    workspace: NamedDependency[Workspace],
-    caller: NamedDependency[Caller],
-    settings: NamedDependency[Settings],
+    data: ScoreIn,
+    workspace: Workspace,
+    caller: Caller,
+    settings: Settings,
 ) -> Answer[Scored]:
     """Have one answer scored, as in runs. The calls are metered; nothing else is kept."""
     found = await single.score(caller, workspace, settings, data)
@@ -33,10 +30,10 @@ async def score(
 
 @post("/compare", guards=[guard.full], status_code=200, opt=scopes.RUN | raises(*_REFUSALS))
 async def compare(
-    data: JSONBody[CompareIn],
-    workspace: NamedDependency[Workspace],
-    caller: NamedDependency[Caller],
-    settings: NamedDependency[Settings],
+    data: CompareIn,
+    workspace: Workspace,
+    caller: Caller,
+    settings: Settings,
 ) -> Answer[Compared]:
     """Have two answers compared in both orders, as in runs. The calls are metered; nothing else is kept."""
     found = await single.compare(caller, workspace, settings, data)

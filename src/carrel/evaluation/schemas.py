@@ -6,7 +6,7 @@ import msgspec
 from msgspec import Meta
 
 from carrel.evaluation.records import Fate, Side, Word
-from carrel.kit.http.schema import CriteriaText, In, Text
+from carrel.http.requests.schema import CriteriaText, In, Text
 from carrel.kit.money import DollarsText
 from carrel.providers.base import Parameters
 

@@ -2,18 +2,15 @@
 
 from typing import Annotated
 
-from litestar import Router, post
-from litestar.di import NamedDependency
-from litestar.params import HeaderParameter, JSONBody
-
 from carrel.auth import guard
 from carrel.auth.programs import scopes
 from carrel.generation import single, stream
 from carrel.generation.schemas import Completion, GenerationIn
-from carrel.kit.http import accept
-from carrel.kit.http.answer import JSON, Answer
-from carrel.kit.http.describe import produces, raises
-from carrel.kit.http.event_stream import MEDIA_TYPE
+from carrel.http.answers import accept
+from carrel.http.answers.answer import JSON, Answer
+from carrel.http.answers.event_stream import MEDIA_TYPE
+from carrel.http.requests.describe import produces, raises
+from carrel.http.requests.routing import Header, Router, post
 from carrel.one_off.caller import Caller
 from carrel.one_off.refusals import ModelCallFailed, ModelCallRefused, RateLimited
 from carrel.providers.keys import ProviderKeyMissing
@@ -29,10 +26,10 @@ from carrel.vault.workspace import Workspace
     | raises(ProviderKeyMissing, ModelCallRefused, RateLimited, ModelCallFailed),
 )
 async def generate(
-    data: JSONBody[GenerationIn],
-    workspace: NamedDependency[Workspace],
-    caller: NamedDependency[Caller],
-    wanted: Annotated[str | None, HeaderParameter(name="Accept")] = None,
+    data: GenerationIn,
+    workspace: Workspace,
+    caller: Caller,
+    wanted: Annotated[str | None, Header(name="Accept")] = None,
 ) -> Answer[Completion]:
     """Ask one model once, outside of runs. The call is metered; nothing else of it is stored.
 

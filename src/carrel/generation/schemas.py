@@ -5,7 +5,7 @@ from typing import Annotated
 import msgspec
 from msgspec import Meta
 
-from carrel.kit.http.schema import In, Text
+from carrel.http.requests.schema import In, Text
 from carrel.kit.ids import Id
 from carrel.kit.money import DollarsText
 from carrel.providers.base import FinishReason, Parameters, Usage

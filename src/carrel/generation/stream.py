@@ -10,16 +10,16 @@ from contextlib import suppress
 from typing import Any, NamedTuple
 
 import msgspec
-from litestar import Request
-from litestar.types import ASGIApp, Receive, Scope, Send
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from carrel.errors import Unavailable
 from carrel.generation import single
 from carrel.generation.schemas import Completion, GenerationIn, Piece
-from carrel.kit.http import event_stream, problem
-from carrel.kit.http.answer import Answer, Header
-from carrel.kit.http.envelope import give_lease_back
-from carrel.kit.http.event_stream import MEDIA_TYPE, PING
+from carrel.http.answers import event_stream, problem
+from carrel.http.answers.answer import Answer, Header
+from carrel.http.answers.event_stream import MEDIA_TYPE, PING
+from carrel.http.request import Request
+from carrel.http.requests.envelope import give_lease_back
 from carrel.kit.plain_text import as_text
 from carrel.one_off.caller import Caller
 from carrel.vault.workspace import Workspace
@@ -99,10 +99,8 @@ class GenerationStream(Answer[Any]):
         self._heard = heard
         self._first = first
 
-    def to_asgi_response(  # type: ignore[override]  # the framework takes any ASGI app
-        self, app: object, request: Request[Any, Any, Any], **_: Any
-    ) -> ASGIApp:
-        """What the framework sends."""
+    def asgi(self, request: Request) -> ASGIApp:
+        """What is sent."""
 
         async def sent(scope: Scope, receive: Receive, send: Send) -> None:
             try:
@@ -111,7 +109,7 @@ class GenerationStream(Answer[Any]):
                 await event_stream.stream(
                     receive,
                     send,
-                    lambda gone: self._events(request, gone),
+                    lambda gone: self._events(scope, gone),
                     timeout_seconds=PACE.client_timeout_seconds,
                     headers=self.extra,
                 )
@@ -122,7 +120,7 @@ class GenerationStream(Answer[Any]):
 
         return sent
 
-    async def _events(self, request: Request[Any, Any, Any], gone: "asyncio.Task[None]") -> AsyncGenerator[bytes, None]:
+    async def _events(self, scope: Scope, gone: "asyncio.Task[None]") -> AsyncGenerator[bytes, None]:
         gone.add_done_callback(self._heard.wake)
         text = self._first
         while not gone.done():
@@ -132,13 +130,13 @@ class GenerationStream(Answer[Any]):
                 yield event_stream.event("piece", msgspec.json.encode(Piece(as_text(text))))
                 text = ""
             if over:
-                yield self._last(request)
+                yield self._last(scope)
                 return
             if not await self._heard.wait(PACE.ping):
                 yield PING
 
-    def _last(self, request: Request[Any, Any, Any]) -> bytes:
+    def _last(self, scope: Scope) -> bytes:
         error = Unavailable() if self._call.cancelled() else self._call.exception()
         if isinstance(error, Exception):
-            return event_stream.event("error", msgspec.json.encode(problem.respond(request, error).content))
+            return event_stream.event("error", msgspec.json.encode(problem.told(scope, error)))
         return event_stream.event("end", msgspec.json.encode(self._call.result()))

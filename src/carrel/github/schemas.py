@@ -5,8 +5,8 @@ from typing import Annotated, Literal, NewType
 import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
+from carrel.http.requests.schema import Hidden, In, Name
 from carrel.kit.clock import Time
-from carrel.kit.http.schema import Hidden, In, Name
 from carrel.kit.ids import Id
 
 ConnectionId = NewType("ConnectionId", Id)

@@ -7,9 +7,8 @@ from carrel.errors import BadInput, FieldError, NotFound
 from carrel.github.refusals import GithubHostNotAllowed
 from carrel.github.schemas import Connection, ConnectionChange, ConnectionId, ConnectionIn, LastConnectionTest
 from carrel.github.target import Target
+from carrel.http.answers.etag import IfMatch, require_unchanged
 from carrel.kit.git_paths import is_plain
-from carrel.kit.http.etag import IfMatch
-from carrel.kit.http.read_only import require_unchanged
 from carrel.kit.sqlite.database import Connection as Database
 from carrel.kit.sqlite.paging import Page, Paging, fetch
 from carrel.kit.sqlite.rows import Select

@@ -2,17 +2,14 @@
 
 from typing import Annotated
 
-from litestar import Router, get, post
-from litestar.di import NamedDependency
-from litestar.params import JSONBody, PathParameter
-
 from carrel.auth import guard
 from carrel.auth.programs import scopes
+from carrel.http.answers.answer import Answer
+from carrel.http.requests.describe import raises
+from carrel.http.requests.routing import Path, Router, get, post
 from carrel.judges import passports
 from carrel.judges.checking import Checks
 from carrel.judges.schemas import CheckIn, JudgeCheck, JudgePassport, JudgePassports
-from carrel.kit.http.answer import Answer
-from carrel.kit.http.describe import raises
 from carrel.kit.processes.pool import WorkerPool
 from carrel.one_off.caller import Caller
 from carrel.one_off.refusals import ModelCallFailed, ModelCallRefused, RateLimited
@@ -21,18 +18,16 @@ from carrel.vault.workspace import Workspace
 
 
 @get("", guards=[guard.session], opt=scopes.READ)
-async def list_judge_passports(
-    workspace: NamedDependency[Workspace], workers: NamedDependency[WorkerPool]
-) -> JudgePassports:
+async def list_judge_passports(workspace: Workspace, workers: WorkerPool) -> JudgePassports:
     """Every model that judged in the newest fifty finished runs or was checked, with its passport, free of cost."""
     return await passports.listed(workspace, workers)
 
 
 @get("/{model:path}", guards=[guard.session], opt=scopes.READ)
 async def read_judge_passport(
-    model: Annotated[str, PathParameter(description="`provider:name`; the name may hold slashes.")],
-    workspace: NamedDependency[Workspace],
-    workers: NamedDependency[WorkerPool],
+    model: Annotated[str, Path(description="`provider:name`; the name may hold slashes.")],
+    workspace: Workspace,
+    workers: WorkerPool,
 ) -> JudgePassport:
     """One model's passport."""
     return await passports.one(workspace, workers, model.removeprefix("/"))
@@ -45,10 +40,10 @@ async def read_judge_passport(
     opt=scopes.RUN | raises(ProviderKeyMissing, ModelCallRefused, RateLimited, ModelCallFailed),
 )
 async def check_judge(
-    data: JSONBody[CheckIn],
-    workspace: NamedDependency[Workspace],
-    caller: NamedDependency[Caller],
-    judge_checks: NamedDependency[Checks],
+    data: CheckIn,
+    workspace: Workspace,
+    caller: Caller,
+    judge_checks: Checks,
 ) -> Answer[JudgeCheck]:
     """Have a judge compare the built-in pairs, whose better answers are known, in both orders.
 

@@ -6,9 +6,9 @@ from carrel.evaluation.judges.agreement import PairAgreement
 from carrel.evaluation.judges.health import JudgeHealth
 from carrel.evaluation.judges.passport import Passport, Rate
 from carrel.evaluation.schemas import SingleJudge
+from carrel.http.requests.schema import In
 from carrel.judges.bench import Trap
 from carrel.kit.clock import Time
-from carrel.kit.http.schema import In
 from carrel.kit.ids import Id
 from carrel.kit.money import DollarsText
 from carrel.providers.base import Parameters

@@ -3,15 +3,12 @@
 from datetime import tzinfo
 from typing import Annotated
 
-from litestar import Router, get
-from litestar.di import NamedDependency
-from litestar.params import QueryParameter
-
 from carrel.auth import guard
 from carrel.auth.programs import scopes
 from carrel.errors import BadInput
-from carrel.kit.http.days import FromDay, ToDay
-from carrel.kit.http.describe import raises
+from carrel.http.requests.describe import raises
+from carrel.http.requests.parameters import FromDay, ToDay
+from carrel.http.requests.routing import Query, Router, get
 from carrel.kit.sqlite.paging import Page, Paging
 from carrel.metering import store
 from carrel.metering.schemas import CallRow, Grouping, UsageReport
@@ -29,12 +26,12 @@ _GROUPINGS: dict[str, Grouping] = {
 
 @get("/usage", guards=[guard.session], opt=scopes.READ | raises(TooManyGroups))
 async def read_usage(
-    workspace: NamedDependency[Workspace],
-    timezone: NamedDependency[tzinfo],
+    workspace: Workspace,
+    timezone: tzinfo,
     since: FromDay = None,
     until: ToDay = None,
     group_by: Annotated[
-        str | None, QueryParameter(max_length=60, description="`day,model,provider,run,phase`, or some of them.")
+        str | None, Query(max_length=60, description="`day,model,provider,run,phase`, or some of them.")
     ] = None,
 ) -> UsageReport:
     """Sums over calls that have ended, by group. Days are those of the time zone in the settings."""
@@ -44,10 +41,10 @@ async def read_usage(
 
 @get("/calls", guards=[guard.session], opt=scopes.READ)
 async def list_calls(
-    workspace: NamedDependency[Workspace],
-    paging: NamedDependency[Paging],
-    run_id: Annotated[str | None, QueryParameter(max_length=64, description="Only of this run.")] = None,
-    model: Annotated[str | None, QueryParameter(max_length=250, description="Only of this model.")] = None,
+    workspace: Workspace,
+    paging: Paging,
+    run_id: Annotated[str | None, Query(max_length=64, description="Only of this run.")] = None,
+    model: Annotated[str | None, Query(max_length=250, description="Only of this model.")] = None,
 ) -> Page[CallRow]:
     """Every attempt to call a model, newest first."""
     return await workspace.scan(store.calls, paging, run_id, model)

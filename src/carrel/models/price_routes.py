@@ -2,27 +2,24 @@
 
 from typing import Annotated
 
-from litestar import Router, delete, get, put
-from litestar.di import NamedDependency
-from litestar.params import JSONBody, PathParameter
-
 from carrel.auth import guard
 from carrel.auth.programs import scopes
-from carrel.kit.http.answer import Answer
-from carrel.kit.http.describe import raises, versioned
-from carrel.kit.http.etag import IfMatch, etag
+from carrel.http.answers.answer import Answer
+from carrel.http.answers.etag import IfMatch, etag
+from carrel.http.requests.describe import raises, versioned
+from carrel.http.requests.routing import Path, Router, delete, get, put
 from carrel.models.schemas import ModelPrices
 from carrel.providers import own_prices
 from carrel.providers.own_prices import ModelPrice, ModelPriceIn, TooManyPrices
 from carrel.vault.workspace import Workspace
 
 PricedModel = Annotated[
-    str, PathParameter(description="`provider:name`, or a provider for all its models whose price is not known.")
+    str, Path(description="`provider:name`, or a provider for all its models whose price is not known.")
 ]
 
 
 @get("", guards=[guard.session], opt=scopes.READ)
-async def list_model_prices(workspace: NamedDependency[Workspace]) -> ModelPrices:
+async def list_model_prices(workspace: Workspace) -> ModelPrices:
     """Every price that you have set, by model."""
     return ModelPrices(workspace.read(own_prices.listed))
 
@@ -30,9 +27,9 @@ async def list_model_prices(workspace: NamedDependency[Workspace]) -> ModelPrice
 @put("/{model:path}", guards=[guard.session], opt=scopes.WRITE | raises(TooManyPrices) | versioned())
 async def replace_model_price(
     model: PricedModel,
-    data: JSONBody[ModelPriceIn],
-    workspace: NamedDependency[Workspace],
-    if_match: NamedDependency[IfMatch],
+    data: ModelPriceIn,
+    workspace: Workspace,
+    if_match: IfMatch,
 ) -> Answer[ModelPrice]:
     """Say what a model costs with your own key. Calls that begin from now on cost this; credits never do."""
     price, version = await workspace.write(own_prices.put, model.removeprefix("/"), data, if_match)
@@ -40,9 +37,7 @@ async def replace_model_price(
 
 
 @delete("/{model:path}", guards=[guard.session], opt=scopes.WRITE)
-async def delete_model_price(
-    model: PricedModel, workspace: NamedDependency[Workspace], if_match: NamedDependency[IfMatch]
-) -> None:
+async def delete_model_price(model: PricedModel, workspace: Workspace, if_match: IfMatch) -> None:
     """Remove a price that you have set. Calls that were made keep their costs."""
     await workspace.write(own_prices.delete, model.removeprefix("/"), if_match)
 

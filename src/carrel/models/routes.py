@@ -3,12 +3,9 @@
 from functools import partial
 from typing import Annotated
 
-from litestar import Router, get
-from litestar.di import NamedDependency
-from litestar.params import PathParameter, QueryParameter
-
 from carrel.auth import guard
 from carrel.auth.programs import scopes
+from carrel.http.requests.routing import Path, Query, Router, get
 from carrel.models import listing
 from carrel.models.schemas import Model, Models
 from carrel.providers import prices
@@ -19,10 +16,10 @@ from carrel.vault.workspace import Workspace
 
 @get("", guards=[guard.session], opt=scopes.READ)
 async def list_models(
-    registry: NamedDependency[Registry],
-    workspace: NamedDependency[Workspace],
-    recent: NamedDependency[RecentLists],
-    of_keys: Annotated[bool, QueryParameter(description="Also those that the other stored keys open.")] = False,
+    registry: Registry,
+    workspace: Workspace,
+    recent: RecentLists,
+    of_keys: Annotated[bool, Query(description="Also those that the other stored keys open.")] = False,
 ) -> Models:
     """Every built-in model, and those of the user's own servers.
 
@@ -36,9 +33,9 @@ async def list_models(
 
 @get("/{model:path}", guards=[guard.session], opt=scopes.READ)
 async def read_model(
-    model: Annotated[str, PathParameter(description="`provider:name`; the name may hold slashes.")],
-    registry: NamedDependency[Registry],
-    workspace: NamedDependency[Workspace],
+    model: Annotated[str, Path(description="`provider:name`; the name may hold slashes.")],
+    registry: Registry,
+    workspace: Workspace,
 ) -> Model:
     """One model by its full name. A provider may know any name; only a call can tell."""
     await prices.ready()

@@ -8,7 +8,7 @@ from msgspec.structs import replace
 from carrel.checks import compiler, definition
 from carrel.checks.compiler import Source
 from carrel.errors import BadInput, FieldError
-from carrel.kit.http.validation import join
+from carrel.http.requests.validation import join
 from carrel.kit.sqlite.database import Connection
 from carrel.kit.sqlite.json_text import as_json
 from carrel.models import listing

@@ -7,8 +7,8 @@ import msgspec
 from msgspec import Meta
 
 from carrel.checks.definition import Checks
-from carrel.kit.http.schema import In
-from carrel.kit.http.validation import join, name_of
+from carrel.http.requests.schema import In
+from carrel.http.requests.validation import join, name_of
 from carrel.kit.money import DollarsAmount
 from carrel.providers.base import Grounding, Parameters
 from carrel.vault.ids import ContentId, DataSetId

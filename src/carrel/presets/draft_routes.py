@@ -1,14 +1,11 @@
 """`/preset-drafts`: set-ups that are not finished, so that they cannot be saved as presets yet."""
 
-from litestar import Router, delete, get, put
-from litestar.di import NamedDependency
-from litestar.params import FromPath, JSONBody
-
 from carrel.auth import guard
 from carrel.auth.programs import scopes
-from carrel.kit.http.answer import Answer, tagged
-from carrel.kit.http.describe import raises
-from carrel.kit.http.etag import IfMatch
+from carrel.http.answers.answer import Answer, tagged
+from carrel.http.answers.etag import IfMatch
+from carrel.http.requests.describe import raises
+from carrel.http.requests.routing import Router, delete, get, put
 from carrel.presets import drafts
 from carrel.presets.drafts import Draft, DraftIn, Drafts, TooManyDrafts
 from carrel.vault.ids import DraftId
@@ -16,32 +13,30 @@ from carrel.vault.workspace import Workspace
 
 
 @get("", guards=[guard.session], opt=scopes.READ)
-async def list_preset_drafts(workspace: NamedDependency[Workspace]) -> Drafts:
+async def list_preset_drafts(workspace: Workspace) -> Drafts:
     """Every unfinished set-up, the last changed one first, without their bodies."""
     return Drafts(workspace.read(drafts.listed))
 
 
 @get("/{draft_id:str}", guards=[guard.session], opt=scopes.READ)
-async def read_preset_draft(draft_id: FromPath[DraftId], workspace: NamedDependency[Workspace]) -> Answer[Draft]:
+async def read_preset_draft(draft_id: DraftId, workspace: Workspace) -> Answer[Draft]:
     """One unfinished set-up with its body."""
     return tagged(await workspace.scan(drafts.get, draft_id))
 
 
 @put("/{draft_id:str}", guards=[guard.full], opt=scopes.WRITE | raises(TooManyDrafts))
 async def replace_preset_draft(
-    draft_id: FromPath[DraftId],
-    data: JSONBody[DraftIn],
-    workspace: NamedDependency[Workspace],
-    if_match: NamedDependency[IfMatch],
+    draft_id: DraftId,
+    data: DraftIn,
+    workspace: Workspace,
+    if_match: IfMatch,
 ) -> Answer[Draft]:
     """Keep an unfinished set-up under a UUID that you make, new or in place of what is kept there."""
     return tagged(await workspace.write(drafts.put, draft_id, data, if_match))
 
 
 @delete("/{draft_id:str}", guards=[guard.session], opt=scopes.WRITE)
-async def delete_preset_draft(
-    draft_id: FromPath[DraftId], workspace: NamedDependency[Workspace], if_match: NamedDependency[IfMatch]
-) -> None:
+async def delete_preset_draft(draft_id: DraftId, workspace: Workspace, if_match: IfMatch) -> None:
     """Remove an unfinished set-up, because it is finished or given up."""
     await workspace.write(drafts.delete, draft_id, if_match)
 

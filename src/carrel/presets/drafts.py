@@ -11,10 +11,9 @@ from msgspec import UNSET, Meta, UnsetType
 from msgspec.structs import asdict
 
 from carrel.errors import BadInput, Conflict, NotFound
+from carrel.http.answers.etag import IfMatch, require_unchanged
+from carrel.http.requests.schema import In, Name
 from carrel.kit.clock import Time
-from carrel.kit.http.etag import IfMatch
-from carrel.kit.http.read_only import require_unchanged
-from carrel.kit.http.schema import In, Name
 from carrel.kit.sqlite.database import Connection
 from carrel.kit.sqlite.rows import Select
 from carrel.kit.sqlite.versions import NO_ROW, VERSION, version_of

@@ -1,16 +1,13 @@
 """`/presets` (specification, section 4.2). Executing a preset makes a run, so that route is among those of runs."""
 
-from litestar import Router, delete, get, post, put
-from litestar.di import NamedDependency
-from litestar.params import FromPath, JSONBody
-
 from carrel.auth import guard
 from carrel.auth.programs import scopes
 from carrel.checks.compiler import Compiler
 from carrel.config import Settings
-from carrel.kit.http.answer import Answer, tagged
-from carrel.kit.http.describe import raises
-from carrel.kit.http.etag import IfMatch
+from carrel.http.answers.answer import Answer, tagged
+from carrel.http.answers.etag import IfMatch
+from carrel.http.requests.describe import raises
+from carrel.http.requests.routing import Router, delete, get, post, put
 from carrel.kit.sqlite.paging import Page, Paging
 from carrel.presets import store
 from carrel.presets.check import BudgetUnpriced, CriterionNotSupported, sources
@@ -25,10 +22,10 @@ REFUSALS = (CriterionNotSupported, BudgetUnpriced)
 
 @post("", guards=[guard.full], opt=scopes.WRITE | raises(*REFUSALS))
 async def create_preset(
-    data: JSONBody[PresetIn],
-    workspace: NamedDependency[Workspace],
-    registry: NamedDependency[Registry],
-    compiler: NamedDependency[Compiler],
+    data: PresetIn,
+    workspace: Workspace,
+    registry: Registry,
+    compiler: Compiler,
 ) -> Answer[Preset]:
     """Save a new preset. Carrel checks everything that it names."""
     await compiler.require(workspace.uuid, sources(data))
@@ -36,13 +33,13 @@ async def create_preset(
 
 
 @get("", guards=[guard.session], opt=scopes.READ)
-async def list_presets(workspace: NamedDependency[Workspace], paging: NamedDependency[Paging]) -> Page[PresetSummary]:
+async def list_presets(workspace: Workspace, paging: Paging) -> Page[PresetSummary]:
     """The presets, newest first."""
     return workspace.read(store.find, paging)
 
 
 @get("/{preset_id:str}", guards=[guard.session], opt=scopes.READ)
-async def read_preset(preset_id: FromPath[PresetId], workspace: NamedDependency[Workspace]) -> Answer[Preset]:
+async def read_preset(preset_id: PresetId, workspace: Workspace) -> Answer[Preset]:
     """One preset with its whole configuration."""
     preset = workspace.read(store.get_short, preset_id)
     if preset is None:
@@ -52,12 +49,12 @@ async def read_preset(preset_id: FromPath[PresetId], workspace: NamedDependency[
 
 @put("/{preset_id:str}", guards=[guard.full], opt=scopes.WRITE | raises(*REFUSALS))
 async def replace_preset(
-    preset_id: FromPath[PresetId],
-    data: JSONBody[PresetChange],
-    workspace: NamedDependency[Workspace],
-    registry: NamedDependency[Registry],
-    compiler: NamedDependency[Compiler],
-    if_match: NamedDependency[IfMatch],
+    preset_id: PresetId,
+    data: PresetChange,
+    workspace: Workspace,
+    registry: Registry,
+    compiler: Compiler,
+    if_match: IfMatch,
 ) -> Answer[Preset]:
     """Replace everything but the id. Runs that were made from the preset do not change."""
     await compiler.require(workspace.uuid, sources(data))
@@ -65,17 +62,13 @@ async def replace_preset(
 
 
 @delete("/{preset_id:str}", guards=[guard.session], opt=scopes.WRITE)
-async def delete_preset(
-    preset_id: FromPath[PresetId], workspace: NamedDependency[Workspace], if_match: NamedDependency[IfMatch]
-) -> None:
+async def delete_preset(preset_id: PresetId, workspace: Workspace, if_match: IfMatch) -> None:
     """Remove a preset. Its runs stay."""
     await workspace.write(store.delete, preset_id, if_match)
 
 
 @post("/{preset_id:str}/duplicate", guards=[guard.full], opt=scopes.WRITE)
-async def duplicate_preset(
-    preset_id: FromPath[PresetId], workspace: NamedDependency[Workspace], settings: NamedDependency[Settings]
-) -> Answer[Preset]:
+async def duplicate_preset(preset_id: PresetId, workspace: Workspace, settings: Settings) -> Answer[Preset]:
     """Copy a preset. The name of the copy says that it is one."""
     return tagged(await workspace.write(store.duplicate, preset_id, settings))
 

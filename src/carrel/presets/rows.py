@@ -6,7 +6,7 @@ from carrel.datasets import rows
 from carrel.datasets.columns import place_of
 from carrel.datasets.rows import Choice, Version
 from carrel.errors import FieldError
-from carrel.kit.http.validation import name_of
+from carrel.http.requests.validation import name_of
 from carrel.kit.sqlite.database import Connection
 from carrel.presets.configuration import Configuration, Rows
 

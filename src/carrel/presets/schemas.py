@@ -3,8 +3,8 @@
 import msgspec
 from msgspec import UNSET, UnsetType
 
+from carrel.http.requests.schema import Description, Name, Tags
 from carrel.kit.clock import Time
-from carrel.kit.http.schema import Description, Name, Tags
 from carrel.presets.configuration import Configuration
 from carrel.vault.ids import PresetId
 

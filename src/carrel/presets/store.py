@@ -7,8 +7,7 @@ from msgspec import structs
 
 from carrel.config import Settings
 from carrel.errors import NotFound
-from carrel.kit.http.etag import IfMatch
-from carrel.kit.http.read_only import require_unchanged
+from carrel.http.answers.etag import IfMatch, require_unchanged
 from carrel.kit.sqlite.database import Connection
 from carrel.kit.sqlite.json_text import as_json
 from carrel.kit.sqlite.paging import Page, Paging, fetch

@@ -1,15 +1,12 @@
 """`/provider-keys` (specification, section 4.2)."""
 
-from litestar import Router, delete, get, post
-from litestar.di import NamedDependency
-from litestar.params import FromPath, JSONBody
-
 from carrel.auth import guard
 from carrel.auth.programs import scopes
 from carrel.config import Settings
-from carrel.kit.http.answer import Answer
-from carrel.kit.http.describe import raises, versioned
-from carrel.kit.http.etag import IfMatch, etag
+from carrel.http.answers.answer import Answer
+from carrel.http.answers.etag import IfMatch, etag
+from carrel.http.requests.describe import raises, versioned
+from carrel.http.requests.routing import Router, delete, get, post
 from carrel.kit.sqlite.paging import Page, Paging
 from carrel.provider_keys import probe
 from carrel.provider_keys.probe import KeyTest, KeyTests, TooManyKeyTests
@@ -22,10 +19,10 @@ from carrel.vault.workspace import Workspace
 
 @post("", guards=[guard.full], opt=scopes.PERSON | raises(ProviderHostNotAllowed) | versioned())
 async def store_provider_key(
-    data: JSONBody[ProviderKeyIn],
-    workspace: NamedDependency[Workspace],
-    settings: NamedDependency[Settings],
-    registry: NamedDependency[Registry],
+    data: ProviderKeyIn,
+    workspace: Workspace,
+    settings: Settings,
+    registry: Registry,
 ) -> Answer[ProviderKey]:
     """Store a key, replacing an earlier one of the same provider."""
     key, version = await workspace.write(keys.put, data, settings.provider_hosts)
@@ -37,34 +34,30 @@ async def store_provider_key(
 
 
 @get("", guards=[guard.session], opt=scopes.READ)
-async def list_provider_keys(
-    workspace: NamedDependency[Workspace], paging: NamedDependency[Paging]
-) -> Page[ProviderKey]:
+async def list_provider_keys(workspace: Workspace, paging: Paging) -> Page[ProviderKey]:
     """The stored keys, newest first; only their last four characters are shown."""
     return workspace.read(keys.listed, paging)
 
 
 @get("/{provider:str}", guards=[guard.session], opt=scopes.READ | versioned())
-async def read_provider_key(provider: FromPath[str], workspace: NamedDependency[Workspace]) -> Answer[ProviderKey]:
+async def read_provider_key(provider: str, workspace: Workspace) -> Answer[ProviderKey]:
     """One stored key."""
     key, version = workspace.read(keys.get, provider)
     return Answer(key, etag=etag(version))
 
 
 @delete("/{provider:str}", guards=[guard.session], opt=scopes.PERSON)
-async def delete_provider_key(
-    provider: FromPath[str], workspace: NamedDependency[Workspace], if_match: NamedDependency[IfMatch]
-) -> None:
+async def delete_provider_key(provider: str, workspace: Workspace, if_match: IfMatch) -> None:
     """Remove a key."""
     await workspace.write(keys.delete, provider, if_match)
 
 
 @get("/test/{provider:str}", guards=[guard.session], opt=scopes.READ | raises(TooManyKeyTests))
 async def check_provider_key(
-    provider: FromPath[str],
-    workspace: NamedDependency[Workspace],
-    registry: NamedDependency[Registry],
-    key_tests: NamedDependency[KeyTests],
+    provider: str,
+    workspace: Workspace,
+    registry: Registry,
+    key_tests: KeyTests,
 ) -> KeyTest:
     """Make one real, free call with the key: ask the provider for its list of models."""
     _, version = workspace.read(keys.get, provider)

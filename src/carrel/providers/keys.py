@@ -10,9 +10,9 @@ from msgspec import Meta
 
 from carrel.config import Secret
 from carrel.errors import BadInput, Conflict, NotFound
+from carrel.http.answers.etag import IfMatch
+from carrel.http.requests.schema import Hidden, In
 from carrel.kit.clock import Time
-from carrel.kit.http.etag import IfMatch
-from carrel.kit.http.schema import Hidden, In
 from carrel.kit.sqlite.database import Connection
 from carrel.kit.sqlite.paging import Page, Paging, fetch
 from carrel.kit.sqlite.rows import Select, columns_of, insert

@@ -11,9 +11,9 @@ from typing import Final, Literal, NamedTuple
 import msgspec
 
 from carrel.errors import BadInput, Conflict, NotFound
+from carrel.http.answers.etag import IfMatch
+from carrel.http.requests.schema import In
 from carrel.kit.clock import Time
-from carrel.kit.http.etag import IfMatch
-from carrel.kit.http.schema import In
 from carrel.kit.money import MICROS, DollarsAmount, DollarsText, micros_of, text_of
 from carrel.kit.sqlite.database import Connection
 from carrel.kit.sqlite.rows import Column, Select

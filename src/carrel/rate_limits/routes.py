@@ -1,14 +1,11 @@
 """`/rate-limits`: how fast each provider may be called for this user."""
 
-from litestar import Router, delete, get, put
-from litestar.di import NamedDependency
-from litestar.params import FromPath, JSONBody
-
 from carrel.auth import guard
 from carrel.auth.programs import scopes
-from carrel.kit.http.answer import Answer
-from carrel.kit.http.describe import versioned
-from carrel.kit.http.etag import IfMatch, etag
+from carrel.http.answers.answer import Answer
+from carrel.http.answers.etag import IfMatch, etag
+from carrel.http.requests.describe import versioned
+from carrel.http.requests.routing import Router, delete, get, put
 from carrel.rate_limits import store
 from carrel.rate_limits.defaults import DEFAULTS
 from carrel.rate_limits.limiter import Limiter
@@ -17,18 +14,18 @@ from carrel.vault.workspace import Workspace
 
 
 @get("", guards=[guard.session], opt=scopes.READ)
-async def list_rate_limits(workspace: NamedDependency[Workspace], limiter: NamedDependency[Limiter]) -> RateLimits:
+async def list_rate_limits(workspace: Workspace, limiter: Limiter) -> RateLimits:
     """Every provider's limits, and how much of them is left."""
     return RateLimits([limiter.shown(workspace.uuid, provider) for provider in sorted(DEFAULTS)])
 
 
 @put("/{provider:str}", guards=[guard.session], opt=scopes.WRITE | versioned())
 async def replace_rate_limit(
-    provider: FromPath[str],
-    data: JSONBody[RateLimitIn],
-    workspace: NamedDependency[Workspace],
-    limiter: NamedDependency[Limiter],
-    if_match: NamedDependency[IfMatch],
+    provider: str,
+    data: RateLimitIn,
+    workspace: Workspace,
+    limiter: Limiter,
+    if_match: IfMatch,
 ) -> Answer[RateLimit]:
     """Set a provider's limits. They apply immediately, also to runs in progress."""
     version = await workspace.write(store.put, provider, data, if_match)
@@ -38,10 +35,10 @@ async def replace_rate_limit(
 
 @delete("/{provider:str}", guards=[guard.session], opt=scopes.WRITE)
 async def reset_rate_limit(
-    provider: FromPath[str],
-    workspace: NamedDependency[Workspace],
-    limiter: NamedDependency[Limiter],
-    if_match: NamedDependency[IfMatch],
+    provider: str,
+    workspace: Workspace,
+    limiter: Limiter,
+    if_match: IfMatch,
 ) -> None:
     """Go back to the defaults."""
     await workspace.write(store.delete, provider, if_match)

@@ -5,7 +5,7 @@ from typing import Annotated
 import msgspec
 from msgspec import Meta
 
-from carrel.kit.http.schema import In
+from carrel.http.requests.schema import In
 
 Requests = Annotated[int, Meta(ge=1, le=1_000_000)]
 Tokens = Annotated[int, Meta(ge=1, le=1_000_000_000)]

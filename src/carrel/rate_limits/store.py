@@ -1,7 +1,7 @@
 """The limits that a user has set. Without a row, the provider's defaults apply."""
 
 from carrel.errors import NotFound
-from carrel.kit.http.etag import IfMatch
+from carrel.http.answers.etag import IfMatch
 from carrel.kit.sqlite.database import Connection
 from carrel.kit.sqlite.versions import version_of
 from carrel.rate_limits.defaults import DEFAULTS

@@ -2,15 +2,12 @@
 
 from typing import cast
 
-from litestar import Router, get
-from litestar.di import NamedDependency
-from litestar.params import FromPath
-
 from carrel.accounts.service import ServiceDatabase
 from carrel.auth import guard
 from carrel.auth.programs import scopes
-from carrel.kit.http.answer import Answer
-from carrel.kit.http.describe import raises
+from carrel.http.answers.answer import Answer
+from carrel.http.requests.describe import raises
+from carrel.http.requests.routing import Router, get
 from carrel.kit.processes.pool import WorkerPool
 from carrel.receipts import gathering, making
 from carrel.receipts.commitments import DisclosedText
@@ -23,10 +20,10 @@ from carrel.vault.workspace import Workspace
 
 @get("/receipt", guards=[guard.session], opt=scopes.READ | raises(ReceiptNotReady))
 async def read_receipt(
-    run_id: FromPath[RunId],
-    workspace: NamedDependency[Workspace],
-    workers: NamedDependency[WorkerPool],
-    signer: NamedDependency[Signer],
+    run_id: RunId,
+    workspace: Workspace,
+    workers: WorkerPool,
+    signer: Signer,
 ) -> Answer[SignedReceipt]:
     """What was judged (as hashes), every verdict, and the ranking that follows, signed by the service.
 
@@ -38,15 +35,13 @@ async def read_receipt(
 
 
 @get("/receipt/texts/{text_name:str}", guards=[guard.session], opt=scopes.READ | raises(ReceiptNotReady))
-async def read_receipt_text(
-    run_id: FromPath[RunId], text_name: FromPath[str], workspace: NamedDependency[Workspace]
-) -> DisclosedText:
+async def read_receipt_text(run_id: RunId, text_name: str, workspace: Workspace) -> DisclosedText:
     """One text of the receipt with its salt, to be shown to whoever holds the receipt. It discloses no other text."""
     return await workspace.scan(gathering.disclose, run_id, text_name)
 
 
 @get("/receipt-keys")
-async def list_receipt_keys(signer: NamedDependency[Signer], service: NamedDependency[ServiceDatabase]) -> ReceiptKeys:
+async def list_receipt_keys(signer: Signer, service: ServiceDatabase) -> ReceiptKeys:
     """The public keys of this service, for everybody who was shown one of its receipts."""
     return await signer.published(service)
 

@@ -2,8 +2,8 @@
 
 from typing import Final
 
-from carrel.kit.http import download
-from carrel.kit.http.etag import etag
+from carrel.http.answers import download
+from carrel.http.answers.etag import etag
 from carrel.reports import export_store as store
 from carrel.reports.export_store import Ready
 from carrel.runs.model.setup import RunId

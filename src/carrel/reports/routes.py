@@ -2,16 +2,13 @@
 
 from typing import Annotated, Final, Literal, cast
 
-from litestar import Router, get, post
-from litestar.di import NamedDependency
-from litestar.params import FromPath, HeaderParameter, PathParameter, QueryParameter
-
 from carrel.auth import guard
 from carrel.auth.programs import scopes
 from carrel.errors import DiskFull
-from carrel.kit.http import accept
-from carrel.kit.http.answer import JSON, Answer
-from carrel.kit.http.describe import produces, raises, versioned
+from carrel.http.answers import accept
+from carrel.http.answers.answer import JSON, Answer
+from carrel.http.requests.describe import produces, raises, versioned
+from carrel.http.requests.routing import Header, Path, Query, Router, get, post
 from carrel.kit.processes.pool import WorkerPool
 from carrel.reports import export_store, rendering
 from carrel.reports.archive import ExportTooLarge
@@ -38,25 +35,23 @@ _POLICY: Final = (
 
 @get("/report", guards=[guard.session], opt=scopes.READ | produces(JSON, HTML))
 async def read_report(
-    run_id: FromPath[RunId],
-    workspace: NamedDependency[Workspace],
-    workers: NamedDependency[WorkerPool],
+    run_id: RunId,
+    workspace: Workspace,
+    workers: WorkerPool,
     form: Annotated[
-        Literal["json", "html"] | None, QueryParameter(name="format", description="Wins over the Accept header.")
+        Literal["json", "html"] | None, Query(name="format", description="Wins over the Accept header.")
     ] = None,
     round_number: RoundNumber = None,
-    against: Annotated[
-        RunId | None, QueryParameter(max_length=100, description="Set it beside this other run.")
-    ] = None,
+    against: Annotated[RunId | None, Query(max_length=100, description="Set it beside this other run.")] = None,
     split: Annotated[
         str | None,
-        QueryParameter(max_length=200, description="With the results by the values of this column, or by `group`."),
+        Query(max_length=200, description="With the results by the values of this column, or by `group`."),
     ] = None,
     documents: Annotated[
         bool,
-        QueryParameter(description="With every document and its answers; else the report stays small."),
+        Query(description="With every document and its answers; else the report stays small."),
     ] = True,
-    wanted: Annotated[str | None, HeaderParameter(name="Accept")] = None,
+    wanted: Annotated[str | None, Header(name="Accept")] = None,
 ) -> Answer[Report]:
     """The report as JSON or as one page of HTML; a run that has not ended is reported as far as it has come.
 
@@ -72,9 +67,7 @@ async def read_report(
 
 
 @post("/export", guards=[guard.session], status_code=202, opt=scopes.READ)
-async def make_export(
-    run_id: FromPath[RunId], workspace: NamedDependency[Workspace], exports: NamedDependency[Exports]
-) -> Export:
+async def make_export(run_id: RunId, workspace: Workspace, exports: Exports) -> Export:
     """Export everything about the run as a zip; an earlier export that is out of date is replaced."""
     return await exports.want(workspace, run_id)
 
@@ -84,16 +77,16 @@ async def make_export(
     guards=[guard.session],
     opt=scopes.READ | produces(MEDIA_TYPE) | raises(ExportNotReady, ExportTooLarge, DiskFull) | versioned(),
 )
-async def read_export(run_id: FromPath[RunId], workspace: NamedDependency[Workspace]) -> Answer[bytes]:
+async def read_export(run_id: RunId, workspace: Workspace) -> Answer[bytes]:
     """The zip: report, configuration, documents, answers, scores, comparisons, calls and log."""
     return Download(workspace, run_id, workspace.read(export_store.ready, run_id))
 
 
 @get("/answers", guards=[guard.session], opt=scopes.READ)
 async def read_answers(
-    run_id: FromPath[RunId],
-    workspace: NamedDependency[Workspace],
-    workers: NamedDependency[WorkerPool],
+    run_id: RunId,
+    workspace: Workspace,
+    workers: WorkerPool,
     round_number: RoundNumber = None,
 ) -> Figures:
     """The figures of all answers without their texts, a list for each candidate: for a grid of many rows."""
@@ -102,22 +95,20 @@ async def read_answers(
 
 @get("/answers/beginnings", guards=[guard.session], opt=scopes.READ)
 async def read_beginnings(
-    run_id: FromPath[RunId],
-    workspace: NamedDependency[Workspace],
+    run_id: RunId,
+    workspace: Workspace,
     documents: Annotated[
         str | None,
-        QueryParameter(max_length=1_000, description="The numbers of up to 100 documents, such as `3,17,18`."),
+        Query(max_length=1_000, description="The numbers of up to 100 documents, such as `3,17,18`."),
     ] = None,
     words: Annotated[
         str,
-        QueryParameter(
+        Query(
             max_length=beginnings.MAX_CHARACTERS,
             description="Also the numbers of all documents whose name or answers hold these words.",
         ),
     ] = "",
-    answers: Annotated[
-        bool, QueryParameter(description="With the beginnings of their answers; else the names alone.")
-    ] = True,
+    answers: Annotated[bool, Query(description="With the beginnings of their answers; else the names alone.")] = True,
 ) -> Beginnings:
     """Names of documents with the beginnings of their answers, and the documents that hold some words."""
     wanted = beginnings.numbers(documents)
@@ -126,9 +117,9 @@ async def read_beginnings(
 
 @get("/answers/{document:int}", guards=[guard.session], opt=scopes.READ)
 async def read_run_document(
-    run_id: FromPath[RunId],
-    document: Annotated[int, PathParameter(ge=1, lt=1 << 31)],
-    workspace: NamedDependency[Workspace],
+    run_id: RunId,
+    document: Annotated[int, Path(ge=1, lt=1 << 31)],
+    workspace: Workspace,
     round_number: RoundNumber = None,
 ) -> DocumentReport:
     """One document, by its number from 1, with everything about it: answers, marks, and what judges said."""

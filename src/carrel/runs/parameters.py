@@ -2,8 +2,6 @@
 
 from typing import Annotated
 
-from litestar.params import QueryParameter
+from carrel.http.requests.routing import Query
 
-RoundNumber = Annotated[
-    int | None, QueryParameter(name="round", ge=1, description="Of this round; else of the present one.")
-]
+RoundNumber = Annotated[int | None, Query(name="round", ge=1, description="Of this round; else of the present one.")]

@@ -1,14 +1,11 @@
 """`/settings` (specification, section 4.2): one object, read and replaced."""
 
-from litestar import Router, get, put
-from litestar.di import NamedDependency
-from litestar.params import JSONBody
-
 from carrel.auth import guard
 from carrel.auth.programs import scopes
-from carrel.kit.http.answer import Answer
-from carrel.kit.http.describe import versioned
-from carrel.kit.http.etag import IfMatch, etag
+from carrel.http.answers.answer import Answer
+from carrel.http.answers.etag import IfMatch, etag
+from carrel.http.requests.describe import versioned
+from carrel.http.requests.routing import Router, get, put
 from carrel.providers.registry import Registry
 from carrel.settings import store
 from carrel.settings.schemas import UserSettings
@@ -16,7 +13,7 @@ from carrel.vault.workspace import Workspace
 
 
 @get("", guards=[guard.session], opt=scopes.READ | versioned())
-async def read_settings(workspace: NamedDependency[Workspace]) -> Answer[UserSettings]:
+async def read_settings(workspace: Workspace) -> Answer[UserSettings]:
     """The user's settings; the defaults as long as none were saved."""
     settings, version = workspace.read(store.get)
     return Answer(settings, etag=etag(version))
@@ -24,10 +21,10 @@ async def read_settings(workspace: NamedDependency[Workspace]) -> Answer[UserSet
 
 @put("", guards=[guard.session], opt=scopes.WRITE | versioned())
 async def replace_settings(
-    data: JSONBody[UserSettings],
-    workspace: NamedDependency[Workspace],
-    registry: NamedDependency[Registry],
-    if_match: NamedDependency[IfMatch],
+    data: UserSettings,
+    workspace: Workspace,
+    registry: Registry,
+    if_match: IfMatch,
 ) -> Answer[UserSettings]:
     """Replace them all; what is left out goes back to its default."""
     settings, version = await workspace.write(store.put, data, if_match, registry)

@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 import msgspec
 from msgspec import Meta
 
-from carrel.kit.http.schema import In
+from carrel.http.requests.schema import In
 
 ModelNames = Annotated[list[str], Meta(max_length=20)]
 

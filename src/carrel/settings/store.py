@@ -5,7 +5,7 @@ from typing import NamedTuple
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from carrel.errors import BadInput, FieldError
-from carrel.kit.http.etag import IfMatch
+from carrel.http.answers.etag import IfMatch
 from carrel.kit.sqlite.database import Connection
 from carrel.kit.sqlite.json_text import as_json
 from carrel.kit.sqlite.rows import Select

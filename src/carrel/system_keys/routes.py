@@ -1,15 +1,12 @@
 """`/admin/system-keys` (specification, section 4.2), behind the admin secret."""
 
-from litestar import Router, delete, get, post
-from litestar.di import NamedDependency
-from litestar.params import FromPath, JSONBody
-
 from carrel.accounts.service import ServiceDatabase
 from carrel.auth import guard
 from carrel.config import Settings
-from carrel.kit.http.answer import Answer
-from carrel.kit.http.describe import raises, versioned
-from carrel.kit.http.etag import IfMatch, etag
+from carrel.http.answers.answer import Answer
+from carrel.http.answers.etag import IfMatch, etag
+from carrel.http.requests.describe import raises, versioned
+from carrel.http.requests.routing import Router, delete, get, post
 from carrel.kit.sqlite.paging import Page, Paging
 from carrel.providers import keys
 from carrel.providers.base_url import ProviderHostNotAllowed
@@ -19,9 +16,9 @@ from carrel.system_keys.held import SystemKeys
 
 @post("", opt=raises(ProviderHostNotAllowed) | versioned())
 async def store_system_key(
-    data: JSONBody[ProviderKeyIn],
-    settings: NamedDependency[Settings],
-    system_keys: NamedDependency[SystemKeys],
+    data: ProviderKeyIn,
+    settings: Settings,
+    system_keys: SystemKeys,
 ) -> Answer[ProviderKey]:
     """Store a key, replacing an earlier one of the same provider."""
     key, version = await system_keys.change(keys.put, data, settings.provider_hosts)
@@ -29,24 +26,20 @@ async def store_system_key(
 
 
 @get("")
-async def list_system_keys(
-    service: NamedDependency[ServiceDatabase], paging: NamedDependency[Paging]
-) -> Page[ProviderKey]:
+async def list_system_keys(service: ServiceDatabase, paging: Paging) -> Page[ProviderKey]:
     """The stored keys, newest first; only their last four characters are shown."""
     return await service.run(keys.listed, paging)
 
 
 @get("/{provider:str}", opt=versioned())
-async def read_system_key(provider: FromPath[str], service: NamedDependency[ServiceDatabase]) -> Answer[ProviderKey]:
+async def read_system_key(provider: str, service: ServiceDatabase) -> Answer[ProviderKey]:
     """One stored key."""
     key, version = await service.run(keys.get, provider)
     return Answer(key, etag=etag(version))
 
 
 @delete("/{provider:str}")
-async def delete_system_key(
-    provider: FromPath[str], if_match: NamedDependency[IfMatch], system_keys: NamedDependency[SystemKeys]
-) -> None:
+async def delete_system_key(provider: str, if_match: IfMatch, system_keys: SystemKeys) -> None:
     """Remove a key."""
     await system_keys.change(keys.delete, provider, if_match)
 

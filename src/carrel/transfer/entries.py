@@ -7,7 +7,7 @@ from msgspec import Meta
 
 from carrel.contents.schemas import ContentIn
 from carrel.datasets.schemas import MAX_COLUMNS, Column, Format
-from carrel.kit.http.schema import Description, Name
+from carrel.http.requests.schema import Description, Name
 from carrel.presets.configuration import MAX_CANDIDATES, Generation
 from carrel.presets.drafts import DraftIn
 from carrel.presets.schemas import PresetIn

@@ -15,11 +15,10 @@ from carrel.contents.schemas import ContentIn
 from carrel.datasets import store as data_sets
 from carrel.datasets.readers import ReadTable
 from carrel.datasets.store import Described
-from carrel.errors import BadInput, FieldError
-from carrel.kit.http.body import decode
-from carrel.kit.http.etag import ANY_VERSION
-from carrel.kit.http.problem import Malformed
-from carrel.kit.http.validation import join
+from carrel.errors import BadInput, FieldError, Malformed
+from carrel.http.answers.etag import ANY_VERSION
+from carrel.http.requests.body import decode
+from carrel.http.requests.validation import join
 from carrel.kit.plain_text import NOT_TEXT, is_text
 from carrel.kit.sqlite.database import Connection
 from carrel.kit.structs import narrowed

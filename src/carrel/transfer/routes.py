@@ -1,10 +1,5 @@
 """`/users/me/export` and `/users/me/import`: export and import of everything that a user has."""
 
-from typing import Any
-
-from litestar import Request, Router, get, post
-from litestar.di import NamedDependency
-
 from carrel.auth import guard
 from carrel.auth.programs import scopes
 from carrel.checks.compiler import Compiler
@@ -12,10 +7,12 @@ from carrel.config import Settings
 from carrel.contents.resolve import VariableCycle
 from carrel.datasets.readers import TableReaders
 from carrel.datasets.refusals import TABLE_REFUSALS
-from carrel.kit.http.answer import Answer
-from carrel.kit.http.describe import produces, raises
-from carrel.kit.http.download import Streamed
-from carrel.kit.http.request_checks import TAKES
+from carrel.http.answers.answer import Answer
+from carrel.http.answers.download import Streamed
+from carrel.http.request import Request
+from carrel.http.requests.body import TAKES
+from carrel.http.requests.describe import produces, raises
+from carrel.http.requests.routing import Router, get, post
 from carrel.kit.processes.pool import WorkerPool
 from carrel.presets.check import BudgetUnpriced, CriterionNotSupported
 from carrel.presets.drafts import TooManyDrafts
@@ -31,9 +28,7 @@ from carrel.vault.workspace import Workspace
 
 
 @get("/export", guards=[guard.session], opt=scopes.READ | produces(MEDIA_TYPE))
-async def export_workspace(
-    workspace: NamedDependency[Workspace], workers: NamedDependency[WorkerPool]
-) -> Answer[bytes]:
+async def export_workspace(workspace: Workspace, workers: WorkerPool) -> Answer[bytes]:
     """Download everything as a zip, from contents and data sets to runs and calls. It holds no key."""
     return Streamed(lambda: pieces(workspace, workers), file_name="carrel-workspace.zip", media_type=MEDIA_TYPE)
 
@@ -41,7 +36,7 @@ async def export_workspace(
 @post(
     "/import",
     guards=[guard.full],
-    request_max_body_size=None,
+    max_body_bytes=None,
     opt=scopes.WRITE
     | {TAKES: MEDIA_TYPE}
     | raises(
@@ -58,13 +53,13 @@ async def export_workspace(
     ),
 )
 async def import_workspace(
-    request: Request[Any, Any, Any],
-    workspace: NamedDependency[Workspace],
-    settings: NamedDependency[Settings],
-    registry: NamedDependency[Registry],
-    compiler: NamedDependency[Compiler],
-    tables: NamedDependency[TableReaders],
-    imports: NamedDependency[Imports],
+    request: Request,
+    workspace: Workspace,
+    settings: Settings,
+    registry: Registry,
+    compiler: Compiler,
+    tables: TableReaders,
+    imports: Imports,
 ) -> Imported:
     """Import contents, data sets, presets and settings from such a zip, under new ids; all or nothing."""
     async with upload.kept(workspace, request.stream(), settings.max_import_bytes) as package:

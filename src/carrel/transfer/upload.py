@@ -10,7 +10,7 @@ from carrel.checks.compiler import Compiler
 from carrel.config import Settings
 from carrel.datasets.readers import TableReaders
 from carrel.errors import CarrelError, TooLarge
-from carrel.kit.concurrency import caller
+from carrel.http import client_connection
 from carrel.providers.registry import Registry
 from carrel.transfer import incoming, pieces
 from carrel.transfer.entries import Imported
@@ -46,7 +46,7 @@ class Imports:
         tables: TableReaders,
     ) -> Imported:
         """Read what was kept. As `incoming.bring_in`. It ends without a change when the client leaves."""
-        client = caller.current()
+        client = client_connection.current()
         await self._free.acquire()
         with ExitStack() as undo:
             undo.callback(self._free.release)

@@ -14,8 +14,7 @@ from multipart import (  # type: ignore[import-untyped]  # it carries its types,
     parse_options_header,
 )
 
-from carrel.errors import BadInput, TooLarge
-from carrel.kit.http.problem import Malformed
+from carrel.errors import BadInput, Malformed, TooLarge
 from carrel.kit.plain_text import NOT_TEXT, is_text
 
 ENVELOPE_BYTES: Final = 64 * 1024

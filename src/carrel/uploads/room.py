@@ -3,13 +3,10 @@
 import asyncio
 from collections.abc import AsyncGenerator, Iterator
 from contextlib import contextmanager
-from typing import Any, Final
+from typing import Final
 
-from litestar import Request
-from litestar.exceptions import HTTPException
-
-from carrel.errors import Unavailable
-from carrel.kit.http.problem import Malformed
+from carrel.errors import Malformed, Unavailable
+from carrel.http.request import Request
 from carrel.vault.keyring import UserUuid
 
 _AT_ONCE: Final = 8
@@ -81,7 +78,7 @@ class Place:
         self.held += size
 
 
-async def brisk(request: Request[Any, Any, Any]) -> AsyncGenerator[bytes, None]:
+async def brisk(request: Request) -> AsyncGenerator[bytes, None]:
     """The body as it arrives; refuses a client that sends nothing for a while, because it keeps the workspace open.
 
     Raises:
@@ -95,6 +92,5 @@ async def brisk(request: Request[Any, Any, Any]) -> AsyncGenerator[bytes, None]:
             if chunk is None:
                 return
             yield chunk
-    except (TimeoutError, HTTPException):
-        # The framework's error for a client that has left would count as one of our own faults.
+    except TimeoutError:
         raise Malformed(detail="The upload broke off.") from None

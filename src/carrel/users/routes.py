@@ -3,10 +3,6 @@
 from functools import partial
 from typing import Annotated
 
-from litestar import Router, delete, get, post
-from litestar.di import NamedDependency
-from litestar.params import JSONBody, PathParameter
-
 from carrel.accounts import accounts as account_rows
 from carrel.accounts.accounts import Account, Accounts, UserExists, UserUnknown
 from carrel.auth import guard
@@ -15,9 +11,10 @@ from carrel.auth.session import User
 from carrel.config import Settings
 from carrel.credits import ledger
 from carrel.credits.schemas import Balance
-from carrel.kit.http.answer import Answer
-from carrel.kit.http.describe import raises
-from carrel.kit.http.idempotency import Once
+from carrel.http.answers.answer import Answer
+from carrel.http.requests.describe import raises
+from carrel.http.requests.idempotency import Once
+from carrel.http.requests.routing import Path, Router, delete, get, post
 from carrel.kit.sqlite.database import Connection
 from carrel.users import lifecycle, store
 from carrel.users.lifecycle import Users
@@ -25,13 +22,11 @@ from carrel.users.schemas import Me, UserIn, UserLimits, UserOut
 from carrel.vault.keyring import UserUuid
 from carrel.vault.workspace import Workspace
 
-PathUuid = Annotated[str, PathParameter(pattern=r"^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$(?!\n)")]
+PathUuid = Annotated[str, Path(pattern=r"^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$(?!\n)")]
 
 
 @post("", guards=[guard.plugin], opt=raises(UserExists))
-async def create_user(
-    data: JSONBody[UserIn], users: NamedDependency[Users], once: NamedDependency[Once]
-) -> Answer[UserOut]:
+async def create_user(data: UserIn, users: Users, once: Once) -> Answer[UserOut]:
     """Create a user. The encrypted workspace is created at the first login, with the key given then."""
     uuid = UserUuid(data.uuid)
     return await once(uuid, partial(users.write_new, uuid), lifecycle.insert, uuid, data.membership)
@@ -43,10 +38,10 @@ def _account_and_balance(conn: Connection) -> tuple[Account, Balance]:
 
 @get("/me", guards=[guard.session], opt=scopes.READ)
 async def read_me(
-    user: NamedDependency[User],
-    workspace: NamedDependency[Workspace],
-    accounts: NamedDependency[Accounts],
-    settings: NamedDependency[Settings],
+    user: User,
+    workspace: Workspace,
+    accounts: Accounts,
+    settings: Settings,
 ) -> Me:
     """The signed-in user, with credits, counts and limits."""
     account, balance = await accounts.recall(user.uuid, _account_and_balance)
@@ -64,19 +59,19 @@ async def read_me(
 
 
 @post("/{uuid:str}/activate", guards=[guard.plugin], status_code=200, opt=raises(UserUnknown))
-async def activate_user(uuid: PathUuid, users: NamedDependency[Users]) -> UserOut:
+async def activate_user(uuid: PathUuid, users: Users) -> UserOut:
     """Give the user paid membership."""
     return await users.activate(UserUuid(uuid))
 
 
 @post("/{uuid:str}/deactivate", guards=[guard.plugin], status_code=200, opt=raises(UserUnknown))
-async def deactivate_user(uuid: PathUuid, users: NamedDependency[Users]) -> UserOut:
+async def deactivate_user(uuid: PathUuid, users: Users) -> UserOut:
     """Give the user free membership; runs in progress pause."""
     return await users.deactivate(UserUuid(uuid))
 
 
 @delete("/{uuid:str}", guards=[guard.plugin_or_admin], status_code=204, opt=raises(UserUnknown))
-async def delete_user(uuid: PathUuid, users: NamedDependency[Users]) -> None:
+async def delete_user(uuid: PathUuid, users: Users) -> None:
     """Remove the user with everything, for good."""
     await users.delete(UserUuid(uuid))
 

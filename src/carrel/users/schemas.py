@@ -3,8 +3,8 @@
 import msgspec
 
 from carrel.accounts.accounts import Membership
+from carrel.http.requests.schema import In, UserUuid
 from carrel.kit.clock import Time
-from carrel.kit.http.schema import In, UserUuid
 
 
 class UserIn(In, frozen=True):

@@ -21,7 +21,7 @@ from typing import Any, Concatenate, Generic, ParamSpec, TypeVar
 import apsw
 
 from carrel.errors import Unavailable
-from carrel.kit.concurrency import caller
+from carrel.http import client_connection
 from carrel.kit.concurrency.threads import in_thread, tell_when_done
 from carrel.kit.concurrency.turns import Turn
 from carrel.kit.sqlite import database
@@ -196,7 +196,7 @@ class Workspace:
             WorkspaceClosed: the workspace was closed, also in the middle; or the client has left.
             ReadTooLong: it is for a request, and takes more processor time than one may.
         """
-        client = caller.current()
+        client = client_connection.current()
         await self._scan_slots.acquire()
         with ExitStack() as undo:
             undo.callback(self._scan_slots.release)

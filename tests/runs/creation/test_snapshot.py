@@ -8,7 +8,7 @@ import msgspec
 import pytest
 
 from carrel.errors import BadInput, NotFound
-from carrel.kit.http.etag import ANY_VERSION
+from carrel.http.answers.etag import ANY_VERSION
 from carrel.kit.sqlite.database import Connection
 from carrel.presets import store as presets
 from carrel.presets.configuration import Configuration

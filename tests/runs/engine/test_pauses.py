@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from carrel.kit.http.etag import ANY_VERSION
+from carrel.http.answers.etag import ANY_VERSION
 from carrel.runs.engine import commands
 from carrel.runs.model.setup import RunId
 from carrel.runs.model.states import RunStateConflict, TaskStateConflict

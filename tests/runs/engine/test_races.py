@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from carrel.errors import DiskFull, Unavailable
-from carrel.kit.http.etag import ANY_VERSION
+from carrel.http.answers.etag import ANY_VERSION
 from carrel.kit.sqlite.database import Connection
 from carrel.runs.engine import commands, reevaluate
 from carrel.runs.engine.payer import Payer

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from carrel.errors import DiskFull
-from carrel.kit.http.etag import ANY_VERSION
+from carrel.http.answers.etag import ANY_VERSION
 from carrel.kit.sqlite.database import Connection
 from carrel.providers.base import Answer, Request
 from carrel.runs.engine import commands

@@ -14,8 +14,8 @@ from carrel.auth.known_sessions import Known
 from carrel.auth.session import Session, User
 from carrel.config import Settings
 from carrel.errors import BadInput
-from carrel.kit.http.envelope import RELEASE
-from carrel.kit.http.etag import ANY_VERSION
+from carrel.http.answers.etag import ANY_VERSION
+from carrel.http.requests.envelope import RELEASE
 from carrel.kit.sqlite.database import Connection
 from carrel.runs.engine import commands
 from carrel.runs.model import log
@@ -57,7 +57,7 @@ class Reader:
         epoch = harness.pool.keyring.epoch(UUID)
         session = Session(User(UUID, "paid"), epoch, int(self.clock.now()) + HOUR, 0.0, Known(0, 0.0))
         stream = streams.open(session, run_id, last) if only is None else streams.tail(session, run_id, last, only)
-        self._answer: Any = stream.to_asgi_response(None, None)  # type: ignore[arg-type]
+        self._answer: Any = stream.asgi(None)  # type: ignore[arg-type]
 
     async def read(self) -> None:
         scope: Any = {"type": "http", RELEASE: self._release}

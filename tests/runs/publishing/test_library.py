@@ -8,7 +8,7 @@ import msgspec
 from carrel.contents import store as contents
 from carrel.evaluation.ranking.doubts import LongerText
 from carrel.evaluation.ranking.ranking import ComparisonCounts, Ranking
-from carrel.kit.http.etag import ANY_VERSION
+from carrel.http.answers.etag import ANY_VERSION
 from carrel.providers.base import Answer, GenerateMatter, Request
 from carrel.runs.engine import reevaluate
 from carrel.runs.model.schemas import ReevaluateIn

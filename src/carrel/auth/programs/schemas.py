@@ -7,8 +7,8 @@ from msgspec import Meta
 
 from carrel.accounts.program_keys import ProgramKeyId
 from carrel.auth.programs.scopes import Scope
+from carrel.http.requests.schema import Hidden, In
 from carrel.kit.clock import Time
-from carrel.kit.http.schema import Hidden, In
 from carrel.kit.ids import Id
 
 MAX_DAYS: Final = 365

@@ -13,7 +13,7 @@ from carrel.accounts.program_keys import ProgramKeyId
 from carrel.auth import tokens
 from carrel.auth.programs.scopes import Scope
 from carrel.auth.tokens import Claims, TokenExpired
-from carrel.kit.http.schema import UserUuid
+from carrel.http.requests.schema import UserUuid
 
 PREFIX: Final = b"carrel_pt_"
 _Second = Annotated[int, Meta(ge=0, lt=1 << 53)]

@@ -14,4 +14,4 @@ def command() -> None:
 
     # No database is opened and nothing is served, so no real secret is needed.
     settings = Settings(plugin_secret=(Secret(b""),), service_key=Secret(b""))
-    sys.stdout.write(openapi.text(create_app(settings).app))
+    sys.stdout.write(openapi.text(create_app(settings).app, settings))

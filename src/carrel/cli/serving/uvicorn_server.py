@@ -17,15 +17,15 @@ from types import FrameType
 from typing import Any
 
 import uvicorn
-from litestar.types import ASGIApp, Receive, Send
+from starlette.types import ASGIApp, Receive, Send
 
 from carrel import __version__
-from carrel.cli.serving.protocol import Protocol, sweep
-from carrel.cli.serving.receiving import receiving
-from carrel.cli.serving.tls import Certificate, CertificateUnusable
 from carrel.errors import CarrelError, DiskFull, Unavailable
+from carrel.http.answers import problem
+from carrel.http.server.protocol import Protocol, sweep
+from carrel.http.server.receiving import receiving
+from carrel.http.server.tls import Certificate, CertificateUnusable
 from carrel.kit import logs
-from carrel.kit.http import problem
 from carrel.kit.processes import private_memory, scheduling, service_manager
 from carrel.vault.data_folder import FolderTaken
 

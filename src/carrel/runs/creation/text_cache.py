@@ -9,7 +9,7 @@ from carrel.contents import store as contents
 from carrel.contents.budget import Budget
 from carrel.contents.resolve import Resolved, Slot
 from carrel.errors import BadInput, FieldError
-from carrel.kit.http.validation import name_of
+from carrel.http.requests.validation import name_of
 from carrel.kit.sqlite.database import Connection
 from carrel.kit.sqlite.json_text import as_json
 from carrel.providers.base import Criterion

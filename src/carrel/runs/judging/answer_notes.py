@@ -6,8 +6,8 @@ import msgspec
 from msgspec import Meta
 
 from carrel.errors import BadInput, Conflict
+from carrel.http.requests.schema import In
 from carrel.kit.clock import Time
-from carrel.kit.http.schema import In
 from carrel.kit.sqlite import paging
 from carrel.kit.sqlite.database import Connection
 from carrel.kit.sqlite.paging import Page, Paging

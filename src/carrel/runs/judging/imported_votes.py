@@ -14,7 +14,7 @@ import msgspec
 from msgspec import Meta
 
 from carrel.errors import BadInput, FieldError
-from carrel.kit.http.schema import In, Text
+from carrel.http.requests.schema import In, Text
 from carrel.kit.sqlite.database import Connection
 from carrel.runs.judging import votes
 from carrel.runs.judging.votes import MAX_REASON, MAX_VOTER, Choice

@@ -9,8 +9,8 @@ from carrel.errors import BadInput, Conflict, NotFound
 from carrel.evaluation import verdict
 from carrel.evaluation.judges import human
 from carrel.evaluation.records import HumanVote, Side
+from carrel.http.requests.schema import In
 from carrel.kit.clock import Time
-from carrel.kit.http.schema import In
 from carrel.kit.ids import Id
 from carrel.kit.sqlite import paging
 from carrel.kit.sqlite.database import Connection

@@ -12,8 +12,8 @@ from carrel.evaluation.people.people import PeopleVerdict
 from carrel.evaluation.ranking.power import Power
 from carrel.evaluation.ranking.ranking import Ranking
 from carrel.evaluation.verdict import Statement
+from carrel.http.requests.schema import Ids, In, Name, Tags
 from carrel.kit.clock import Time
-from carrel.kit.http.schema import Ids, In, Name, Tags
 from carrel.kit.ids import Id
 from carrel.kit.money import DollarsText
 from carrel.presets.configuration import MAX_INPUTS, Configuration, DocumentGroups, Judges, Rows

@@ -7,19 +7,19 @@ reader therefore costs only its connection, which closes after ten seconds in wh
 import asyncio
 from collections.abc import AsyncGenerator
 from contextlib import nullcontext
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 import msgspec
-from litestar import Request
-from litestar.types import ASGIApp, Receive, Scope, Send
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from carrel.auth.session import Session
 from carrel.errors import BadInput, NotFound, Unauthorized, Unavailable
+from carrel.http.answers import event_stream
+from carrel.http.answers.answer import Answer
+from carrel.http.answers.event_stream import MEDIA_TYPE, PING
+from carrel.http.request import Request
+from carrel.http.requests.envelope import give_lease_back
 from carrel.kit.clock import Clock
-from carrel.kit.http import event_stream
-from carrel.kit.http.answer import Answer
-from carrel.kit.http.envelope import give_lease_back
-from carrel.kit.http.event_stream import MEDIA_TYPE, PING
 from carrel.kit.sqlite.database import Connection
 from carrel.runs.model import log, run_transitions
 from carrel.runs.model.log import Entry, Level
@@ -115,10 +115,8 @@ class EventStream(Answer[bytes]):
         self._only = only
         self._texts = texts
 
-    def to_asgi_response(  # type: ignore[override]  # the framework takes any ASGI app
-        self, app: object, request: Request[Any, Any, Any], **_: Any
-    ) -> ASGIApp:
-        """The ASGI app that the framework runs."""
+    def asgi(self, request: Request) -> ASGIApp:
+        """What is sent."""
         return self._send
 
     async def _send(self, scope: Scope, receive: Receive, send: Send) -> None:

@@ -1,8 +1,7 @@
 """The labels of a run that a user may still change: its name, its tags and its pin. All else is a snapshot."""
 
 from carrel.errors import NotFound
-from carrel.kit.http.etag import IfMatch
-from carrel.kit.http.read_only import require_unchanged
+from carrel.http.answers.etag import IfMatch, require_unchanged
 from carrel.kit.sqlite.database import Connection
 from carrel.kit.sqlite.json_text import as_json
 from carrel.runs.model.schemas import Run, RunChange

@@ -7,7 +7,7 @@ from typing import NamedTuple
 from msgspec.structs import asdict, replace
 
 from carrel.errors import BadInput, CarrelError, NotFound
-from carrel.kit.http.etag import IfMatch
+from carrel.http.answers.etag import IfMatch
 from carrel.kit.money import text_if_known, text_of
 from carrel.kit.sqlite import paging as pages
 from carrel.kit.sqlite.database import Connection

@@ -8,7 +8,7 @@ from msgspec import Meta
 from carrel.contents.schemas import ContentType
 from carrel.github.commits import MAX_FILES
 from carrel.github.schemas import Branch, FilePath, FolderPath, Sha
-from carrel.kit.http.schema import In, Tags
+from carrel.http.requests.schema import In, Tags
 from carrel.runs.model.setup import RunId
 from carrel.vault.ids import ContentId
 

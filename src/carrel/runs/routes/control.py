@@ -3,17 +3,14 @@
 from functools import partial
 from typing import Annotated
 
-from litestar import Router, get, post
-from litestar.di import NamedDependency
-from litestar.params import FromPath, JSONBody, QueryParameter
-
 from carrel.auth import guard
 from carrel.auth.programs import scopes
 from carrel.config import Settings
 from carrel.contents.budget import ResolveBudget
-from carrel.kit.http.answer import Answer
-from carrel.kit.http.describe import raises
-from carrel.kit.http.idempotency import Once
+from carrel.http.answers.answer import Answer
+from carrel.http.requests.describe import raises
+from carrel.http.requests.idempotency import Once
+from carrel.http.requests.routing import Query, Router, get, post
 from carrel.kit.sqlite.paging import Page, Paging
 from carrel.presets.check import BudgetUnpriced, CriterionNotSupported
 from carrel.providers.keys import ProviderKeyMissing
@@ -38,20 +35,18 @@ _GOING_ON = (RunStateConflict, ProviderKeyMissing, CreditsUnavailable)
 
 @post("/start", guards=[guard.full], status_code=202, opt=scopes.RUN | raises(*_GOING_ON))
 async def start_run(
-    run_id: FromPath[RunId],
-    workspace: NamedDependency[Workspace],
-    engine: NamedDependency[Engine],
-    once: NamedDependency[Once],
-    system_keys: NamedDependency[SystemKeys],
+    run_id: RunId,
+    workspace: Workspace,
+    engine: Engine,
+    once: Once,
+    system_keys: SystemKeys,
 ) -> Answer[Run]:
     """Start a pending run."""
     return await once(workspace.uuid, partial(engine.begin, workspace), commands.start, run_id, system_keys.providers)
 
 
 @post("/pause", guards=[guard.session], status_code=202, opt=scopes.RUN | raises(RunStateConflict))
-async def pause_run(
-    run_id: FromPath[RunId], workspace: NamedDependency[Workspace], engine: NamedDependency[Engine]
-) -> Answer[Run]:
+async def pause_run(run_id: RunId, workspace: Workspace, engine: Engine) -> Answer[Run]:
     """Start no further tasks: 200 if nothing is in flight, else 202. Results of calls in flight are kept."""
     run = await engine.write(workspace, commands.pause, run_id)
     return Answer(run, status_code=200 if run.quiesced else 202)
@@ -59,38 +54,36 @@ async def pause_run(
 
 @post("/resume", guards=[guard.full], status_code=202, opt=scopes.RUN | raises(*_GOING_ON))
 async def resume_run(
-    run_id: FromPath[RunId],
-    workspace: NamedDependency[Workspace],
-    engine: NamedDependency[Engine],
-    system_keys: NamedDependency[SystemKeys],
+    run_id: RunId,
+    workspace: Workspace,
+    engine: Engine,
+    system_keys: SystemKeys,
 ) -> Run:
     """Continue with the tasks that are not done yet."""
     return await engine.begin(workspace, commands.resume, run_id, system_keys.providers)
 
 
 @post("/cancel", guards=[guard.session], status_code=200, opt=scopes.RUN | raises(RunStateConflict))
-async def cancel_run(
-    run_id: FromPath[RunId], workspace: NamedDependency[Workspace], engine: NamedDependency[Engine]
-) -> Run:
+async def cancel_run(run_id: RunId, workspace: Workspace, engine: Engine) -> Run:
     """End the run for good, including calls in flight. Finished results stay."""
     return await engine.cancel(workspace, run_id)
 
 
 @get("/checkpoint", guards=[guard.session], opt=scopes.READ)
-async def read_checkpoint(run_id: FromPath[RunId], workspace: NamedDependency[Workspace]) -> Checkpoint:
+async def read_checkpoint(run_id: RunId, workspace: Workspace) -> Checkpoint:
     """The run's durable state: what is done, what remains, and whether it is safe to kill."""
     return await workspace.scan(store.checkpoint, run_id)
 
 
 @get("/tasks", guards=[guard.session], opt=scopes.READ)
 async def list_tasks(
-    run_id: FromPath[RunId],
-    workspace: NamedDependency[Workspace],
-    paging: NamedDependency[Paging],
-    only: Annotated[TaskState | None, QueryParameter(name="state", description="Only in this state.")] = None,
-    kind: Annotated[Kind | None, QueryParameter(description="Only of this kind.")] = None,
-    round_number: Annotated[int | None, QueryParameter(name="round", ge=1, description="Only of this round.")] = None,
-    document: Annotated[int | None, QueryParameter(ge=1, description="Only for the input of this number.")] = None,
+    run_id: RunId,
+    workspace: Workspace,
+    paging: Paging,
+    only: Annotated[TaskState | None, Query(name="state", description="Only in this state.")] = None,
+    kind: Annotated[Kind | None, Query(description="Only of this kind.")] = None,
+    round_number: Annotated[int | None, Query(name="round", ge=1, description="Only of this round.")] = None,
+    document: Annotated[int | None, Query(ge=1, description="Only for the input of this number.")] = None,
 ) -> Page[Task]:
     """The tasks, in the order of the plan."""
     return await workspace.scan(task_list.page, run_id, Filters(only, kind, round_number, document), paging)
@@ -98,10 +91,10 @@ async def list_tasks(
 
 @post("/tasks/{task_key:str}/skip", guards=[guard.full], status_code=200, opt=scopes.RUN | raises(TaskStateConflict))
 async def skip_task(
-    run_id: FromPath[RunId],
-    task_key: FromPath[str],
-    workspace: NamedDependency[Workspace],
-    engine: NamedDependency[Engine],
+    run_id: RunId,
+    task_key: str,
+    workspace: Workspace,
+    engine: Engine,
 ) -> Task:
     """Skip a task that is pending, running or failed. Later phases continue without it."""
     return await engine.skip(workspace, run_id, task_key)
@@ -109,10 +102,10 @@ async def skip_task(
 
 @post("/retry", guards=[guard.full], status_code=202, opt=scopes.RUN | raises(*_GOING_ON, NothingToRetry))
 async def retry_run(
-    run_id: FromPath[RunId],
-    workspace: NamedDependency[Workspace],
-    engine: NamedDependency[Engine],
-    system_keys: NamedDependency[SystemKeys],
+    run_id: RunId,
+    workspace: Workspace,
+    engine: Engine,
+    system_keys: SystemKeys,
 ) -> Run:
     """Try what failed in a run that has ended again. What succeeded is kept, and nothing is paid twice."""
     return await engine.begin(workspace, retry, run_id, system_keys.providers)
@@ -125,13 +118,13 @@ async def retry_run(
     opt=scopes.RUN | raises(*_GOING_ON, CriterionNotSupported, BudgetUnpriced, VariablesOpen, ResolveBudget),
 )
 async def reevaluate_run(
-    run_id: FromPath[RunId],
-    data: JSONBody[ReevaluateIn],
-    workspace: NamedDependency[Workspace],
-    engine: NamedDependency[Engine],
-    registry: NamedDependency[Registry],
-    settings: NamedDependency[Settings],
-    system_keys: NamedDependency[SystemKeys],
+    run_id: RunId,
+    data: ReevaluateIn,
+    workspace: Workspace,
+    engine: Engine,
+    registry: Registry,
+    settings: Settings,
+    system_keys: SystemKeys,
 ) -> Run:
     """Judge the same answers again, in a new round. Earlier rounds stay readable."""
     return await engine.begin(workspace, reevaluate, run_id, data, registry, settings, system_keys.providers)

@@ -1,11 +1,8 @@
 """`/runs/{id}/criteria-proposal`: what people's reasons and notes say the judges should look at."""
 
-from litestar import Router, get
-from litestar.di import NamedDependency
-from litestar.params import FromPath
-
 from carrel.auth import guard
 from carrel.auth.programs import scopes
+from carrel.http.requests.routing import Router, get
 from carrel.runs.judging import criteria_proposal
 from carrel.runs.judging.criteria_proposal import CriteriaProposal
 from carrel.runs.model.setup import RunId
@@ -13,7 +10,7 @@ from carrel.vault.workspace import Workspace
 
 
 @get("", guards=[guard.session], opt=scopes.READ)
-async def propose_criteria(run_id: FromPath[RunId], workspace: NamedDependency[Workspace]) -> CriteriaProposal:
+async def propose_criteria(run_id: RunId, workspace: Workspace) -> CriteriaProposal:
     """Criteria proposed from the reasons of the votes and the notes on the answers.
 
     It calls no model, costs nothing and stores nothing. The quotes tell the documents, but not whose answers they were

@@ -2,14 +2,11 @@
 
 from typing import Annotated
 
-from litestar import Router, get
-from litestar.di import NamedDependency
-from litestar.params import QueryParameter
-
 from carrel.auth import guard
 from carrel.auth.programs import scopes
 from carrel.errors import NotFound
-from carrel.kit.http.describe import raises
+from carrel.http.requests.describe import raises
+from carrel.http.requests.routing import Query, Router, get
 from carrel.kit.processes.pool import WorkerPool
 from carrel.runs.leaderboard import across
 from carrel.runs.leaderboard.across import Leaderboard
@@ -19,10 +16,10 @@ from carrel.vault.workspace import Workspace
 
 @get("/leaderboard", guards=[guard.session], opt=scopes.READ | raises(NotFound))
 async def read_leaderboard(
-    workspace: NamedDependency[Workspace],
-    workers: NamedDependency[WorkerPool],
+    workspace: Workspace,
+    workers: WorkerPool,
     like: Annotated[
-        RunId | None, QueryParameter(max_length=100, description="The board of this run; else of the newest.")
+        RunId | None, Query(max_length=100, description="The board of this run; else of the newest.")
     ] = None,
 ) -> Leaderboard:
     """Runs that share inputs and judges, ranked as if they were one. It costs no calls."""

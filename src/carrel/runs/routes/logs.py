@@ -2,18 +2,15 @@
 
 from typing import Annotated
 
-from litestar import Router, get, post
-from litestar.di import NamedDependency
-from litestar.params import FromPath, HeaderParameter, QueryParameter
-
 from carrel.accounts.accounts import Accounts
 from carrel.accounts.service import ServiceDatabase
 from carrel.auth import guard
 from carrel.auth.programs import scopes
 from carrel.auth.session import Session
-from carrel.kit.http.answer import Answer
-from carrel.kit.http.describe import produces, raises
-from carrel.kit.http.event_stream import MEDIA_TYPE
+from carrel.http.answers.answer import Answer
+from carrel.http.answers.event_stream import MEDIA_TYPE
+from carrel.http.requests.describe import produces, raises
+from carrel.http.requests.routing import Header, Query, Router, get, post
 from carrel.kit.sqlite.paging import Page, Paging
 from carrel.runs.model import log, run_transitions
 from carrel.runs.model.log import Entry, Level
@@ -24,15 +21,15 @@ from carrel.runs.progress.events import Only, Streams
 from carrel.runs.progress.hub import TooManyStreams
 from carrel.vault.workspace import Workspace
 
-_Level = Annotated[Level | None, QueryParameter(description="Only of this level.")]
-_TaskKey = Annotated[str | None, QueryParameter(max_length=200, description="Only about this task.")]
+_Level = Annotated[Level | None, Query(description="Only of this level.")]
+_TaskKey = Annotated[str | None, Query(max_length=200, description="Only about this task.")]
 
 
 @get("/logs", guards=[guard.session], opt=scopes.READ)
 async def read_logs(
-    run_id: FromPath[RunId],
-    workspace: NamedDependency[Workspace],
-    paging: NamedDependency[Paging],
+    run_id: RunId,
+    workspace: Workspace,
+    paging: Paging,
     level: _Level = None,
     task_key: _TaskKey = None,
 ) -> Page[Entry]:
@@ -41,24 +38,20 @@ async def read_logs(
 
 
 @get("/logs/count", guards=[guard.session], opt=scopes.READ)
-async def count_logs(
-    run_id: FromPath[RunId], workspace: NamedDependency[Workspace], level: _Level = None, task_key: _TaskKey = None
-) -> LogCount:
+async def count_logs(run_id: RunId, workspace: Workspace, level: _Level = None, task_key: _TaskKey = None) -> LogCount:
     """How many rows the log has."""
     return LogCount(await workspace.scan(log.count, run_id, level=level, task_key=task_key))
 
 
 @get("/logs/tail", guards=[guard.session], opt=scopes.READ | produces(MEDIA_TYPE) | raises(TooManyStreams))
 async def tail_logs(
-    run_id: FromPath[RunId],
-    workspace: NamedDependency[Workspace],
-    session: NamedDependency[Session],
-    streams: NamedDependency[Streams],
+    run_id: RunId,
+    workspace: Workspace,
+    session: Session,
+    streams: Streams,
     level: _Level = None,
     task_key: _TaskKey = None,
-    last_event_id: Annotated[
-        str | None, HeaderParameter(name="Last-Event-ID", description="Go on after this row.")
-    ] = None,
+    last_event_id: Annotated[str | None, Header(name="Last-Event-ID", description="Go on after this row.")] = None,
 ) -> Answer[bytes]:
     """The rows as they are written, oldest first, as server-sent events.
 
@@ -71,10 +64,10 @@ async def tail_logs(
 
 @post("/share-logs", guards=[guard.session], status_code=200, opt=scopes.WRITE)
 async def share_logs(
-    run_id: FromPath[RunId],
-    workspace: NamedDependency[Workspace],
-    service: NamedDependency[ServiceDatabase],
-    accounts: NamedDependency[Accounts],
+    run_id: RunId,
+    workspace: Workspace,
+    service: ServiceDatabase,
+    accounts: Accounts,
 ) -> SharedLogOut:
     """Let the operator read a copy of the log for 14 days: times, keys, states, codes, models, counts; no text."""
     entries = await workspace.scan(sharing.copied, run_id)
@@ -83,16 +76,12 @@ async def share_logs(
 
 @get("/events", guards=[guard.session], opt=scopes.READ | produces(MEDIA_TYPE) | raises(TooManyStreams))
 async def stream_events(
-    run_id: FromPath[RunId],
-    workspace: NamedDependency[Workspace],
-    session: NamedDependency[Session],
-    streams: NamedDependency[Streams],
-    last_event_id: Annotated[
-        str | None, HeaderParameter(name="Last-Event-ID", description="Go on after this event.")
-    ] = None,
-    texts: Annotated[
-        bool, QueryParameter(description="Also `text` events: parts of answers while models write them.")
-    ] = False,
+    run_id: RunId,
+    workspace: Workspace,
+    session: Session,
+    streams: Streams,
+    last_event_id: Annotated[str | None, Header(name="Last-Event-ID", description="Go on after this event.")] = None,
+    texts: Annotated[bool, Query(description="Also `text` events: parts of answers while models write them.")] = False,
 ) -> Answer[bytes]:
     """The log as it is written, as server-sent events. The stream ends with `end` or `reauthenticate`.
 

@@ -1,12 +1,9 @@
 """`/runs/{id}/notes`: a person's stars and notes on the answers of a run."""
 
-from litestar import Router, get, put
-from litestar.di import NamedDependency
-from litestar.params import FromPath, JSONBody
-
 from carrel.auth import guard
 from carrel.auth.programs import scopes
-from carrel.kit.http.describe import raises
+from carrel.http.requests.describe import raises
+from carrel.http.requests.routing import Router, get, put
 from carrel.kit.sqlite.paging import Page, Paging
 from carrel.runs.engine.engine import Engine
 from carrel.runs.judging import answer_notes
@@ -17,19 +14,17 @@ from carrel.vault.workspace import Workspace
 
 @put("", guards=[guard.full], opt=scopes.WRITE | raises(TooManyNotes))
 async def note_answer(
-    run_id: FromPath[RunId],
-    data: JSONBody[AnswerNoteIn],
-    workspace: NamedDependency[Workspace],
-    engine: NamedDependency[Engine],
+    run_id: RunId,
+    data: AnswerNoteIn,
+    workspace: Workspace,
+    engine: Engine,
 ) -> AnswerNote:
     """Star an answer or note something on it, in place of what was there. Neither of them removes both."""
     return await engine.write(workspace, answer_notes.write, run_id, data)
 
 
 @get("", guards=[guard.session], opt=scopes.READ)
-async def list_notes(
-    run_id: FromPath[RunId], workspace: NamedDependency[Workspace], paging: NamedDependency[Paging]
-) -> Page[AnswerNote]:
+async def list_notes(run_id: RunId, workspace: Workspace, paging: Paging) -> Page[AnswerNote]:
     """The stars and notes, newest first."""
     return await workspace.scan(answer_notes.page, run_id, paging)
 

@@ -5,18 +5,15 @@ Report and export have routes of their own in `carrel.reports`.
 
 from typing import Annotated
 
-from litestar import Router, get
-from litestar.di import NamedDependency
-from litestar.params import FromPath, HeaderParameter, QueryParameter
-
 from carrel.auth import guard
 from carrel.auth.programs import scopes
 from carrel.evaluation.gate import GateResult
 from carrel.evaluation.split import Split
-from carrel.kit.http import accept
-from carrel.kit.http.answer import JSON, Answer
-from carrel.kit.http.describe import produces
-from carrel.kit.http.etag import etag
+from carrel.http.answers import accept
+from carrel.http.answers.answer import JSON, Answer
+from carrel.http.answers.etag import etag
+from carrel.http.requests.describe import produces
+from carrel.http.requests.routing import Header, Query, Router, get
 from carrel.kit.processes.pool import WorkerPool
 from carrel.runs.gate import gathering
 from carrel.runs.judging import whatif
@@ -34,19 +31,19 @@ MARKDOWN = "text/markdown"
 
 @get("/ranking", guards=[guard.session], opt=scopes.READ)
 async def read_ranking(
-    run_id: FromPath[RunId],
-    workspace: NamedDependency[Workspace],
-    workers: NamedDependency[WorkerPool],
+    run_id: RunId,
+    workspace: Workspace,
+    workers: WorkerPool,
     round_number: RoundNumber = None,
     without_judge: Annotated[
-        str | None, QueryParameter(max_length=300, description="As it would be without this judge.")
+        str | None, Query(max_length=300, description="As it would be without this judge.")
     ] = None,
     weights: Annotated[
         str | None,
-        QueryParameter(max_length=MAX_CHARACTERS, description='With other weights, as JSON: `{"local:reader": 2}`.'),
+        Query(max_length=MAX_CHARACTERS, description='With other weights, as JSON: `{"local:reader": 2}`.'),
     ] = None,
     with_human: Annotated[
-        bool, QueryParameter(description="With the person's blind votes among the judges, as judge `human`.")
+        bool, Query(description="With the person's blind votes among the judges, as judge `human`.")
     ] = False,
 ) -> RankingOut:
     """The ranking in words and figures. With other judges or weights it costs no calls and is marked as exploratory."""
@@ -55,10 +52,10 @@ async def read_ranking(
 
 @get("/generated/{generated_id:str}", guards=[guard.session], opt=scopes.READ | produces(JSON, MARKDOWN))
 async def read_generated(
-    run_id: FromPath[RunId],
-    generated_id: FromPath[GeneratedId],
-    workspace: NamedDependency[Workspace],
-    wanted: Annotated[str | None, HeaderParameter(name="Accept")] = None,
+    run_id: RunId,
+    generated_id: GeneratedId,
+    workspace: Workspace,
+    wanted: Annotated[str | None, Header(name="Accept")] = None,
 ) -> Answer[GeneratedDocument | str]:
     """One answer: as JSON with its scores, or its text alone as Markdown."""
     kind = accept.choose(wanted, (JSON, MARKDOWN))
@@ -70,16 +67,14 @@ async def read_generated(
 
 @get("/gate", guards=[guard.session], opt=scopes.READ)
 async def read_gate(
-    run_id: FromPath[RunId],
-    workspace: NamedDependency[Workspace],
-    workers: NamedDependency[WorkerPool],
-    baseline: Annotated[str, QueryParameter(max_length=100, description="The label of the candidate to compare with.")],
+    run_id: RunId,
+    workspace: Workspace,
+    workers: WorkerPool,
+    baseline: Annotated[str, Query(max_length=100, description="The label of the candidate to compare with.")],
     candidate: Annotated[
-        str | None, QueryParameter(max_length=100, description="Its label; else the only other candidate.")
+        str | None, Query(max_length=100, description="Its label; else the only other candidate.")
     ] = None,
-    margin: Annotated[
-        float, QueryParameter(gt=0, lt=1, description="How much worse is too much; 0.05 is five points.")
-    ] = 0.05,
+    margin: Annotated[float, Query(gt=0, lt=1, description="How much worse is too much; 0.05 is five points.")] = 0.05,
     round_number: RoundNumber = None,
 ) -> GateResult:
     """Whether a candidate is worse than its baseline by a margin, by judges and by checks. It costs no calls."""
@@ -89,12 +84,12 @@ async def read_gate(
 
 @get("/split", guards=[guard.session], opt=scopes.READ)
 async def read_split(
-    run_id: FromPath[RunId],
-    workspace: NamedDependency[Workspace],
-    workers: NamedDependency[WorkerPool],
+    run_id: RunId,
+    workspace: Workspace,
+    workers: WorkerPool,
     column: Annotated[
         str | None,
-        QueryParameter(max_length=200, description="A metadata column, or `group`; else only which columns there are."),
+        Query(max_length=200, description="A metadata column, or `group`; else only which columns there are."),
     ] = None,
     round_number: RoundNumber = None,
 ) -> Split:

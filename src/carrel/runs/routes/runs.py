@@ -3,20 +3,17 @@
 from functools import partial
 from typing import Annotated
 
-from litestar import Router, delete, get, post, put
-from litestar.di import NamedDependency
-from litestar.params import FromPath, JSONBody, QueryParameter
-
 from carrel.auth import guard
 from carrel.auth.programs import scopes
 from carrel.auth.session import Session
 from carrel.checks.compiler import Compiler
 from carrel.config import Settings
 from carrel.contents.budget import ResolveBudget
-from carrel.kit.http.answer import Answer, tagged
-from carrel.kit.http.describe import also, raises
-from carrel.kit.http.etag import IfMatch
-from carrel.kit.http.idempotency import Once
+from carrel.http.answers.answer import Answer, tagged
+from carrel.http.answers.etag import IfMatch
+from carrel.http.requests.describe import also, raises
+from carrel.http.requests.idempotency import Once
+from carrel.http.requests.routing import Query, Router, delete, get, post, put
 from carrel.kit.sqlite.paging import Page, Paging
 from carrel.presets.check import BudgetUnpriced, CriterionNotSupported, sources
 from carrel.providers.keys import ProviderKeyMissing
@@ -38,19 +35,19 @@ _MAKING = (VariablesOpen, ResolveBudget, CriterionNotSupported, BudgetUnpriced)
 
 _BEGINNING = (ProviderKeyMissing, CreditsUnavailable)
 
-DryRunWanted = Annotated[bool, QueryParameter(description="Only say what it would take and could decide.")]
+DryRunWanted = Annotated[bool, Query(description="Only say what it would take and could decide.")]
 
 
 @post("", guards=[guard.full], opt=scopes.RUN | raises(*_MAKING) | also(200, DryRun))
 async def create_run(
-    data: JSONBody[RunIn],
-    session: NamedDependency[Session],
-    workspace: NamedDependency[Workspace],
-    engine: NamedDependency[Engine],
-    registry: NamedDependency[Registry],
-    settings: NamedDependency[Settings],
-    compiler: NamedDependency[Compiler],
-    once: NamedDependency[Once],
+    data: RunIn,
+    session: Session,
+    workspace: Workspace,
+    engine: Engine,
+    registry: Registry,
+    settings: Settings,
+    compiler: Compiler,
+    once: Once,
     dry_run: DryRunWanted = False,
 ) -> Answer[Run | DryRun]:
     """Create a pending run of a preset or a configuration. The run copies every text, so later edits change nothing.
@@ -70,24 +67,24 @@ async def create_run(
 
 @get("", guards=[guard.session], opt=scopes.READ)
 async def list_runs(
-    workspace: NamedDependency[Workspace],
-    paging: NamedDependency[Paging],
-    only: Annotated[State | None, QueryParameter(name="state", description="Only in this state.")] = None,
-    tag: Annotated[str | None, QueryParameter(max_length=50, description="Only with this tag.")] = None,
-    trial: Annotated[bool, QueryParameter(description="The trials on one input, in place of the other runs.")] = False,
+    workspace: Workspace,
+    paging: Paging,
+    only: Annotated[State | None, Query(name="state", description="Only in this state.")] = None,
+    tag: Annotated[str | None, Query(max_length=50, description="Only with this tag.")] = None,
+    trial: Annotated[bool, Query(description="The trials on one input, in place of the other runs.")] = False,
 ) -> Page[RunSummary]:
     """The runs, newest first, without trials."""
     return workspace.read(store.find, paging, only, tag, trial=trial)
 
 
 @get("/count", guards=[guard.session], opt=scopes.READ)
-async def count_runs(workspace: NamedDependency[Workspace]) -> RunCount:
+async def count_runs(workspace: Workspace) -> RunCount:
     """How many runs there are, in all and in each state, without trials."""
     return await workspace.scan(store.count)
 
 
 @get("/{run_id:str}", guards=[guard.session], opt=scopes.READ)
-async def read_run(run_id: FromPath[RunId], workspace: NamedDependency[Workspace]) -> Answer[Run]:
+async def read_run(run_id: RunId, workspace: Workspace) -> Answer[Run]:
     """One run with the configuration that it was made from."""
     run = workspace.read(store.get_short, run_id)
     if run is None:
@@ -97,11 +94,11 @@ async def read_run(run_id: FromPath[RunId], workspace: NamedDependency[Workspace
 
 @put("/{run_id:str}", guards=[guard.full], opt=scopes.WRITE)
 async def replace_run(
-    run_id: FromPath[RunId],
-    data: JSONBody[RunChange],
-    workspace: NamedDependency[Workspace],
-    engine: NamedDependency[Engine],
-    if_match: NamedDependency[IfMatch],
+    run_id: RunId,
+    data: RunChange,
+    workspace: Workspace,
+    engine: Engine,
+    if_match: IfMatch,
 ) -> Answer[Run]:
     """Replace a run's name, tags and pin. Its configuration and its texts stay as they were."""
     return tagged(await engine.write(workspace, labels.put, run_id, data, if_match))
@@ -109,10 +106,10 @@ async def replace_run(
 
 @delete("/{run_id:str}", guards=[guard.session], opt=scopes.WRITE | raises(RunStateConflict))
 async def delete_run(
-    run_id: FromPath[RunId],
-    workspace: NamedDependency[Workspace],
-    engine: NamedDependency[Engine],
-    if_match: NamedDependency[IfMatch],
+    run_id: RunId,
+    workspace: Workspace,
+    engine: Engine,
+    if_match: IfMatch,
 ) -> None:
     """Remove a run with everything that belongs to it, unless it is running."""
     await engine.write(workspace, store.delete, run_id, if_match)
@@ -120,12 +117,10 @@ async def delete_run(
 
 @delete("/bulk", guards=[guard.session], status_code=200, opt=scopes.WRITE)
 async def delete_runs(
-    workspace: NamedDependency[Workspace],
-    engine: NamedDependency[Engine],
-    data: JSONBody[BulkIn | None] = None,
-    only: Annotated[
-        State | None, QueryParameter(name="state", description="Instead of ids: every run in this state.")
-    ] = None,
+    workspace: Workspace,
+    engine: Engine,
+    data: BulkIn | None = None,
+    only: Annotated[State | None, Query(name="state", description="Instead of ids: every run in this state.")] = None,
 ) -> Deleted:
     """Remove many runs at once, by their ids or by their state, at most 1,000. Runs that are running are refused."""
     return await engine.write(workspace, store.delete_many, data.ids if data is not None else None, only)
@@ -138,14 +133,14 @@ async def delete_runs(
     opt=scopes.RUN | raises(*_MAKING, *_BEGINNING) | also(200, DryRun),
 )
 async def execute_preset(
-    preset_id: FromPath[PresetId],
-    workspace: NamedDependency[Workspace],
-    engine: NamedDependency[Engine],
-    registry: NamedDependency[Registry],
-    settings: NamedDependency[Settings],
-    once: NamedDependency[Once],
-    system_keys: NamedDependency[SystemKeys],
-    data: JSONBody[ExecuteIn | None] = None,
+    preset_id: PresetId,
+    workspace: Workspace,
+    engine: Engine,
+    registry: Registry,
+    settings: Settings,
+    once: Once,
+    system_keys: SystemKeys,
+    data: ExecuteIn | None = None,
     dry_run: DryRunWanted = False,
 ) -> Answer[Run | DryRun]:
     """Create a run of the preset and start it. With `dry_run`, nothing is created: 200 with what it would take."""

@@ -2,12 +2,9 @@
 
 from typing import Annotated
 
-from litestar import Router, get
-from litestar.di import NamedDependency
-from litestar.params import FromPath, QueryParameter
-
 from carrel.auth import guard
 from carrel.auth.programs import scopes
+from carrel.http.requests.routing import Query, Router, get
 from carrel.kit.processes.pool import WorkerPool
 from carrel.runs.trends import gathering
 from carrel.runs.trends.trend import Trends
@@ -17,18 +14,16 @@ from carrel.vault.workspace import Workspace
 
 @get("/{preset_id:str}/trends", guards=[guard.session], opt=scopes.READ)
 async def read_trends(
-    preset_id: FromPath[PresetId],
-    workspace: NamedDependency[Workspace],
-    workers: NamedDependency[WorkerPool],
+    preset_id: PresetId,
+    workspace: Workspace,
+    workers: WorkerPool,
     candidate: Annotated[
-        str | None, QueryParameter(max_length=100, description="Its label; else the first of the newest run.")
+        str | None, Query(max_length=100, description="Its label; else the first of the newest run.")
     ] = None,
     baseline: Annotated[
-        str | None, QueryParameter(max_length=100, description="The label of the candidate to compare with.")
+        str | None, Query(max_length=100, description="The label of the candidate to compare with.")
     ] = None,
-    margin: Annotated[
-        float, QueryParameter(gt=0, lt=1, description="How much worse than the baseline is too much.")
-    ] = 0.05,
+    margin: Annotated[float, Query(gt=0, lt=1, description="How much worse than the baseline is too much.")] = 0.05,
 ) -> Trends:
     """A candidate in the newest 50 finished runs of a preset, and the last good one. It costs no calls.
 

@@ -2,13 +2,10 @@
 
 from typing import Annotated
 
-from litestar import Router, delete, get, post
-from litestar.di import NamedDependency
-from litestar.params import FromPath, JSONBody, QueryParameter
-
 from carrel.auth import guard
 from carrel.auth.programs import scopes
-from carrel.kit.http.describe import raises
+from carrel.http.requests.describe import raises
+from carrel.http.requests.routing import Query, Router, delete, get, post
 from carrel.kit.sqlite.paging import Page, Paging
 from carrel.runs.engine.engine import Engine
 from carrel.runs.judging import against_judges, ballots, imported_votes, votes
@@ -32,16 +29,14 @@ from carrel.vault.workspace import Workspace
 
 Voter = Annotated[
     str,
-    QueryParameter(
+    Query(
         max_length=MAX_VOTER, description="Who votes, if several people do: each sees every pair, and sees it blind."
     ),
 ]
 
 
 @post("/next", guards=[guard.full], status_code=200, opt=scopes.WRITE | raises(NothingToVoteOn))
-async def show_pair(
-    run_id: FromPath[RunId], workspace: NamedDependency[Workspace], engine: NamedDependency[Engine], voter: Voter = ""
-) -> Ballot:
+async def show_pair(run_id: RunId, workspace: Workspace, engine: Engine, voter: Voter = "") -> Ballot:
     """Two answers without names, in random order. The pair stays the same until it is voted on or skipped."""
     chosen = await workspace.scan(ballots.choose, run_id, voter)
     shown = await engine.write(workspace, ballots.show, run_id, chosen, voter)
@@ -50,33 +45,29 @@ async def show_pair(
 
 @post("", guards=[guard.full], opt=scopes.WRITE | raises(VoteCounted, TooManyVotes))
 async def cast_vote(
-    run_id: FromPath[RunId],
-    data: JSONBody[VoteIn],
-    workspace: NamedDependency[Workspace],
-    engine: NamedDependency[Engine],
+    run_id: RunId,
+    data: VoteIn,
+    workspace: Workspace,
+    engine: Engine,
 ) -> Voted:
     """Say which answer of a pair is better. It counts once, as a verdict of judge `human`."""
     return await engine.write(workspace, votes.cast, run_id, data)
 
 
 @get("", guards=[guard.session], opt=scopes.READ)
-async def list_votes(
-    run_id: FromPath[RunId], workspace: NamedDependency[Workspace], paging: NamedDependency[Paging]
-) -> Page[Vote]:
+async def list_votes(run_id: RunId, workspace: Workspace, paging: Paging) -> Page[Vote]:
     """The votes, newest first, with the names. After reading them, nobody can vote blindly on these pairs."""
     return await workspace.scan(votes.page, run_id, paging)
 
 
 @get("/count", guards=[guard.session], opt=scopes.READ)
-async def count_votes(run_id: FromPath[RunId], workspace: NamedDependency[Workspace], voter: Voter = "") -> VoteCount:
+async def count_votes(run_id: RunId, workspace: Workspace, voter: Voter = "") -> VoteCount:
     """How many votes of all voters count, and how many pairs are left for this one."""
     return await workspace.scan(ballots.count, run_id, voter)
 
 
 @get("/against-judges", guards=[guard.session], opt=scopes.READ)
-async def votes_against_judges(
-    run_id: FromPath[RunId], workspace: NamedDependency[Workspace], round_number: RoundNumber = None
-) -> AgainstJudges:
+async def votes_against_judges(run_id: RunId, workspace: Workspace, round_number: RoundNumber = None) -> AgainstJudges:
     """How often the votes came to the judges' outcome, and where not, with the judges' reasons.
 
     It tells the names; afterwards nobody can vote blindly on these pairs.
@@ -86,10 +77,10 @@ async def votes_against_judges(
 
 @post("/import", guards=[guard.full], status_code=200, opt=scopes.WRITE | raises(TooManyVotes))
 async def import_votes(
-    run_id: FromPath[RunId],
-    data: JSONBody[VotesIn],
-    workspace: NamedDependency[Workspace],
-    engine: NamedDependency[Engine],
+    run_id: RunId,
+    data: VotesIn,
+    workspace: Workspace,
+    engine: Engine,
 ) -> VotesImported:
     """Count votes that people gave elsewhere, from a table in CSV. All lines or none; each fault names its line."""
     return await engine.write(workspace, imported_votes.bring_in, run_id, data)
@@ -97,10 +88,10 @@ async def import_votes(
 
 @post("/{vote_id:str}/undo", guards=[guard.full], status_code=200, opt=scopes.WRITE | raises(VoteNotLast))
 async def undo_vote(
-    run_id: FromPath[RunId],
-    vote_id: FromPath[VoteId],
-    workspace: NamedDependency[Workspace],
-    engine: NamedDependency[Engine],
+    run_id: RunId,
+    vote_id: VoteId,
+    workspace: Workspace,
+    engine: Engine,
 ) -> VoteUndone:
     """Undo a voter's last vote, as after a slip of the hand: its pair is shown again."""
     return await engine.write(workspace, votes.undo, run_id, vote_id)
@@ -108,10 +99,10 @@ async def undo_vote(
 
 @delete("/{vote_id:str}", guards=[guard.session], opt=scopes.WRITE)
 async def withdraw_vote(
-    run_id: FromPath[RunId],
-    vote_id: FromPath[VoteId],
-    workspace: NamedDependency[Workspace],
-    engine: NamedDependency[Engine],
+    run_id: RunId,
+    vote_id: VoteId,
+    workspace: Workspace,
+    engine: Engine,
 ) -> None:
     """Take a vote back, or skip a pair. Carrel does not show the pair again."""
     await engine.write(workspace, votes.withdraw, run_id, vote_id)

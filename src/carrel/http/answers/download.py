@@ -3,24 +3,24 @@
 import asyncio
 from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable
 from contextlib import suppress
-from typing import Any, Final
+from typing import Final
 from urllib.parse import quote
 
-from litestar import Request
-from litestar.types import ASGIApp, Receive, Scope, Send
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from carrel.errors import CarrelError
-from carrel.kit.http import accept, event_stream
-from carrel.kit.http.answer import BINARY, Answer, Header
-from carrel.kit.http.in_flight import passage_of
-from carrel.kit.http.problem import NotAcceptable
+from carrel.http.answers import accept, event_stream
+from carrel.http.answers.answer import BINARY, Answer, Header
+from carrel.http.answers.problem import NotAcceptable
+from carrel.http.in_flight import passage_of
+from carrel.http.request import Request
 
 Piece = Callable[[int], Awaitable[bytes]]
 """The piece with this ordinal, counted from 0."""
 
 PIECE_BYTES: Final = 1024 * 1024
 """About as long as a piece is."""
-_PATIENCE_SECONDS: Final = 60.0
+_TIMEOUT_SECONDS: Final = 60.0
 
 
 class Download(Answer[bytes]):
@@ -38,7 +38,7 @@ class Download(Answer[bytes]):
         media_type: str,
         etag: str,
         headers: Iterable[Header] = (),
-        timeout_seconds: float = _PATIENCE_SECONDS,
+        timeout_seconds: float = _TIMEOUT_SECONDS,
     ) -> None:
         super().__init__(
             b"",
@@ -51,13 +51,12 @@ class Download(Answer[bytes]):
         self._kind = media_type
         self._client_timeout_seconds = timeout_seconds
 
-    def to_asgi_response(  # type: ignore[override]  # the framework takes any ASGI app
-        self, app: object, request: Request[Any, Any, Any], **_: Any
-    ) -> ASGIApp:
-        """What the framework sends."""
-        plain = super().to_asgi_response(app, request)
+    def asgi(self, request: Request) -> ASGIApp:
+        """What is sent: the file, unless the client has it already."""
+        if self.is_known_to(request):
+            return super().asgi(request)
         self._kind = _wanted(request, self._kind)
-        return self._send if plain.status == 200 else plain
+        return self._send
 
     async def _send(self, scope: Scope, receive: Receive, send: Send) -> None:
         count_piece(scope)
@@ -99,7 +98,7 @@ class Streamed(Answer[bytes]):
         *,
         file_name: str,
         media_type: str,
-        timeout_seconds: float = _PATIENCE_SECONDS,
+        timeout_seconds: float = _TIMEOUT_SECONDS,
     ) -> None:
         super().__init__(b"", media_type=media_type)
         self._pieces = pieces
@@ -107,10 +106,8 @@ class Streamed(Answer[bytes]):
         self._file_name = file_name
         self._client_timeout_seconds = timeout_seconds
 
-    def to_asgi_response(  # type: ignore[override]  # the framework takes any ASGI app
-        self, app: object, request: Request[Any, Any, Any], **_: Any
-    ) -> ASGIApp:
-        """What the framework sends."""
+    def asgi(self, request: Request) -> ASGIApp:
+        """What is sent: the file, as it is made."""
         self._kind = _wanted(request, self._kind)
         return self._send
 
@@ -147,10 +144,10 @@ def count_piece(scope: Scope) -> None:
         passage.answer(2 * PIECE_BYTES, may_refuse=True)
 
 
-def _wanted(request: Request[Any, Any, Any], media_type: str) -> str:
+def _wanted(request: Request, media_type: str) -> str:
     """The file's own media type, or the general one for a client that asks for that. No client is refused."""
     try:
-        return accept.choose(request.headers.get("accept"), (media_type, BINARY))
+        return accept.choose(request.header(b"accept"), (media_type, BINARY))
     except NotAcceptable:
         return media_type
 

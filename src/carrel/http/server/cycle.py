@@ -5,7 +5,7 @@ from typing import Any, Final
 
 from uvicorn.protocols.http.httptools_impl import STATUS_LINE, RequestResponseCycle
 
-from carrel.cli.serving.pace import LONG_A_SECOND, Pace
+from carrel.http.server.pace import LONG_A_SECOND, Pace
 
 _LONG_RECEIVED_BYTES: Final = 16 * 1024
 """A piece of this length belongs to a long body, or to one that is no trouble."""

@@ -9,6 +9,7 @@ Carrel does not use, costs a tenth of a small request.
 """
 
 import asyncio
+import re
 import socket
 import time
 from contextlib import suppress
@@ -19,15 +20,14 @@ from urllib.parse import unquote
 import httptools
 from uvicorn.protocols.http.flow_control import FlowControl
 
-from carrel.cli.serving.cycle import Cycle
-from carrel.cli.serving.pace import CHUNKS_A_SECOND, UNWANTED_A_SECOND, Pace
-from carrel.cli.serving.receiving import Body, Reader
-from carrel.errors import CarrelError
-from carrel.kit.concurrency.caller import Caller
-from carrel.kit.http import problem
-from carrel.kit.http.answer import CALLER, encoded
-from carrel.kit.http.in_flight import ServiceBusy, TooManyRequests
-from carrel.kit.http.problem import Malformed
+from carrel.errors import CarrelError, Malformed
+from carrel.http.answers import problem
+from carrel.http.answers.answer import encoded
+from carrel.http.client_connection import CLIENT, ClientConnection
+from carrel.http.in_flight import ServiceBusy, TooManyRequests
+from carrel.http.server.cycle import Cycle
+from carrel.http.server.pace import CHUNKS_A_SECOND, UNWANTED_A_SECOND, Pace
+from carrel.http.server.receiving import Body, Reader
 from carrel.kit.sqlite.database import wipe
 
 MAX_HEAD_BYTES: Final = 64 * 1024
@@ -60,6 +60,8 @@ LINGER_SECONDS: Final = 2.0
 """For this long a client may go on sending when its last answer is on its way. If the connection were closed at once,
 its next byte would be answered by a reset, which can take the answer away from it."""
 SWEEP_SECONDS: Final = 5.0
+_HOST: Final = re.compile(rb"[A-Za-z0-9._~%!$&'()*+,;=:\[\]-]*")
+"""What a host may consist of (RFC 3986, section 3.2.2)."""
 now = time.monotonic
 
 
@@ -99,7 +101,7 @@ class Protocol(Reader):
         self._hosts = 0
         self._untaken = 0
         self._taken = self.heard
-        self._caller = Caller(self._drop, self._all_taken)
+        self._caller = ClientConnection(self._drop, self._all_taken)
 
     def connection_made(self, transport: Any) -> None:
         """A client connects. Beyond the limit it is told to come again."""
@@ -220,6 +222,8 @@ class Protocol(Reader):
                     raise Malformed
                 self._is_chunked = True
             elif name == b"host":
+                if not _HOST.fullmatch(value):
+                    raise Malformed
                 self._hosts += 1
             elif name == b"expect" and value.lower() == b"100-continue":
                 self.expect_100_continue = True
@@ -259,7 +263,7 @@ class Protocol(Reader):
             "query_string": address.query or b"",
             "headers": self.headers,
             "state": self.app_state.copy(),
-            CALLER: self._caller,
+            CLIENT: self._caller,
         }
         if len(self.pipeline) >= MAX_AHEAD:
             raise TooManyRequests(retry_after_seconds=1)

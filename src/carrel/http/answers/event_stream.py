@@ -5,9 +5,9 @@ from collections.abc import AsyncGenerator, Callable, Iterable
 from contextlib import aclosing
 from typing import Final
 
-from litestar.types import Receive, Send
+from starlette.types import Receive, Send
 
-from carrel.kit.http.answer import Header
+from carrel.http.answers.answer import Header
 
 MEDIA_TYPE: Final = "text/event-stream"
 HEADERS: Final = (

@@ -3,12 +3,14 @@
 import asyncio
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, Final
 
-_callers: dict["asyncio.Task[Any] | None", "Caller"] = {}
+CLIENT: Final = "carrel.client"
+"""The key in the scope under which the server tells which connection a request came from."""
+_connections: dict["asyncio.Task[Any] | None", "ClientConnection"] = {}
 
 
-class Caller:
+class ClientConnection:
     """One connection of a client. `drop` ends it, and `taken` returns when the client has taken everything."""
 
     def __init__(
@@ -38,14 +40,14 @@ class Caller:
 
     def serve(self, task: "asyncio.Task[Any] | None") -> None:
         """From now on the task works for this client; the tasks that it starts do not. `served` ends it."""
-        _callers[task] = self
+        _connections[task] = self
 
 
 def served(task: "asyncio.Task[Any] | None") -> None:
     """The task works for no client any more."""
-    _callers.pop(task, None)
+    _connections.pop(task, None)
 
 
-def current() -> Caller | None:
+def current() -> ClientConnection | None:
     """The client for which the current task works."""
-    return _callers.get(asyncio.current_task())
+    return _connections.get(asyncio.current_task())

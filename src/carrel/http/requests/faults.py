@@ -15,8 +15,8 @@ import msgspec
 from msgspec.structs import fields
 
 from carrel.errors import FieldError
-from carrel.kit.http.limits import MAX_FAULTS, Check, compiled, told
-from carrel.kit.http.validation import explain, join, name_of
+from carrel.http.requests.limits import MAX_FAULTS, Check, compiled, told
+from carrel.http.requests.validation import explain, join, name_of
 from carrel.kit.plain_text import NOT_TEXT, is_text
 
 _MAX_PARTS: Final = 1_000

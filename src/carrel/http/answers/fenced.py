@@ -3,12 +3,11 @@
 import asyncio
 from typing import Any, Final, Protocol
 
-from litestar.types import Message, Send
+from starlette.types import Message, Send
 
 from carrel.errors import CarrelError
-from carrel.kit.concurrency.caller import Caller
-from carrel.kit.http import problem
-from carrel.kit.http.answer import CALLER
+from carrel.http.answers import problem
+from carrel.http.client_connection import CLIENT, ClientConnection
 
 USER: Final = "carrel.user"
 """The key in the scope under which a guard stores the user's uuid, for the access log and for the fence."""
@@ -49,7 +48,7 @@ class Fenced:
             await self._send(message)
             return
         scope[IS_DROPPED] = True
-        caller: Caller | None = scope.get(CALLER)
+        caller: ClientConnection | None = scope.get(CLIENT)
         if caller is not None:
             caller.drop()
         # The server hears of the end of the connection a moment later, and has nothing to add then.

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from carrel.kit.http.accept import choose
-from carrel.kit.http.problem import NotAcceptable
+from carrel.http.answers.accept import choose
+from carrel.http.answers.problem import NotAcceptable
 
 OFFERED = ("application/json", "text/markdown")
 

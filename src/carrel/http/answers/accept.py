@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from carrel.kit.http.problem import NotAcceptable
+from carrel.http.answers.problem import NotAcceptable
 
 _MAX_CHARACTERS = 1_000
 

@@ -7,8 +7,8 @@ from msgspec import UNSET
 from msgspec.inspect import CollectionType, DictType, Metadata, StructType, Type, UnionType, type_info
 
 from carrel.errors import FieldError
-from carrel.kit.http.schema import Limit
-from carrel.kit.http.validation import counted, join
+from carrel.http.requests.schema import Limit
+from carrel.http.requests.validation import counted, join
 
 MAX_FAULTS: Final = 20
 """How many faults an answer tells at most."""

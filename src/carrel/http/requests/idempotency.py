@@ -6,13 +6,13 @@ from collections.abc import Awaitable, Callable
 from typing import Annotated, Any, Concatenate, ParamSpec, Protocol, TypeVar
 
 import msgspec
-from litestar import Request
-from litestar.params import HeaderParameter
 
 from carrel.errors import BadInput, CarrelError, Conflict
+from carrel.http.answers.answer import Answer, encoded
+from carrel.http.answers.etag import etag
+from carrel.http.request import Request
+from carrel.http.requests.routing import Header
 from carrel.kit.clock import rfc3339
-from carrel.kit.http.answer import Answer, encoded
-from carrel.kit.http.etag import etag
 from carrel.kit.sqlite.database import Connection
 
 T = TypeVar("T")
@@ -104,7 +104,7 @@ class Once:
 
     __slots__ = ("_digest", "_key", "_request", "_running")
 
-    def __init__(self, request: Request[Any, Any, Any], key: str | None, running: set[tuple[str, str, str]]) -> None:
+    def __init__(self, request: Request, key: str | None, running: set[tuple[str, str, str]]) -> None:
         self._request = request
         self._key = key
         self._running = running
@@ -130,7 +130,7 @@ class Once:
             InProgress: the first request with this key has not ended.
             TooManyKeys: no further key can be remembered.
         """
-        status: int = self._request.route_handler.status_code
+        status = self._request.status
         if self._key is None:
             value = await write(fn, *args, **kwargs)
             return Answer(value, status_code=status, etag=_etag(value))
@@ -173,13 +173,13 @@ class Idempotency:
 
     def provide(
         self,
-        request: Request[Any, Any, Any],
+        request: Request,
         idempotency_key: Annotated[
             str | None,
-            HeaderParameter(name="Idempotency-Key", description="Makes a repetition harmless; kept for 24 hours."),
+            Header(name="Idempotency-Key", description="Makes a repetition harmless; kept for 24 hours."),
         ] = None,
     ) -> Once:
-        """The dependency `once: NamedDependency[Once]`.
+        """The dependency `once: Once`.
 
         Raises:
             BadInput: the key is not 1 to 255 visible ASCII characters.

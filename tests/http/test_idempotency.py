@@ -4,22 +4,21 @@ import asyncio
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import Any, Concatenate, ParamSpec, TypeVar
+from typing import Concatenate, ParamSpec, TypeVar
 
 import httpx
 import msgspec
 import pytest
-from litestar import Request, post
-from litestar.di import NamedDependency
-from litestar.params import FromPath
 
 from carrel.config import Settings
 from carrel.errors import Conflict
-from carrel.kit.http import idempotency
-from carrel.kit.http.answer import Answer
-from carrel.kit.http.idempotency import KEPT_SECONDS, Once
-from carrel.kit.http.request_checks import TAKES
-from carrel.kit.http.schema import In
+from carrel.http.answers.answer import Answer
+from carrel.http.request import Request
+from carrel.http.requests import idempotency
+from carrel.http.requests.body import TAKES
+from carrel.http.requests.idempotency import KEPT_SECONDS, Once
+from carrel.http.requests.routing import post
+from carrel.http.requests.schema import In
 from carrel.kit.sqlite import database
 from carrel.kit.sqlite.database import Connection, transaction
 from tests.support.asgi import client_of
@@ -78,16 +77,12 @@ def create(conn: Connection, data: ThingIn) -> Thing:
 
 
 @post("/things", status_code=201)
-async def make(
-    data: ThingIn, request: Request[Any, Any, Any], once: NamedDependency[Once], store: NamedDependency[Store]
-) -> Answer[Thing]:
-    return await once(request.headers.get("x-user", "ada"), store.write, create, data)
+async def make(data: ThingIn, request: Request, once: Once, store: Store) -> Answer[Thing]:
+    return await once(request.header(b"x-user") or "ada", store.write, create, data)
 
 
 @post("/things/{thing_id:str}/copies", status_code=202)
-async def copy(
-    thing_id: FromPath[str], data: ThingIn, once: NamedDependency[Once], store: NamedDependency[Store]
-) -> Answer[Thing]:
+async def copy(thing_id: str, data: ThingIn, once: Once, store: Store) -> Answer[Thing]:
     return await once("ada", store.write, create, data)
 
 
@@ -97,14 +92,12 @@ def create_page(conn: Connection, data: ThingIn) -> Page:
 
 
 @post("/pages", status_code=201)
-async def make_page(data: ThingIn, once: NamedDependency[Once], store: NamedDependency[Store]) -> Answer[Page]:
+async def make_page(data: ThingIn, once: Once, store: Store) -> Answer[Page]:
     return await once("ada", store.write, create_page, data)
 
 
 @post("/uploads", opt={TAKES: "text/plain"}, status_code=201)
-async def upload(
-    request: Request[Any, Any, Any], once: NamedDependency[Once], store: NamedDependency[Store]
-) -> Answer[Thing]:
+async def upload(request: Request, once: Once, store: Store) -> Answer[Thing]:
     text = (await request.body()).decode().strip("-")
     return await once.over(text.encode())("ada", store.write, create, ThingIn(name=text))
 

@@ -1,11 +1,14 @@
-"""Strong ETags from a row's version, one for each representation, and the conditions that name them."""
+"""Strong ETags from a row's version, the conditions that name them, and fields that a body may repeat, not change."""
 
 import re
+from collections.abc import Callable
+from functools import cache
 from typing import Final
 
 import msgspec
+from msgspec import UNSET
 
-from carrel.errors import BadInput, PreconditionFailed
+from carrel.errors import BadInput, FieldError, PreconditionFailed
 
 _LIST = re.compile(r'\s*(?:W/)?"[\x21\x23-\x7e]*"\s*(?:,\s*(?:W/)?"[\x21\x23-\x7e]*"\s*)*')
 _STRONG = re.compile(r'(?<!W/)"([0-9]{1,18})\.[a-z]+"')
@@ -53,3 +56,29 @@ def parse_if_match(header: str | None) -> IfMatch:
         raise BadInput.at("If-Match", "must be a list of ETags")
     # A weak tag never matches here (RFC 9110, section 13.1.1), and a foreign one names no version.
     return IfMatch(frozenset(int(version) for version in _STRONG.findall(header)))
+
+
+def require_unchanged(sent: msgspec.Struct, stored: Callable[[], msgspec.Struct]) -> None:
+    """Hold every read-only field of a body, which is one that is `UNSET` by default, against what is `stored`.
+
+    `stored` is called only if the body has such a field.
+
+    Raises:
+        BadInput: naming each field that is not as it is stored.
+    """
+    names = [name for name in _read_only(type(sent)) if getattr(sent, name) is not UNSET]
+    if not names:
+        return
+    present = stored()
+    faults = [
+        FieldError(name, "is read-only and differs from what is stored")
+        for name in names
+        if getattr(sent, name) != getattr(present, name)
+    ]
+    if faults:
+        raise BadInput(errors=tuple(faults))
+
+
+@cache
+def _read_only(struct: type[msgspec.Struct]) -> tuple[str, ...]:
+    return tuple(field.name for field in msgspec.structs.fields(struct) if field.default is UNSET)

@@ -7,27 +7,27 @@ lease on the workspace after the answer, counts the request, and writes one line
 import asyncio
 import re
 import secrets
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from contextlib import nullcontext
 from functools import partial
 from itertools import count
 from typing import Any, Final
 
-from litestar import Litestar
-from litestar.enums import ScopeType
-from litestar.types import HTTPScope, Message, Receive, Scope, Send
 from msgspec import UNSET
+from starlette.types import Message, Receive, Scope, Send
 
 from carrel.errors import CarrelError
+from carrel.http.answers import problem
+from carrel.http.answers.answer import AsgiAnswer, Header
+from carrel.http.answers.fenced import IS_DROPPED, USER, Fence, Fenced
+from carrel.http.client_connection import CLIENT, ClientConnection, served
+from carrel.http.in_flight import IN_FLIGHT, PASSAGE, WORKED_SECONDS, InFlight, Passage
+from carrel.http.requests.cors import Cors, OriginRefused
+from carrel.http.requests.routing import Routes
+from carrel.http.watching.access_log import AccessLog
+from carrel.http.watching.request_metrics import RequestMetrics
 from carrel.kit.clock import Clock
-from carrel.kit.concurrency.caller import Caller, served
 from carrel.kit.concurrency.loop_turns import in_turns
-from carrel.kit.http import problem
-from carrel.kit.http.answer import CALLER, AsgiAnswer, Header
-from carrel.kit.http.cors import Cors, OriginRefused
-from carrel.kit.http.fenced import IS_DROPPED, USER, Fence, Fenced
-from carrel.kit.http.in_flight import IN_FLIGHT, PASSAGE, WORKED_SECONDS, InFlight, Passage
-from carrel.kit.http.watching.access_log import AccessLog
-from carrel.kit.http.watching.request_metrics import RequestMetrics
 from carrel.kit.logs import tail
 from carrel.kit.reserve import Reserve
 
@@ -46,7 +46,7 @@ _VARY: Final = (b"vary", b"Origin")
 
 def give_lease_back(scope: Scope) -> None:
     """Release the guard's lease before the end of its request, which then goes on without the workspace."""
-    release = scope.pop(RELEASE, None)  # type: ignore[typeddict-item]  # ASGI lets an application add keys
+    release = scope.pop(RELEASE, None)
     if release is not None:
         release()
 
@@ -60,7 +60,7 @@ class Envelope:
 
     def __init__(
         self,
-        app: Litestar,
+        app: Routes,
         *,
         cors: Cors,
         tls: bool,
@@ -90,7 +90,7 @@ class Envelope:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request; other scopes pass through."""
-        if scope["type"] == ScopeType.HTTP:
+        if scope["type"] == "http":
             await self._exchange(scope, receive, send)
             return
         try:
@@ -100,7 +100,7 @@ class Envelope:
             if self._log is not None:
                 self._log.flush()
 
-    async def _exchange(self, scope: HTTPScope, receive: Receive, send: Send) -> None:
+    async def _exchange(self, scope: Scope, receive: Receive, send: Send) -> None:
         started = self._clock.monotonic()
         origin, request_id = _origin_and_id(scope["headers"])
         request_id = request_id or next(self._ids)
@@ -135,19 +135,15 @@ class Envelope:
         }
         out = send if self.fence is None else Fenced(self.fence, inner, send)
         task = asyncio.current_task()
-        caller: Caller | None = inner.get(CALLER)
+        caller: ClientConnection | None = inner.get(CLIENT)
         if caller is not None:
             caller.serve(task)
-        work = self._answer(inner, origin, receive, forward)
+        work = self._answer(inner, origin, receive, forward, lambda: status > 0)
         turns = self._in_flight.turns
         try:
             if turns.are_taken():
                 work = in_turns(work, turns, partial(inner.get, PASSAGE))
             await work
-        except Exception:
-            if not status:
-                await _refuse(inner, CarrelError(), receive, forward)
-            raise
         finally:
             served(task)
             self._end(scope["method"], inner, status, started)
@@ -176,7 +172,10 @@ class Envelope:
                 scope.get(problem.CODE, UNSET),
             )
 
-    async def _answer(self, scope: Any, origin: bytes | None, receive: Receive, send: Send) -> None:
+    async def _answer(
+        self, scope: Any, origin: bytes | None, receive: Receive, send: Send, has_begun: Callable[[], bool]
+    ) -> None:
+        """Answer, or refuse. What is raised when the answer has begun ends the connection."""
         refusal = None if self.fence is None else self.fence.refusal(scope["path"])
         if refusal is not None:
             await _refuse(scope, refusal, receive, send)
@@ -198,12 +197,15 @@ class Envelope:
         if method == "HEAD":
             scope["method"] = "GET"
             head = _Head(receive, send)
-            await self.app(scope, head.receive, head.send)
-        elif method == "DELETE" or scope["path"] in _REMOVING:
-            with self._reserve.lent():
+            receive, send = head.receive, head.send
+        removes = method == "DELETE" or scope["path"] in _REMOVING
+        try:
+            with self._reserve.lent() if removes else nullcontext():
                 await self.app(scope, receive, send)
-        else:
-            await self.app(scope, receive, send)
+        except Exception as error:
+            if has_begun():
+                raise
+            await problem.respond(scope, error)(scope, receive, send)
 
 
 def _origin_and_id(headers: Iterable[Header]) -> tuple[bytes | None, bytes | None]:
@@ -218,7 +220,7 @@ def _origin_and_id(headers: Iterable[Header]) -> tuple[bytes | None, bytes | Non
 
 async def _refuse(scope: Any, error: CarrelError, receive: Receive, send: Send) -> None:
     scope[problem.CODE] = error.code
-    await problem.answer(error, scope[problem.REQUEST_ID]).asgi()(scope, receive, send)
+    await problem.answer(error, scope[problem.REQUEST_ID]).with_status(error.status)(scope, receive, send)
 
 
 class _Head:

@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 from msgspec import Meta
 
 from carrel.errors import BadInput, FieldError
-from carrel.kit.http import body
-from carrel.kit.http.schema import Ids, In, Name, Text, UserUuid, limited
-from carrel.kit.http.validation import explain
+from carrel.http.requests import body
+from carrel.http.requests.schema import Ids, In, Name, Text, UserUuid, limited
+from carrel.http.requests.validation import explain
 
 CANARY = "canary5f1c"
 

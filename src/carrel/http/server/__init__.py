@@ -1,0 +1,1 @@
+"""Connections: the protocol, its limits, and TLS."""
