@@ -11,6 +11,7 @@ import pytest
 
 from carrel.app import create_app, openapi
 from carrel.config import Settings
+from carrel.contents.schemas import ContentIn
 from carrel.http.requests.routing import Routes
 from tests.support.clock import FakeClock
 
@@ -173,6 +174,13 @@ def test_limits_of_the_settings_stand_in_the_document(settings: Settings, descri
     content = json.loads(text)["components"]["schemas"]["ContentIn"]["properties"]
     assert content["name"]["maxLength"] == settings.max_name_characters
     assert content["name"]["minLength"] == 1
+
+
+def test_fields_stand_in_the_order_of_the_structs_and_docstrings_without_their_indentation(document: Json) -> None:
+    schemas = document["components"]["schemas"]
+    assert list(schemas) == sorted(schemas)
+    assert list(schemas["ContentIn"]["properties"]) == list(ContentIn.__struct_fields__)
+    assert [name for name, schema in schemas.items() if "\n    " in schema["description"]] == []
 
 
 def test_an_answer_of_several_forms_is_told_by_its_status_and_its_media_type(document: Json) -> None:

@@ -1,5 +1,6 @@
 """Builds `openapi.json` from what the routes really check: signatures, guards, msgspec's schemas, the settings."""
 
+import inspect
 import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -68,8 +69,8 @@ _LIMIT_KEYWORDS: Final = {"string": "maxLength", "array": "maxItems", "object": 
 
 
 def text(routes: Routes, settings: Settings) -> str:
-    """The document as it is committed and served: sorted, indented, one newline at the end."""
-    return json.dumps(document(routes, settings), indent=1, sort_keys=True, ensure_ascii=False) + "\n"
+    """The document as it is committed and served: fields as the sources have them, indented, one newline at the end."""
+    return json.dumps(document(routes, settings), indent=1, ensure_ascii=False) + "\n"
 
 
 def document(routes: Routes, settings: Settings) -> Json:
@@ -109,7 +110,10 @@ class _Schemas:
         generated, components = msgspec.json.schema_components(annotations, ref_template=_REF)
         made = _renamed(list(generated))
         named = {_plain(name): _renamed(schema) for name, schema in components.items()}
-        self.components = {name: {**schema, "title": name} for name, schema in named.items()}
+        self.components = {
+            name: {**named[name], "title": name, "description": inspect.cleandoc(named[name]["description"])}
+            for name in sorted(named)
+        }
         self._made = {id(annotation): schema for annotation, schema in zip(annotations, made, strict=True)}
         self._kept = annotations
 
