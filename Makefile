@@ -7,7 +7,7 @@ FAST := -n auto -m "not slow and not soak and not proxy"
 
 NPM := $(shell command -v npm 2>/dev/null)
 
-.PHONY: demo start app app-check client-types test test-fast test-slow test-browser coverage check lint style types imports bench soak proxy screenshots openapi async-client lock wheel seed profile clean
+.PHONY: demo start app app-check client-types test test-fast test-slow test-browser coverage check lint style types imports bench soak proxy screenshots openapi client lock wheel seed profile clean
 
 .venv/.runtime: requirements.lock pyproject.toml sdk/pyproject.toml
 	@test -d .venv || $(PYTHON) -m venv .venv
@@ -131,9 +131,9 @@ seed: .venv/.demo
 screenshots: .venv/.dev app
 	@$(BIN)/python -m tests.browser.screenshots
 
-# The asynchronous client, from the synchronous one.
-async-client: .venv/.dev
-	@$(BIN)/python sdk/generate_async.py
+# The SDK's structs, from `openapi.json`, and its asynchronous client, from the synchronous one.
+client: .venv/.dev
+	@$(BIN)/python -m sdk.generate
 
 openapi: .venv/.runtime
 	@$(BIN)/carrel openapi > openapi.json

@@ -3,7 +3,7 @@
 from typing import Any
 
 from carrel_sdk import CarrelError, Workspace
-from carrel_sdk.account import Me
+from carrel_sdk.models import Me
 from litestar import Response, get, post
 
 from demo import orders, users

@@ -14,8 +14,7 @@ from typing import Final, NamedTuple
 import httpx
 import msgspec
 from carrel_sdk import CarrelError, Workspace
-from carrel_sdk.configuration import Candidate, Combination, Comparison, Generation, Judge, Scoring
-from carrel_sdk.presets import Preset, PresetDraft
+from carrel_sdk.models import Candidate, Combination, Comparison, Generation, Judge, Preset, PresetDraft, Scoring
 
 from carrel.cli.demo import CRITERIA, INSTRUCTIONS, DemoFailed, Document, documents_of
 from carrel.cli.interface.watching import snapshots

@@ -1,21 +1,13 @@
-"""Writes `carrel_sdk/aio` from the synchronous modules, so that both clients have one description.
-
-    python sdk/generate_async.py            writes it
-    python sdk/generate_async.py --check    ends with 1 if what is there is something else
+"""The asynchronous client, from the synchronous modules, so that both have one description.
 
 What touches the network is emitted as a coroutine, an async iterator or an async context manager. Everything else is
 imported from the synchronous module: models, requests, errors, the rules of retrying.
 """
 
 import ast
-import subprocess
-import sys
-import tempfile
 from pathlib import Path
 from typing import Final
 
-SOURCE: Final = Path(__file__).parent / "src" / "carrel_sdk"
-TARGET: Final = SOURCE / "aio"
 MODULES: Final = (
     "transport",
     "calls",
@@ -23,7 +15,6 @@ MODULES: Final = (
     "transfer",
     "single",
     "program_keys",
-    "account",
     "catalogue",
     "contents",
     "documents",
@@ -77,12 +68,10 @@ AWAITED: Final = {
     "next": "anext",
 }
 """Calls that wait, and how they are called in a coroutine."""
-HEADER: Final = (
-    '"""Written by `sdk/generate_async.py` from `carrel_sdk.{module}`. Change that, and run it again."""\n\n'
-)
+HEADER: Final = '"""Written by `sdk/generate.py` from `carrel_sdk.{module}`. Change that, and run it again."""\n\n'
 PACKAGE: Final = '''"""The asynchronous client: what `AsyncWorkspace` is made of.
 
-Written by `sdk/generate_async.py` from the synchronous modules of the same names. Change those, and run it again.
+Written by `sdk/generate.py` from the synchronous modules of the same names. Change those, and run it again.
 
     the network      {0}
     groups           {1}
@@ -274,11 +263,11 @@ def imports(tree: ast.Module, module: str, colours: Colours, renamed: dict[str, 
     return lines
 
 
-def generated() -> dict[str, str]:
-    """The text of every module, before it is formatted."""
+def generated(source: Path) -> dict[str, str]:
+    """The text of every module of `carrel_sdk/aio`, before it is formatted; `source` is the folder `carrel_sdk`."""
     colours, texts = Colours(), dict[str, str]()
     for module in MODULES:
-        tree = ast.parse((SOURCE / f"{module}.py").read_text("utf-8"))
+        tree = ast.parse((source / f"{module}.py").read_text("utf-8"))
         learn(tree, module, colours)
         if not colours.emitted[module]:
             continue
@@ -296,33 +285,3 @@ def generated() -> dict[str, str]:
     names = [name.removesuffix(".py") for name in texts]
     texts["__init__.py"] = PACKAGE.format(*(" · ".join(part) for part in (names[:4], names[4:12], names[12:])))
     return texts
-
-
-def write(folder: Path) -> None:
-    """Write the package into `folder`, in the house's format."""
-    folder.mkdir(parents=True, exist_ok=True)
-    for old in folder.glob("*.py"):
-        old.unlink()
-    for name, text in generated().items():
-        (folder / name).write_text(text, "utf-8")
-    ruff = [sys.executable, "-m", "ruff"]
-    config = ["--config", str(SOURCE.parents[2] / "pyproject.toml"), "--quiet", "--no-cache", str(folder)]
-    # Said here, because the folder may be a temporary one.
-    ours = ["--config", 'lint.isort.known-first-party=["carrel_sdk"]']
-    subprocess.run([*ruff, "check", "--select", "F401,I", "--fix", *ours, *config], check=True)  # noqa: S603  # ours
-    subprocess.run([*ruff, "format", *config], check=True)  # noqa: S603  # ours
-
-
-def main() -> int:
-    """Write, or compare."""
-    if sys.argv[1:] != ["--check"]:
-        write(TARGET)
-        return 0
-    with tempfile.TemporaryDirectory() as folder:
-        write(Path(folder))
-        fresh = {path.name: path.read_text("utf-8") for path in Path(folder).glob("*.py")}
-    return int(fresh != {path.name: path.read_text("utf-8") for path in TARGET.glob("*.py")})
-
-
-if __name__ == "__main__":
-    sys.exit(main())

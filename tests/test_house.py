@@ -24,7 +24,9 @@ def test_imports_go_downward_only() -> None:
 
 
 def test_a_file_of_more_than_600_lines_holds_two_nouns() -> None:
-    long = {str(path.relative_to(ROOT)): len(path.read_text().splitlines()) for path in SOURCES}
+    texts = {str(path.relative_to(ROOT)): path.read_text() for path in SOURCES}
+    # What a program writes is read by looking for a name.
+    long = {name: len(text.splitlines()) for name, text in texts.items() if "\nWritten by `sdk/" not in text}
     assert {name: lines for name, lines in long.items() if lines > 600} == {}
 
 

@@ -3,8 +3,7 @@
 from collections.abc import Mapping, Sequence
 
 from carrel_sdk import Workspace
-from carrel_sdk.configuration import Candidate, Comparison, Generation, Judge, RunLimits, Scoring
-from carrel_sdk.presets import Preset, PresetDraft
+from carrel_sdk.models import Candidate, Comparison, Generation, Judge, Preset, PresetDraft, RunLimits, Scoring
 
 CRITERIA = "- name: coverage\n- name: clarity\n"
 SENTENCES = (

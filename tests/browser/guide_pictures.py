@@ -7,8 +7,7 @@ from pathlib import Path
 from typing import Final
 
 from carrel_sdk import Workspace
-from carrel_sdk.configuration import Candidate, Check, Comparison, Generation, Judge, Rows
-from carrel_sdk.presets import PresetDraft
+from carrel_sdk.models import Candidate, Check, Comparison, Generation, Judge, PresetDraft, Rows
 from playwright.async_api import Browser, FilePayload, Page, async_playwright
 
 from tests.browser.browser import launched

@@ -5,9 +5,7 @@ from typing import Final
 from uuid import UUID
 
 from carrel_sdk import Workspace
-from carrel_sdk.configuration import Candidate, Comparison, Generation, Judge, Rows, RunLimits
-from carrel_sdk.presets import Preset, PresetDraft
-from carrel_sdk.votes import Choice
+from carrel_sdk.models import Candidate, Choice, Comparison, Generation, Judge, Preset, PresetDraft, Rows, RunLimits
 from playwright.async_api import Page, expect
 
 from carrel.cli import demo

@@ -5,8 +5,7 @@ from collections.abc import AsyncIterator, Iterator
 
 import pytest
 import pytest_asyncio
-from carrel_sdk.configuration import Output
-from carrel_sdk.github import Connection
+from carrel_sdk.models import Connection, Output
 from playwright.async_api import Locator, Page, expect
 
 from tests.browser.browser import Deployment, open_deployment

@@ -6,9 +6,7 @@ from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
-from carrel_sdk.configuration import Candidate, Comparison, Generation, Judge
-from carrel_sdk.presets import PresetDraft
-from carrel_sdk.run_models import Run
+from carrel_sdk.models import Candidate, Comparison, Generation, Judge, PresetDraft, Run
 from playwright.async_api import FilePayload, Page, expect
 
 from tests.browser.browser import Deployment, open_deployment

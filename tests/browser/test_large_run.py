@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import pytest
-from carrel_sdk.configuration import Candidate, Check, Configuration, Generation, Judge, Rows, Scoring
+from carrel_sdk.models import Candidate, Check, Configuration, Generation, Judge, Rows, Scoring
 from playwright.async_api import Page, Request, expect
 
 from tests.browser.browser import Deployment, open_deployment

@@ -7,8 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from carrel_sdk.configuration import Candidate, Generation, Judge, RunLimits, Scoring
-from carrel_sdk.presets import PresetDraft
+from carrel_sdk.models import Candidate, Generation, Judge, PresetDraft, RunLimits, Scoring
 from playwright.async_api import Page, Request
 
 from tests.browser.browser import Deployment, open_deployment

@@ -3,8 +3,7 @@
 from typing import Final
 
 import pytest
-from carrel_sdk.configuration import Candidate, Comparison, Generation, Judge, RunLimits, Scoring
-from carrel_sdk.presets import PresetDraft
+from carrel_sdk.models import Candidate, Comparison, Generation, Judge, PresetDraft, RunLimits, Scoring
 from playwright.async_api import Locator, Page, expect
 
 from tests.browser.browser import Deployment

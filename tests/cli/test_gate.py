@@ -12,9 +12,8 @@ import msgspec
 import pytest
 import yaml
 from carrel_sdk import Workspace
-from carrel_sdk.configuration import Candidate, Check, Generation
-from carrel_sdk.presets import PresetDraft, Presets
-from carrel_sdk.run_models import Estimate
+from carrel_sdk.models import Candidate, Check, Estimate, Generation, PresetDraft
+from carrel_sdk.presets import Presets
 from click.testing import Result
 
 from carrel.cli.interface.gate_summary import margin_of

@@ -10,8 +10,7 @@ from uuid import uuid4
 
 import pytest
 from carrel_sdk import Host, Workspace
-from carrel_sdk.configuration import Candidate, Comparison, Generation, Judge
-from carrel_sdk.presets import Preset, PresetDraft
+from carrel_sdk.models import Candidate, Comparison, Generation, Judge, Preset, PresetDraft
 from mcp import Client, StdioServerParameters
 
 from tests.support.service import Service

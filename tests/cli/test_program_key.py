@@ -2,7 +2,7 @@
 
 import msgspec
 import pytest
-from carrel_sdk.program_keys import NewProgramKey, ProgramKey
+from carrel_sdk.models import NewProgramKey, ProgramKey
 
 from tests.cli.conftest import Terminal
 from tests.support.service import Service

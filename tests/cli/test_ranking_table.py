@@ -1,10 +1,12 @@
 """A ranking on a terminal shows what the figures say."""
 
-from carrel_sdk.ranking import (
+from carrel_sdk.models import (
     CandidateChecks,
     CheckColumn,
     CheckResults,
+    ComparisonCounts,
     Figures,
+    LongerText,
     Look,
     LookTaken,
     PassRate,
@@ -19,6 +21,17 @@ from carrel.cli.interface.ranking_table import WIDTH, checks_table, drawn, looks
 
 def row(candidate: str, share: float | None, low: float | None, high: float | None, place: int | None = 1) -> Row:
     return Row(candidate=candidate, place=place, win_share=share, low=low, high=high, score=0.5)
+
+
+def figures_of(*, rows: list[Row], leaders: list[str], documents: int, basis: str = "comparisons") -> Figures:
+    return Figures(
+        rows=rows,
+        leaders=leaders,
+        documents=documents,
+        basis=basis,
+        counts=ComparisonCounts(planned=0),
+        longer_text=LongerText(won=0),
+    )
 
 
 def shown(thing: object) -> str:
@@ -36,7 +49,7 @@ def test_an_interval_is_drawn_to_scale_with_its_middle() -> None:
 
 def test_the_interval_of_whoever_is_first_allows_for_luck_and_says_so() -> None:
     rows = [replace(row("a", 0.73, 0.5, 1.0), first_low=0.4), row("b", 0.5, 0.3, 0.7, 2), row("c", 0.3, 0.1, 0.5, 3)]
-    figures = Figures(rows=rows, leaders=["a"], contrasts=[], documents=6, judges=[])
+    figures = figures_of(rows=rows, leaders=["a"], documents=6)
     text = shown(ranking_table(figures, grey=False))
     assert ".40 – 1.00" in text
     assert "Luck helps a candidate" in text
@@ -57,16 +70,14 @@ def test_half_is_marked_where_there_is_nothing_else() -> None:
 
 
 def test_the_table_names_every_candidate_its_place_and_interval() -> None:
-    figures = Figures(
+    figures = figures_of(
         rows=[
             row("submodular", 0.65, 0.55, 0.75),
             row("left out", None, None, None, None),
             row("one", 0.4, None, None),
         ],
         leaders=["submodular"],
-        contrasts=[],
         documents=12,
-        judges=["local:reader"],
     )
     text = shown(ranking_table(figures, grey=False))
     assert ".55 – .75" in text
@@ -76,7 +87,7 @@ def test_the_table_names_every_candidate_its_place_and_interval() -> None:
 
 def test_intervals_of_a_run_that_may_stop_early_are_called_repeated() -> None:
     look = Look(number=1, of=5, before=0, documents=10, planned=30, part=1 / 3, stopped=True)
-    figures = Figures(rows=[row("one", 0.9, 0.6, 1.0)], leaders=["one"], contrasts=[], documents=10, judges=[])
+    figures = figures_of(rows=[row("one", 0.9, 0.6, 1.0)], leaders=["one"], documents=10)
     assert "95 % interval" in shown(ranking_table(figures, grey=False))
     assert "95 %, repeated" in shown(ranking_table(replace(figures, look=look), grey=False))
 
@@ -97,7 +108,7 @@ def test_a_table_says_whom_each_look_dropped_and_what_that_saved() -> None:
 def test_on_a_narrow_terminal_the_drawing_gives_way_and_then_the_score_but_no_name() -> None:
     names = ["local:submodular", "local:lexrank"]
     rows = [Row(candidate=name, place=1, win_share=0.6, low=0.5, high=0.7, score=0.33, documents=6) for name in names]
-    figures = Figures(rows=rows, leaders=names, contrasts=[], documents=6, judges=[])
+    figures = figures_of(rows=rows, leaders=names, documents=6)
     for width, drawing, scored in ((80, True, True), (79, False, True), (47, False, True), (46, False, False)):
         text = shown(ranking_table(figures, grey=False, width=width))
         assert (drawing, scored) == ("●" in text, ".33" in text), width
@@ -110,7 +121,7 @@ def test_scores_are_drawn_where_nothing_was_compared() -> None:
         Row(candidate="scored", place=1, score=0.8, score_low=0.7, score_high=0.9, documents=6),
         Row(candidate="left out"),
     ]
-    figures = Figures(rows=rows, leaders=["scored"], contrasts=[], documents=6, judges=[], basis="scores")
+    figures = figures_of(rows=rows, leaders=["scored"], documents=6, basis="scores")
     text = shown(ranking_table(figures, grey=False))
     assert ".70 – .90" in text
     assert "●" in text

@@ -9,9 +9,7 @@ from typing import Any
 import msgspec
 import pytest
 from carrel_sdk import Workspace
-from carrel_sdk.configuration import Candidate, Combination, Comparison, Generation, Judge, Output
-from carrel_sdk.presets import PresetDraft
-from carrel_sdk.run_models import RunSummary
+from carrel_sdk.models import Candidate, Combination, Comparison, Generation, Judge, Output, PresetDraft, RunSummary
 from carrel_sdk.runs import Runs
 from click.testing import Result
 from msgspec.structs import replace

@@ -7,7 +7,8 @@ from typing import cast
 import msgspec
 import pytest
 from carrel_sdk import Workspace
-from carrel_sdk.run_models import Progress, RunEvent, RunState, RunSummary, Spend
+from carrel_sdk.models import Progress, RunState, RunSummary, Spend
+from carrel_sdk.run_events import RunEvent
 from rich.console import Console
 
 from carrel.cli.interface import watching

@@ -12,7 +12,7 @@ from uuid import uuid4
 
 import pytest
 from carrel_sdk import Host, Workspace
-from carrel_sdk.configuration import Candidate, Configuration, Generation, Judge, Scoring
+from carrel_sdk.models import Candidate, Configuration, Generation, Judge, Scoring
 
 from tests.support.service import Service, free_port
 

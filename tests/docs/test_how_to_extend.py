@@ -11,7 +11,7 @@ AT_MOST = {
     "The limit of a criterion's weight": 2,
     "A provider protocol": 3,
     "A state of a run": 3,
-    "A field of contents": 6,
+    "A field of contents": 5,
     "An option of a command": 2,
     "The rule of win shares": 1,
     "A page in the app": 3,

@@ -10,18 +10,19 @@ from typing import NamedTuple
 
 import pytest
 from carrel_sdk import CarrelApiError, Workspace
-from carrel_sdk.configuration import (
+from carrel_sdk.models import (
+    CallRow,
     Candidate,
     Comparison,
     Configuration,
     Generation,
     Judge,
     Parameters,
+    Run,
     RunLimits,
     Scoring,
+    Task,
 )
-from carrel_sdk.metering import CallRow
-from carrel_sdk.run_models import Run, Task
 
 from tests.proxy.conftest import Entry, Proxy
 from tests.proxy.plan import FAULTS, JUDGED, NEVER_JUDGED, NEVER_WRITTEN, PATIENCE_SECONDS, WAIT_SECONDS, WRITTEN
@@ -77,7 +78,7 @@ def seen(workspace: Workspace, proxy: Proxy) -> Seen:
 
 def figures(seen: Seen) -> str:
     """What was counted, for whoever runs this."""
-    states = Counter(task.state for task in seen.tasks)
+    states = Counter[str](task.state for task in seen.tasks)
     reasons = Counter(task.error.code for task in seen.tasks if task.state == "failed" and task.error is not None)
     outcomes = Counter(f"{row.outcome} {row.code or ''}".strip() for row in seen.rows)
     faults = Counter(entry.fault or "answered as asked" for entry in seen.journal)

@@ -7,7 +7,7 @@ from typing import get_args
 
 import msgspec
 import pytest
-from carrel_sdk.ranking import Statement as Received
+from carrel_sdk.models import Statement as Received
 from rich.console import Console
 
 from carrel.cli.interface.ranking_table import verdict_panel

@@ -2,8 +2,6 @@
 
 import asyncio
 import inspect
-import subprocess
-import sys
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 from typing import get_type_hints
@@ -16,8 +14,7 @@ from carrel_sdk.aio.calls import AsyncCalls
 from carrel_sdk.aio.runs import AsyncRuns
 from carrel_sdk.aio.transport import AsyncTransport
 from carrel_sdk.calls import Calls
-from carrel_sdk.configuration import Candidate, Comparison, Configuration, Generation, Judge
-from carrel_sdk.run_models import RunCount
+from carrel_sdk.models import Candidate, Comparison, Configuration, Generation, Judge, RunCount
 
 from tests.support.service import Service
 from tests.support.wire import Wire, problem
@@ -25,11 +22,6 @@ from tests.support.wire import Wire, problem
 ROOT = Path(__file__).parents[2]
 COUNT = httpx.Response(200, json={"total": 3, "by_state": {}})
 TEXT = "The harbour was opened in 1901. Its keeper wrote every morning. Ships came from the valley. "
-
-
-def test_what_is_there_is_what_the_generator_writes() -> None:
-    done = subprocess.run([sys.executable, str(ROOT / "sdk" / "generate_async.py"), "--check"])
-    assert done.returncode == 0, "run `make async-client`"
 
 
 def groups(workspace: Workspace | AsyncWorkspace) -> dict[str, object]:

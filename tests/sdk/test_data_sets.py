@@ -5,7 +5,7 @@ from uuid import uuid4
 
 import pytest
 from carrel_sdk import CarrelApiError, Host, NotFound, VersionMismatch, Workspace
-from carrel_sdk.data_sets import Column
+from carrel_sdk.models import Column
 
 from tests.support.service import Service
 
@@ -29,7 +29,7 @@ def test_a_table_is_uploaded_read_changed_and_deleted(workspace: Workspace) -> N
         ("question", "variable"),
         ("expected", "metadata"),
     ]
-    made.columns[1] = Column("expected", "expected")
+    made.columns[1] = Column(name="expected", role="expected")
     changed = data_sets.save(data_sets.get(made.id))
     assert (changed.version, changed.etag) == (2, '"2.json"')
     with pytest.raises(VersionMismatch):

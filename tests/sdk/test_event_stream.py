@@ -7,7 +7,7 @@ import pytest
 from carrel_sdk.calls import Calls
 from carrel_sdk.errors import CarrelUnreachable, Conflict, SessionEnded
 from carrel_sdk.event_stream import EventParser, ServerEvent, follow
-from carrel_sdk.run_models import AnswerPart
+from carrel_sdk.run_events import AnswerPart
 from carrel_sdk.runs import Runs
 from carrel_sdk.transport import Transport
 from hypothesis import given, settings

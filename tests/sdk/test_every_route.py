@@ -1,36 +1,64 @@
 """The SDK has a method for every route of users and hosts, and each goes to the route that openapi.json describes."""
 
 import json
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterable
 from contextlib import suppress
 from io import BytesIO
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import httpx
 import pytest
 from carrel_sdk import AsyncWorkspace, CarrelError, Host, Workspace, event_stream
 from carrel_sdk.aio import event_stream as aio_event_stream
-from carrel_sdk.configuration import Configuration, Generation
-from carrel_sdk.contents import Content
-from carrel_sdk.data_sets import DataSet
-from carrel_sdk.github import Connection
-from carrel_sdk.presets import Preset, PresetDraft
-from carrel_sdk.settings import Settings
+from carrel_sdk.models import Configuration, Connection, Content, DataSet, Generation, Preset, PresetDraft, Settings
+from msgspec import inspect
 
 from tests.support.wire import Wire
 
+T = TypeVar("T")
+
 CONTENT, PRESET, RUN, DATA_SET = "{content_id}", "{preset_id}", "{run_id}", "{data_set_id}"
 GENERATION = Generation(candidates=[])
-content = Content(id=CONTENT, name="n", type="fragment", body="", version=1, created_at="", updated_at="")
-data_set = DataSet(
-    id=DATA_SET, name="n", description="", format="csv", columns=[], row_count=1, bytes=1, version=1, created_at="",
-    updated_at="",
-)  # fmt: skip
-connection = Connection(
-    id="{connection_id}", name="n", repository="o/r", base_url="u", hint="", version=1, created_at="", updated_at=""
-)
-preset = Preset(id=PRESET, name="n", inputs=[], generation=GENERATION, version=1, created_at="", updated_at="")
+
+
+def filled(kind: type[T], **given: object) -> T:
+    """A struct of which every field that is not given has another value than its default."""
+    values = {field.name: given.get(field.name) or _other(field.type, field.default) for field in fields(kind)}
+    return kind(**values)
+
+
+def _other(kind: Any, default: object = None) -> Any:
+    """A value of this type that is not the default."""
+    if isinstance(kind, inspect.UnionType):
+        return _other(next(one for one in kind.types if not isinstance(one, inspect.NoneType)), default)
+    if isinstance(kind, inspect.LiteralType):
+        return next(word for word in kind.values if word != default)
+    if isinstance(kind, inspect.ListType):
+        return [_other(kind.item_type)]
+    if isinstance(kind, inspect.DictType):
+        return {"k": _other(kind.value_type)}
+    if isinstance(kind, inspect.StructType):
+        return filled(kind.cls)
+    plain: dict[type[inspect.Type], object] = {
+        inspect.StrType: "s",
+        inspect.IntType: 7,
+        inspect.FloatType: 7.5,
+        inspect.AnyType: "any",
+    }
+    return not default if isinstance(kind, inspect.BoolType) else plain[type(kind)]
+
+
+def fields(kind: type[Any]) -> Iterable[inspect.Field]:
+    info = inspect.type_info(kind)
+    assert isinstance(info, inspect.StructType)
+    return info.fields
+
+
+content = filled(Content, id=CONTENT)
+data_set = filled(DataSet, id=DATA_SET)
+connection = filled(Connection, id="{connection_id}")
+preset = filled(Preset, id=PRESET)
 
 
 def first(items: Any) -> object:
@@ -240,30 +268,32 @@ def test_a_host_reaches_every_route_of_its_secret() -> None:
     assert requested(wire) == described("PluginSecret")
 
 
-KEPT = {"id", "version", "created_at", "updated_at", "format", "row_count", "bytes", "hint", "last_test"}
-"""Fields that Carrel keeps itself. A client may send them back, and need not."""
-
-
-def test_what_is_saved_has_every_field_that_may_be_written() -> None:
-    """A field that a save left out would fall back to its default."""
+def written(path: str) -> set[str]:
+    """The fields of what a `PUT` takes, without those that Carrel keeps itself and that a client need not send back."""
     document = json.loads((Path(__file__).parents[2] / "openapi.json").read_text())
+    body = document["paths"][f"/api{path}"]["put"]["requestBody"]["content"]["application/json"]["schema"]
+    schema = document["components"]["schemas"][body["$ref"].rpartition("/")[2]]
+    return {name for name, field in schema["properties"].items() if name in schema["required"] or "default" in field}
+
+
+def test_what_is_put_has_every_field_that_may_be_written() -> None:
+    """A field that a method left out would fall back to its default."""
     wire = Wire(httpx.Response(200, json={}))
     with Workspace("http://127.0.0.1:1", "t", http=wire) as workspace:
-        for save in (
+        for put in (
             lambda: workspace.contents.save(content),
             lambda: workspace.data_sets.save(data_set),
             lambda: workspace.github.save(connection, token="t"),
-            lambda: workspace.settings.save(Settings()),
+            lambda: workspace.models.set_price("{model}", input_per_million="1", output_per_million="2"),
+            lambda: workspace.presets.save(preset),
+            lambda: workspace.presets.save_draft("{draft_id}", "n", {}),
+            lambda: workspace.rate_limits.set("{provider}"),
+            lambda: workspace.runs.note(RUN, 1, "c"),
+            lambda: workspace.runs.replace(RUN, name="n"),
+            lambda: workspace.settings.save(filled(Settings)),
         ):
             with suppress(CarrelError):
-                save()
-    assert len(wire.requests) == 4
-    for request, path in zip(wire.requests, wire.paths, strict=True):
-        body = document["paths"][f"/api{path}"]["put"]["requestBody"]["content"]["application/json"]["schema"]
-        known = document["components"]["schemas"][body["$ref"].rpartition("/")[2]]["properties"]
-        assert json.loads(request.content).keys() == known.keys() - KEPT, path
-
-
-def test_a_preset_is_saved_with_every_field_that_may_be_written() -> None:
-    document = json.loads((Path(__file__).parents[2] / "openapi.json").read_text())
-    assert set(PresetDraft.__struct_fields__) == document["components"]["schemas"]["PresetIn"]["properties"].keys()
+                put()
+    sent = {path: set(json.loads(request.content)) for path, request in zip(wire.paths, wire.requests, strict=True)}
+    assert sent.keys() == {path for method, path in described("SessionToken") if method == "PUT"}
+    assert sent == {path: written(path) for path in sent}

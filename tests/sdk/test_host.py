@@ -6,9 +6,9 @@ from uuid import uuid4
 
 import pytest
 from carrel_sdk import LOCKED, Conflict, Host, KeyRejected, MemorySessions, Session, SessionEnded
-from carrel_sdk.account import Me
 from carrel_sdk.calls import Calls
 from carrel_sdk.errors import CarrelApiError
+from carrel_sdk.models import Me
 from carrel_sdk.transport import Transport
 
 from tests.support.service import Service

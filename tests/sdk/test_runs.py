@@ -9,10 +9,19 @@ from uuid import uuid4
 import msgspec
 import pytest
 from carrel_sdk import CarrelApiError, Conflict, Host, NotFound, Workspace
-from carrel_sdk.configuration import Candidate, Comparison, Configuration, Generation, Judge, RunLimits, Scoring
-from carrel_sdk.presets import Preset, PresetDraft
-from carrel_sdk.run_models import Run
-from carrel_sdk.votes import Choice
+from carrel_sdk.models import (
+    Candidate,
+    Choice,
+    Comparison,
+    Configuration,
+    Generation,
+    Judge,
+    Preset,
+    PresetDraft,
+    Run,
+    RunLimits,
+    Scoring,
+)
 
 from tests.support.service import Service
 

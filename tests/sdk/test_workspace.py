@@ -5,9 +5,8 @@ from uuid import uuid4
 
 import pytest
 from carrel_sdk import Conflict, Host, NotFound, VersionMismatch, Workspace
-from carrel_sdk.configuration import Candidate, Comparison, Generation, Judge, Scoring
 from carrel_sdk.errors import CarrelApiError
-from carrel_sdk.presets import PresetDraft
+from carrel_sdk.models import Candidate, Comparison, Generation, Judge, PresetDraft, Scoring
 
 from tests.support.service import Service
 

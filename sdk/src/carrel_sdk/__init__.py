@@ -1,15 +1,17 @@
 """Carrel's client: `Host` for a host website's server, `Workspace` for a user, `Admin` for the operator.
 
-`AsyncWorkspace` is `Workspace` for programs with an event loop. `sdk/generate_async.py` writes its package, `aio`.
+`AsyncWorkspace` is `Workspace` for programs with an event loop. `sdk/generate.py` writes its package, `aio`, from the
+modules here, and `models` from `openapi.json`.
 
 `__all__` names what is public.
 
-    for hosts        host · host_calls · derive · sessions · rekeying · deadline · account
+    what they tell   models · behaviour · run_events
+    for hosts        host · host_calls · derive · sessions · rekeying · deadline
     for users        workspace · calls · contents · documents · data_sets · presets · settings · github · transfer
     their models     program_keys · catalogue · provider_keys · rate_limits · metering · single
-    their runs       runs · run_models · answer_grid · ranking · split · gate · trends · evaluation · judges · votes
+    their runs       runs · evaluation · judges · votes
     for operators    admin
-    what they share  transport · event_stream · errors · configuration · environment
+    what they share  transport · event_stream · errors · environment
 """
 
 from typing import TYPE_CHECKING

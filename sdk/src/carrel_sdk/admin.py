@@ -5,30 +5,12 @@ from types import TracebackType
 from typing import BinaryIO
 
 import httpx
-import msgspec
 
 from carrel_sdk.calls import Calls
 from carrel_sdk.errors import NotFound
-from carrel_sdk.metering import WriteOffs
-from carrel_sdk.provider_keys import ProviderKey
-from carrel_sdk.run_models import SharedEntry
+from carrel_sdk.models import ProviderKey, ReadLog, SafeToRestart, SharedLogSummary, WriteOffs
 from carrel_sdk.transfer import SECONDS, save
 from carrel_sdk.transport import Request, Transport, segment
-
-
-class SharedLogSummary(msgspec.Struct, frozen=True):
-    """A shared log in the list. It does not say whose it is: the user tells you the `share_id`."""
-
-    share_id: str
-    created_at: str
-    expires_at: str
-    entry_count: int
-
-
-class ReadLog(SharedLogSummary, frozen=True):
-    """A shared log with its rows, oldest first: times, keys of tasks, codes, models and counts."""
-
-    entries: list[SharedEntry]
 
 
 class SystemKeys:
@@ -53,14 +35,6 @@ class SystemKeys:
     def delete(self, provider: str) -> None:
         """Remove a key. Runs that credits pay for pause when they need it."""
         self._calls.delete(f"/admin/system-keys/{segment(provider)}")
-
-
-class SafeToRestart(msgspec.Struct, frozen=True):
-    """Whether a restart would interrupt a run, and how many users would have to sign in again (`cached_keys`)."""
-
-    safe: bool
-    active_runs: int = 0
-    cached_keys: int = 0
 
 
 class SharedLogs:

@@ -1,105 +1,22 @@
 """Contents: documents, instructions, criteria and fragments in the user's workspace."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Literal, TypeAlias
 
 import msgspec
 
 from carrel_sdk.calls import Calls
+from carrel_sdk.models import (
+    Content,
+    ContentChange,
+    ContentCounts,
+    ContentIn,
+    ContentSummary,
+    ContentType,
+    ContentVersion,
+    CriteriaRows,
+    Resolution,
+)
 from carrel_sdk.transport import segment
-
-ContentType: TypeAlias = Literal[
-    "input_document",
-    "reference_document",
-    "generation_instructions",
-    "scoring_instructions",
-    "comparison_instructions",
-    "combination_instructions",
-    "criteria",
-    "fragment",
-    "output_document",
-]
-
-
-class Content(msgspec.Struct, kw_only=True):
-    """A content with its body. Change it and pass it to `Contents.save`."""
-
-    id: str
-    name: str
-    type: ContentType
-    body: str
-    version: int
-    created_at: str
-    updated_at: str
-    variables: dict[str, str | None] = msgspec.field(default_factory=dict)
-    description: str = ""
-    tags: list[str] = msgspec.field(default_factory=list)
-    etag: str = ""
-
-
-class ContentSummary(msgspec.Struct, frozen=True, kw_only=True):
-    """A content in a list: how its body begins and how many bytes it has."""
-
-    id: str
-    name: str
-    type: ContentType
-    version: int
-    created_at: str
-    updated_at: str
-    body_preview: str
-    body_bytes: int
-    variables: dict[str, str | None] = msgspec.field(default_factory=dict)
-    description: str = ""
-    tags: list[str] = msgspec.field(default_factory=list)
-
-
-class ContentVersion(msgspec.Struct, frozen=True, kw_only=True):
-    """One version of a content, including the current one. `updated_at` is when it was saved."""
-
-    version: int
-    name: str
-    updated_at: str
-    body_preview: str
-    body_bytes: int
-
-
-class ContentCounts(msgspec.Struct, frozen=True):
-    """How many contents there are, in total and of each type."""
-
-    total: int
-    by_type: dict[str, int]
-
-
-class CriterionRow(msgspec.Struct, frozen=True, kw_only=True):
-    """A criterion as its user wrote it: every value is a text, and None where there is none."""
-
-    name: str | None
-    description: str | None
-    weight: str | None
-    minimum: str | None
-    maximum: str | None
-
-
-class CriteriaRows(msgspec.Struct, frozen=True):
-    """Criteria as rows. `comments` says whether the YAML has comments, which no row holds."""
-
-    rows: list[CriterionRow]
-    comments: bool
-
-
-class Used(msgspec.Struct, frozen=True):
-    """A replaced placeholder, and the content that replaced it; None if a given text did."""
-
-    name: str
-    content_id: str | None
-
-
-class Resolution(msgspec.Struct, frozen=True):
-    """A body with its placeholders replaced, except those in `unresolved`."""
-
-    body: str
-    unresolved: list[str]
-    used: list[Used]
 
 
 class Contents:
@@ -119,7 +36,14 @@ class Contents:
         tags: Sequence[str] = (),
     ) -> Content:
         """A new content. `variables` links a placeholder's name to a content's id, or leaves it open (None)."""
-        written = _written(name, type, body, variables or {}, description, tags)
+        written = ContentIn(
+            name=name,
+            type=type,
+            body=body,
+            variables=dict(variables or {}),
+            description=description,
+            tags=list(tags),
+        )
         return self._calls.post("/contents", Content, written)
 
     def find(
@@ -142,9 +66,7 @@ class Contents:
         Raises:
             VersionMismatch: somebody else saved it since this one was read.
         """
-        written = _written(
-            content.name, content.type, content.body, content.variables, content.description, content.tags
-        )
+        written = msgspec.convert(content, ContentChange, from_attributes=True)
         return self._calls.put(_path(content.id), Content, written, if_match=content.etag or None)
 
     def delete(self, content_id: str, *, if_match: str | None = None) -> None:
@@ -182,21 +104,3 @@ class Contents:
 
 def _path(content_id: str) -> str:
     return f"/contents/{segment(content_id)}"
-
-
-def _written(
-    name: str,
-    type: ContentType,  # noqa: A002  # the field's name
-    body: str,
-    variables: Mapping[str, str | None],
-    description: str,
-    tags: Sequence[str],
-) -> dict[str, object]:
-    return {
-        "name": name,
-        "type": type,
-        "body": body,
-        "variables": dict(variables),
-        "description": description,
-        "tags": list(tags),
-    }

@@ -1,71 +1,12 @@
 """Data sets: tables whose rows are the inputs of runs, in versions."""
 
 from collections.abc import Iterator, Mapping
-from typing import Literal, TypeAlias
 
 import msgspec
 
 from carrel_sdk.calls import Calls
+from carrel_sdk.models import ColumnRole, DataSet, DataSetChange, DataSetRow, DataSetSummary, DataSetVersion
 from carrel_sdk.transport import segment
-
-TableFormat: TypeAlias = Literal["csv", "tsv", "jsonl", "json"]
-ColumnRole: TypeAlias = Literal["id", "variable", "messages", "expected", "group", "output", "metadata"]
-
-
-class Column(msgspec.Struct, frozen=True):
-    """A column of a table and what its cells are."""
-
-    name: str
-    role: ColumnRole
-
-
-class DataSetSummary(msgspec.Struct, frozen=True, kw_only=True):
-    """A data set in a list. `bytes` is the size of its file."""
-
-    id: str
-    name: str
-    description: str
-    format: TableFormat
-    columns: list[Column]
-    row_count: int
-    bytes: int
-    version: int
-    created_at: str
-    updated_at: str
-
-
-class DataSet(msgspec.Struct, kw_only=True):
-    """A table whose rows are inputs of runs. Change its name or its columns' roles and pass it to `DataSets.save`."""
-
-    id: str
-    name: str
-    description: str
-    format: TableFormat
-    columns: list[Column]
-    row_count: int
-    bytes: int
-    version: int
-    created_at: str
-    updated_at: str
-    etag: str = ""
-
-
-class DataSetVersion(msgspec.Struct, frozen=True, kw_only=True):
-    """One version of a data set, including the current one. `updated_at` is when it was saved."""
-
-    version: int
-    name: str
-    columns: list[Column]
-    row_count: int
-    updated_at: str
-
-
-class DataSetRow(msgspec.Struct, frozen=True, kw_only=True):
-    """One row. `number` counts from 1; `values` are its cells by column, None where there is none."""
-
-    number: int
-    id: str
-    values: dict[str, str | None]
 
 
 class DataSets:
@@ -130,7 +71,7 @@ class DataSets:
         Raises:
             VersionMismatch: somebody else saved it since this one was read.
         """
-        written = {"name": data_set.name, "description": data_set.description, "columns": data_set.columns}
+        written = msgspec.convert(data_set, DataSetChange, from_attributes=True)
         return self._calls.put(_path(data_set.id), DataSet, written, if_match=data_set.etag or None)
 
     def delete(self, data_set_id: str, *, if_match: str | None = None) -> None:

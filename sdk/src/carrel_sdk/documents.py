@@ -1,28 +1,10 @@
 """Documents: files whose text becomes a content, with the original beside it."""
 
 from collections.abc import Iterator
-from typing import Literal, TypeAlias
-
-import msgspec
 
 from carrel_sdk.calls import Calls
+from carrel_sdk.models import Document
 from carrel_sdk.transport import segment
-
-Format: TypeAlias = Literal["txt", "md", "html", "csv", "pdf", "docx"]
-
-
-class Document(msgspec.Struct, frozen=True, kw_only=True):
-    """An uploaded file; its text is the content `content_id`."""
-
-    id: str
-    content_id: str
-    name: str
-    file_name: str
-    format: Format
-    bytes: int
-    text_bytes: int
-    created_at: str
-    version: int = 1
 
 
 class Documents:

@@ -5,93 +5,10 @@ from collections.abc import Iterator, Sequence
 import msgspec
 
 from carrel_sdk.calls import Calls
+from carrel_sdk.models import Connection, ConnectionChange, ConnectionTest, ExportedTo, ImportOutcome, Tree
 from carrel_sdk.transport import segment
 
 GITHUB = "https://api.github.com"
-
-
-class LastConnectionTest(msgspec.Struct, frozen=True):
-    """The outcome of the last test of a connection."""
-
-    ok: bool
-    at: str
-
-
-class Connection(msgspec.Struct, frozen=True, kw_only=True):
-    """A stored connection as it is shown."""
-
-    id: str
-    name: str
-    repository: str
-    base_url: str
-    hint: str
-    version: int
-    created_at: str
-    updated_at: str
-    branch: str | None = None
-    last_test: LastConnectionTest | None = None
-    etag: str = ""
-
-
-class ConnectionTest(msgspec.Struct, frozen=True, kw_only=True):
-    """The result of one real, free call with the token."""
-
-    ok: bool
-    latency_ms: int | None = None
-    default_branch: str | None = None
-    private: bool | None = None
-    can_write: bool | None = None
-    code: str | None = None
-
-
-class TreeEntry(msgspec.Struct, frozen=True):
-    """A `file`, a `folder`, or something `other`, with a file's size."""
-
-    path: str
-    kind: str
-    bytes: int | None = None
-
-
-class Tree(msgspec.Struct, frozen=True):
-    """What is in one folder at a commit."""
-
-    commit: str
-    path: str
-    entries: list[TreeEntry]
-    truncated: bool = False
-
-
-class Taken(msgspec.Struct, frozen=True):
-    """A file that became a content."""
-
-    path: str
-    content_id: str
-    name: str
-
-
-class Left(msgspec.Struct, frozen=True):
-    """A file that did not become a content, and why."""
-
-    path: str
-    code: str
-
-
-class Imported(msgspec.Struct, frozen=True):
-    """The result for each file."""
-
-    commit: str
-    imported: list[Taken]
-    refused: list[Left]
-
-
-class ExportedTo(msgspec.Struct, frozen=True):
-    """The branch's newest commit. It is not `changed` if all files were there already."""
-
-    commit: str
-    branch: str
-    new_branch: bool
-    changed: bool
-    files: list[str]
 
 
 class Github:
@@ -121,14 +38,9 @@ class Github:
         Raises:
             VersionMismatch: somebody did.
         """
-        body = {
-            "name": connection.name,
-            "repository": connection.repository,
-            "branch": connection.branch,
-            "base_url": connection.base_url,
-            "token": token,
-        }
-        return self._calls.put(_path(connection.id), Connection, body, if_match=connection.etag or None)
+        written = msgspec.convert(connection, ConnectionChange, from_attributes=True)
+        written.token = token
+        return self._calls.put(_path(connection.id), Connection, written, if_match=connection.etag or None)
 
     def delete(self, connection_id: str) -> None:
         """Delete a connection with its token."""
@@ -150,10 +62,10 @@ class Github:
         type: str = "input_document",  # noqa: A002  # what the field is called
         tags: Sequence[str] = (),
         commit: str | None = None,
-    ) -> Imported:
+    ) -> ImportOutcome:
         """Make contents of files, as they are at a commit or else now."""
         body = {"paths": list(paths), "type": type, "tags": list(tags), "commit": commit}
-        return self._calls.post(f"{_path(connection_id)}/import", Imported, body)
+        return self._calls.post(f"{_path(connection_id)}/import", ImportOutcome, body)
 
     def export_contents(
         self, connection_id: str, ids: Sequence[str], *, path: str = "", branch: str | None = None, message: str = ""

@@ -11,11 +11,10 @@ from urllib.parse import urlencode
 import httpx
 import msgspec
 
-from carrel_sdk.account import Balance, Health, Membership, User
 from carrel_sdk.derive import KEY_BYTES, NOT_UNICODE, derived
 from carrel_sdk.errors import CarrelApiError, CarrelError, KeyRejected, NotFound, OldKeyRequired
 from carrel_sdk.host_calls import CALL_SECONDS, HostCalls, code_of, failure, good
-from carrel_sdk.metering import WriteOffs
+from carrel_sdk.models import Balance, Health, Membership, SessionOut, User, WriteOffs
 from carrel_sdk.rekeying import PasswordChange, PasswordChangeUnknown, from_memory, with_old_key
 from carrel_sdk.sessions import KEPT_SECONDS, LOCKED, Locked, MemorySessions, Session, SessionStore, expiry_of
 from carrel_sdk.transport import segment
@@ -25,14 +24,6 @@ REKEY_SECONDS: Final = 300.0
 
 Failure: TypeAlias = CarrelError | ValueError
 """Methods that see a password return an error instead of raising it: a traceback would show their variables."""
-
-
-class _SessionOut(msgspec.Struct):
-    session_token: str
-    expires_in: int = 3600
-
-    def __repr__(self) -> str:
-        return "_SessionOut(hidden)"
 
 
 class Host:
@@ -291,7 +282,7 @@ class Host:
         if error is not None:
             return error
         try:
-            token = good(result).decode(_SessionOut).session_token
+            token = good(result).decode(SessionOut).session_token
         except CarrelApiError as unexpected:
             return unexpected.with_traceback(None)
         session = Session(uuid, token, self._clock() + KEPT_SECONDS)

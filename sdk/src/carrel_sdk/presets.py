@@ -1,69 +1,24 @@
 """Presets: configurations with a name, to be executed again and again."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
 
 import msgspec
 
 from carrel_sdk.calls import Calls
-from carrel_sdk.configuration import Configuration, DocumentGroups, Rows
-from carrel_sdk.run_models import Estimate, Run
+from carrel_sdk.models import (
+    DocumentGroups,
+    Draft,
+    Drafts,
+    DraftSummary,
+    Estimate,
+    Preset,
+    PresetDraft,
+    PresetSummary,
+    Rows,
+    Run,
+    Trends,
+)
 from carrel_sdk.transport import segment
-from carrel_sdk.trends import Trends
-
-
-class PresetDraft(Configuration, kw_only=True, omit_defaults=True):
-    """A preset as it is written."""
-
-    name: str
-    description: str = ""
-    tags: list[str] = msgspec.field(default_factory=list)
-
-
-class Preset(PresetDraft, kw_only=True):
-    """A preset as it is kept. Change it and hand it to `Presets.save`."""
-
-    id: str
-    version: int
-    created_at: str
-    updated_at: str
-    etag: str = ""
-
-
-class PresetSummary(msgspec.Struct, frozen=True, kw_only=True):
-    """A preset in a list."""
-
-    id: str
-    name: str
-    version: int
-    created_at: str
-    updated_at: str
-    input_count: int
-    candidate_labels: list[str]
-    description: str = ""
-    tags: list[str] = msgspec.field(default_factory=list)
-
-
-class DraftSummary(msgspec.Struct, frozen=True, kw_only=True):
-    """A set-up that is not finished, in a list."""
-
-    id: str
-    name: str
-    form: str
-    preset_id: str | None = None
-    version: int
-    updated_at: str
-
-
-class Draft(DraftSummary, frozen=True, kw_only=True):
-    """A set-up that is not finished: `body` is what the program that writes it made of it."""
-
-    body: dict[str, Any]
-    etag: str = ""
-
-
-class _Drafts(msgspec.Struct, frozen=True):
-    items: list[DraftSummary]
 
 
 class Presets:
@@ -160,7 +115,7 @@ class Presets:
 
     def drafts(self) -> list[DraftSummary]:
         """Every unfinished set-up, the last changed one first."""
-        return self._calls.get("/preset-drafts", _Drafts).items
+        return self._calls.get("/preset-drafts", Drafts).items
 
     def get_draft(self, draft_id: str) -> Draft:
         """One unfinished set-up."""

@@ -1,63 +1,13 @@
 """Keys with which programs sign in: the user makes, lists and revokes them, and a program exchanges its own."""
 
-from typing import Literal, TypeAlias
-
 import msgspec
 
 from carrel_sdk.calls import Calls
+from carrel_sdk.models import NewProgramKey, OwnProgramKeys, ProgramSession, Scope
 from carrel_sdk.transport import Request, Transport, segment
 
 PREFIX = "carrel_pk_"
 """How every program key begins."""
-
-Scope: TypeAlias = Literal["read", "run", "write"]
-KeyState: TypeAlias = Literal["active", "expired", "revoked", "password-changed", "deactivated", "restored"]
-
-
-class ProgramKey(msgspec.Struct, frozen=True, kw_only=True):
-    """A program key as it is listed. `last_used_at` is told to the minute."""
-
-    id: str
-    name: str
-    scopes: list[Scope]
-    state: KeyState
-    created_at: str
-    expires_at: str
-    last_used_at: str | None = None
-    ended_at: str | None = None
-
-
-class NewProgramKey(ProgramKey, frozen=True, kw_only=True):
-    """A new key: `program_key` is what the program needs, and is never shown again."""
-
-    program_key: str
-
-    def __repr__(self) -> str:
-        return f"NewProgramKey({self.id!r})"
-
-    def __rich_repr__(self) -> list[tuple[str, str]]:
-        return [("id", self.id)]
-
-
-class OwnProgramKeys(msgspec.Struct, frozen=True):
-    """The user's keys, the newest first; `allowed` tells whether the service allows new ones, at most `most`."""
-
-    items: list[ProgramKey]
-    allowed: bool
-    most: int
-
-
-class ProgramSession(msgspec.Struct, frozen=True):
-    """What a program gets for its key."""
-
-    session_token: str
-    expires_in: int
-    uuid: str
-    program: str
-    scopes: list[Scope]
-
-    def __repr__(self) -> str:
-        return f"ProgramSession(expires_in={self.expires_in})"
 
 
 class ProgramKeys:

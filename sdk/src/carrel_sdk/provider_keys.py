@@ -2,37 +2,9 @@
 
 from collections.abc import Iterator
 
-import msgspec
-
 from carrel_sdk.calls import Calls
+from carrel_sdk.models import KeyTest, ProviderKey
 from carrel_sdk.transport import segment
-
-
-class LastTest(msgspec.Struct, frozen=True):
-    """The outcome of the last test call."""
-
-    ok: bool
-    at: str
-
-
-class ProviderKey(msgspec.Struct, frozen=True, kw_only=True):
-    """A stored key as it is shown."""
-
-    provider: str
-    hint: str
-    created_at: str
-    updated_at: str
-    base_url: str | None = None
-    last_test: LastTest | None = None
-
-
-class KeyTest(msgspec.Struct, frozen=True, kw_only=True):
-    """The result of one real, free call with the key."""
-
-    ok: bool
-    latency_ms: int | None = None
-    models: list[str] = msgspec.field(default_factory=list)
-    code: str | None = None
 
 
 class ProviderKeys:

@@ -1,26 +1,8 @@
 """How fast each provider may be called for the user."""
 
-import msgspec
-
 from carrel_sdk.calls import Calls
+from carrel_sdk.models import RateLimit, RateLimitList
 from carrel_sdk.transport import segment
-
-
-class RateLimit(msgspec.Struct, frozen=True, kw_only=True):
-    """A provider's limits; `None` is no limit. `concurrency_now` is how many calls at once the provider accepts."""
-
-    provider: str
-    requests_per_minute: int | None
-    tokens_per_minute: int | None
-    concurrency: int
-    is_default: bool
-    concurrency_now: int
-    in_flight: int
-    wait_seconds: float
-
-
-class _Listed(msgspec.Struct, frozen=True):
-    items: list[RateLimit]
 
 
 class RateLimits:
@@ -31,7 +13,7 @@ class RateLimits:
 
     def list(self) -> list[RateLimit]:
         """Every provider, by name."""
-        return self._calls.get("/rate-limits", _Listed).items
+        return self._calls.get("/rate-limits", RateLimitList).items
 
     def set(
         self,

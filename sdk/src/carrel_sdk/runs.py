@@ -6,31 +6,34 @@ from typing import Final
 
 import msgspec
 
-from carrel_sdk.answer_grid import Beginnings, Figures
 from carrel_sdk.calls import Calls, Query
-from carrel_sdk.configuration import Configuration, DocumentGroups, Judge, Rows
 from carrel_sdk.errors import CarrelUnreachable, Conflict, WaitTimeout
-from carrel_sdk.event_stream import ServerEvent, follow
-from carrel_sdk.gate import GateResult
-from carrel_sdk.ranking import Ranking
-from carrel_sdk.run_models import (
+from carrel_sdk.event_stream import follow
+from carrel_sdk.models import (
+    AnswerFigures,
     AnswerNote,
-    AnswerPart,
+    Beginnings,
     Checkpoint,
+    Configuration,
     Deleted,
+    DocumentGroups,
     Estimate,
+    GateResult,
     Generated,
+    Judge,
     LogCount,
     LogEntry,
+    Ranking,
+    Rows,
     Run,
     RunCount,
-    RunEvent,
     RunState,
     RunSummary,
     SharedLog,
+    Split,
     Task,
 )
-from carrel_sdk.split import Split
+from carrel_sdk.run_events import RunEvent, ends, run_event
 from carrel_sdk.transport import segment
 
 _EXPORT_POLL_SECONDS: Final = 0.25
@@ -219,9 +222,9 @@ class Runs:
         """
         return self._calls.get(f"{_path(run_id)}/split", Split, {"column": column, "round": round})
 
-    def figures(self, run_id: str, *, round: int | None = None) -> Figures:  # noqa: A002  # the parameter's name
+    def figures(self, run_id: str, *, round: int | None = None) -> AnswerFigures:  # noqa: A002  # the parameter's name
         """The win shares, scores, checks and faults of all answers, without their texts."""
-        return self._calls.get(f"{_path(run_id)}/answers", Figures, {"round": round})
+        return self._calls.get(f"{_path(run_id)}/answers", AnswerFigures, {"round": round})
 
     def beginnings(
         self, run_id: str, documents: Sequence[int] = (), *, words: str = "", answers: bool = True
@@ -320,8 +323,8 @@ class Runs:
         It resumes by itself if the stream breaks.
         """
         query = {name: value for name, value in (("level", level), ("task_key", task_key)) if value is not None}
-        for event in follow(self._calls, f"{_path(run_id)}/logs/tail", last_event_id, _ends, query=query):
-            entry = _run_event(event).entry
+        for event in follow(self._calls, f"{_path(run_id)}/logs/tail", last_event_id, ends, query=query):
+            entry = run_event(event).entry
             if entry is not None:
                 yield entry
 
@@ -368,24 +371,8 @@ class Runs:
         `texts`, parts of answers come while models write them; nothing keeps them, so a late reader misses some.
         """
         query = {"texts": "true"} if texts else {}
-        for event in follow(self._calls, f"{_path(run_id)}/events", last_event_id, _ends, query=query):
-            yield _run_event(event)
-
-
-def _ends(event: ServerEvent) -> bool:
-    return event.kind == "end"
-
-
-def _run_event(event: ServerEvent) -> RunEvent:
-    try:
-        if event.kind in ("progress", "end"):
-            return RunEvent(event.id, event.kind, run=msgspec.json.decode(event.data, type=RunSummary))
-        if event.kind == "text":
-            return RunEvent(event.id, event.kind, part=msgspec.json.decode(event.data, type=AnswerPart))
-        return RunEvent(event.id, event.kind, entry=msgspec.json.decode(event.data, type=LogEntry))
-    except msgspec.DecodeError:
-        # A kind that a newer service knows: that it came is all that can be told.
-        return RunEvent(event.id, event.kind)
+        for event in follow(self._calls, f"{_path(run_id)}/events", last_event_id, ends, query=query):
+            yield run_event(event)
 
 
 def _path(run_id: str) -> str:

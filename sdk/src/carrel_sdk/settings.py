@@ -1,24 +1,7 @@
 """The user's settings: one object, read and replaced."""
 
-from typing import Literal
-
-import msgspec
-
 from carrel_sdk.calls import Calls
-
-
-class Settings(msgspec.Struct, kw_only=True):
-    """The settings. Change them and pass them to `SettingsRoutes.save`."""
-
-    theme: Literal["system", "light", "dark"] = "system"
-    density: Literal["comfortable", "compact"] = "comfortable"
-    locale: str = "en"
-    timezone: str = "UTC"
-    default_candidates: list[str] = msgspec.field(default_factory=list)
-    default_judges: list[str] = msgspec.field(default_factory=list)
-    resume_after_restart: bool = True
-    retention_days: int | None = None
-    etag: str = ""
+from carrel_sdk.models import Settings
 
 
 class SettingsRoutes:

@@ -2,35 +2,15 @@
 
 from collections.abc import Generator, Iterator
 from contextlib import closing
-from typing import Any, Literal
+from typing import Any
 
 import msgspec
 
 from carrel_sdk.calls import Calls
 from carrel_sdk.errors import RENEWABLE_CODES, CarrelUnreachable, SessionEnded
 from carrel_sdk.event_stream import SILENCE_SECONDS, events_of
+from carrel_sdk.models import Compared, Completion, Scored
 from carrel_sdk.transport import Request, told_error
-
-
-class Usage(msgspec.Struct, frozen=True, kw_only=True):
-    """Tokens as the provider counted them."""
-
-    input_tokens: int = 0
-    output_tokens: int = 0
-    cached_tokens: int = 0
-    written_tokens: int = 0
-
-
-class Generated(msgspec.Struct, frozen=True, kw_only=True):
-    """A model's answer; `cost` is in US dollars, `None` where the price or the tokens are unknown."""
-
-    id: str
-    model: str
-    text: str
-    finish_reason: Literal["stop", "length", "refused"]
-    usage: Usage | None
-    cost: str | None
-    latency_ms: int
 
 
 class _Piece(msgspec.Struct, frozen=True):
@@ -44,7 +24,7 @@ class Pieces(Iterator[str]):
     and meters it.
     """
 
-    answer: Generated | None = None
+    answer: Completion | None = None
 
     def __init__(self, calls: Calls, request: Request) -> None:
         self._begun = False
@@ -81,48 +61,9 @@ class Pieces(Iterator[str]):
                 elif event.kind == "error":
                     raise told_error(event.data)
                 elif event.kind == "end":
-                    self.answer = msgspec.json.decode(event.data, type=Generated)
+                    self.answer = msgspec.json.decode(event.data, type=Completion)
                     return
         raise CarrelUnreachable("the answer broke off", sent=True)
-
-
-class Scored(msgspec.Struct, frozen=True, kw_only=True):
-    """One judge's marks for one answer.
-
-    `marks` is `None` if the judge's replies stayed malformed; `fault` says how. `cost` is in US dollars.
-    """
-
-    judge: str
-    marks: dict[str, float] | None
-    reason: str | None
-    fault: str | None
-    calls: list[str]
-    cost: str | None
-    latency_ms: int
-
-
-class Said(msgspec.Struct, frozen=True, kw_only=True):
-    """What the judge said in one order."""
-
-    word: Literal["first", "second", "tie", "invalid", "missing"]
-    reason: str | None
-    fault: str | None
-
-
-class Compared(msgspec.Struct, frozen=True, kw_only=True):
-    """One judge's comparison of two answers, asked in both orders.
-
-    `winner` is set only if the judge said the same in both orders. `cost` is in US dollars.
-    """
-
-    judge: str
-    winner: Literal["a", "b", "tie"] | None
-    fate: str
-    ab: Said
-    ba: Said
-    calls: list[str]
-    cost: str | None
-    latency_ms: int
 
 
 class Single:
@@ -139,7 +80,7 @@ class Single:
         system: str = "",
         parameters: dict[str, Any] | None = None,
         timeout_seconds: int = 120,
-    ) -> Generated:
+    ) -> Completion:
         """One answer of one model.
 
         Raises:
@@ -149,7 +90,7 @@ class Single:
         body = {"model": model, "prompt": prompt, "system": system, "parameters": parameters or {}}
         # The service is silent until the model has answered, and then has waited for its turn, too.
         request = _generation(body, timeout_seconds, "application/json", timeout_seconds + SILENCE_SECONDS)
-        return self._calls.send(request).decode(Generated)
+        return self._calls.send(request).decode(Completion)
 
     def stream(
         self,

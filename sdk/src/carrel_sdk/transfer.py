@@ -5,24 +5,16 @@ from collections.abc import Iterator
 from typing import BinaryIO, Final
 
 import httpx
-import msgspec
 
 from carrel_sdk.calls import Calls
 from carrel_sdk.errors import CarrelUnreachable
+from carrel_sdk.models import Imported
 from carrel_sdk.transport import Request, cause_of
 
 SECONDS: Final = 300.0
 """The longest wait for a byte: packing big runs takes a while, and an import is committed at once."""
 
 _PIECE_BYTES: Final = 64 * 1024
-
-
-class Imported(msgspec.Struct, frozen=True):
-    """How much was imported."""
-
-    contents: int
-    presets: int
-    data_sets: int = 0
 
 
 def export_to(calls: Calls, file: BinaryIO) -> None:

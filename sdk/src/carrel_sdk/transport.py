@@ -188,13 +188,13 @@ class _Fault(msgspec.Struct):
 
 
 class _Problem(msgspec.Struct):
+    """The service's `Problem`, of which the code alone has to be there: an error is told however little it says."""
+
     code: str
     status: int = 500
     detail: str = ""
     request_id: str = ""
     errors: list[_Fault] = []
-    type: str = ""
-    title: str = ""
 
 
 def _wait_before_next(

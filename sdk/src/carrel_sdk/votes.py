@@ -1,164 +1,21 @@
 """People's blind votes on a run's answers."""
 
 from collections.abc import Iterator
-from typing import Literal, TypeAlias
-
-import msgspec
 
 from carrel_sdk.calls import Calls
-from carrel_sdk.contents import CriterionRow
 from carrel_sdk.errors import Conflict
-from carrel_sdk.ranking import PassRate
+from carrel_sdk.models import (
+    AgainstJudges,
+    Ballot,
+    Choice,
+    CriteriaProposal,
+    Vote,
+    VoteCount,
+    Voted,
+    VotesImported,
+    VoteUndone,
+)
 from carrel_sdk.transport import segment
-
-Choice: TypeAlias = Literal["first", "second", "tie"]
-
-
-class Turn(msgspec.Struct, frozen=True):
-    """What somebody says in a conversation."""
-
-    role: str
-    content: str
-
-
-class Ballot(msgspec.Struct, frozen=True, kw_only=True):
-    """Two answers to one document, without names and in random order. `left` counts the pairs after this one.
-
-    `turns` are the conversation with whose transcript the document begins.
-    """
-
-    pair: str
-    document_name: str
-    document: str
-    first: str
-    second: str
-    left: int
-    reference: str | None = None
-    instructions: str | None = None
-    criteria: list[str] = []
-    turns: list[Turn] = []
-
-
-class Voted(msgspec.Struct, frozen=True):
-    """A counted vote, and how many votes there are."""
-
-    id: str
-    verdict: Choice
-    voted_at: str
-    votes: int
-
-
-class Vote(msgspec.Struct, frozen=True, kw_only=True):
-    """A vote with the names of the two candidates. `winner` is None for a tie, `voter` empty for the user.
-
-    `reason` is why somebody voted so, empty where they did not say it.
-    """
-
-    id: str
-    document: int
-    document_name: str
-    first: str
-    second: str
-    verdict: Choice
-    voted_at: str
-    repeat: int = 1
-    winner: str | None = None
-    voter: str = ""
-    both_bad: bool = False
-    reason: str = ""
-
-
-class VoteUndone(msgspec.Struct, frozen=True):
-    """The pair that waits for a vote again, and how many votes count now."""
-
-    pair: str
-    votes: int
-
-
-class VoteCount(msgspec.Struct, frozen=True):
-    """How many votes of all voters count, and how many pairs can still be shown to this one.
-
-    `both_bad` of the votes found neither answer good enough.
-    """
-
-    votes: int
-    left: int
-    both_bad: int = 0
-
-
-class VotesImported(msgspec.Struct, frozen=True):
-    """How many lines were `imported` and how many `known` already, and how many votes the run has now."""
-
-    imported: int
-    known: int
-    votes: int
-
-
-class JudgeSaid(msgspec.Struct, frozen=True, kw_only=True):
-    """What one judge said of a pair: None as the winner for a tie, and where it has no opinion, as after a flip."""
-
-    judge: str
-    fate: str
-    winner: str | None
-    reasons: list[str | None]
-
-
-class Disagreement(msgspec.Struct, frozen=True, kw_only=True):
-    """A vote that came to another outcome than the judges together; a winner is None for a tie."""
-
-    document: int
-    document_name: str
-    a: str
-    b: str
-    repeat: int
-    voter: str
-    winner: str | None
-    judges_winner: str | None
-    judges: list[JudgeSaid]
-
-
-class AgainstJudges(msgspec.Struct, frozen=True, kw_only=True):
-    """Votes beside the judges together: of `judged` votes, `same` came to the judges' outcome."""
-
-    votes: int
-    both_bad: int
-    judged: int
-    same: int
-    agreement: PassRate
-    disagreements: list[Disagreement]
-
-
-class Opinion(msgspec.Struct, frozen=True, kw_only=True):
-    """What somebody wrote: as the reason of a vote (`vote`), or as a note on an answer (`note`)."""
-
-    kind: str
-    document: int
-    text: str
-
-
-class ProposedCriterion(msgspec.Struct, frozen=True, kw_only=True):
-    """A criterion as a row, how many votes and notes mention it, and up to three of these."""
-
-    criterion: CriterionRow
-    votes: int
-    notes: int
-    quotes: list[Opinion]
-
-
-class CriteriaProposal(msgspec.Struct, frozen=True, kw_only=True):
-    """What people's words ask for, most mentioned first; a criterion that fewer than `least` mention is not proposed.
-
-    `votes` gave a reason, and `notes` have a text. `rare` names the criteria that too few mention. Of `unrecognised`
-    votes and notes no word is known.
-    """
-
-    proposals: list[ProposedCriterion]
-    least: int
-    votes: int
-    notes: int
-    rare: list[str]
-    unrecognised: int
-    unrecognised_quotes: list[Opinion]
 
 
 class Votes:

@@ -7,7 +7,6 @@ from typing import BinaryIO
 import httpx
 
 from carrel_sdk import environment
-from carrel_sdk.account import Balance, LedgerEntry, Me, OpenSessions
 from carrel_sdk.calls import Calls, TokenSource
 from carrel_sdk.catalogue import Models
 from carrel_sdk.contents import Contents
@@ -18,6 +17,7 @@ from carrel_sdk.evaluation import Evaluation
 from carrel_sdk.github import Github
 from carrel_sdk.judges import Judges
 from carrel_sdk.metering import Metering
+from carrel_sdk.models import Balance, Imported, LedgerEntry, Me, OpenSessions
 from carrel_sdk.presets import Presets
 from carrel_sdk.program_keys import PREFIX, ProgramKeys, ProgramSignIn
 from carrel_sdk.provider_keys import ProviderKeys
@@ -25,7 +25,7 @@ from carrel_sdk.rate_limits import RateLimits
 from carrel_sdk.runs import Runs
 from carrel_sdk.settings import SettingsRoutes
 from carrel_sdk.single import Single
-from carrel_sdk.transfer import Imported, export_to, import_from
+from carrel_sdk.transfer import export_to, import_from
 from carrel_sdk.transport import MAX_RETRIES, READ_SECONDS, Transport, segment
 from carrel_sdk.votes import Votes
 

@@ -15,9 +15,7 @@ from uuid import uuid4
 
 import rich_click as click
 from carrel_sdk import CarrelError, Host, Workspace
-from carrel_sdk.configuration import Candidate, Comparison, Generation, Judge, Scoring
-from carrel_sdk.presets import Preset, PresetDraft
-from carrel_sdk.ranking import Ranking
+from carrel_sdk.models import Candidate, Comparison, Generation, Judge, Preset, PresetDraft, Ranking, Scoring
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text

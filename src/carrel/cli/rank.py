@@ -12,9 +12,17 @@ from uuid import uuid4
 
 import rich_click as click
 from carrel_sdk import CarrelError, Workspace
-from carrel_sdk.configuration import Candidate, Comparison, Configuration, Generation, Judge, Rows, Scoring
-from carrel_sdk.data_sets import ColumnRole
-from carrel_sdk.run_models import RunSummary
+from carrel_sdk.models import (
+    Candidate,
+    ColumnRole,
+    Comparison,
+    Configuration,
+    Generation,
+    Judge,
+    Rows,
+    RunSummary,
+    Scoring,
+)
 from rich.console import Console
 
 from carrel.cli.demonstration.own_service import ServiceFailed, own_service

@@ -1,10 +1,10 @@
-"""Written by `sdk/generate_async.py` from `carrel_sdk.catalogue`. Change that, and run it again."""
+"""Written by `sdk/generate.py` from `carrel_sdk.catalogue`. Change that, and run it again."""
 
 from collections.abc import AsyncIterator
 from urllib.parse import quote
 
 from carrel_sdk.aio.calls import AsyncCalls
-from carrel_sdk.catalogue import Model, ModelPrice, _Set
+from carrel_sdk.models import Model, ModelPrice, ModelPrices
 
 
 class AsyncModels:
@@ -23,7 +23,7 @@ class AsyncModels:
 
     async def prices(self) -> list[ModelPrice]:
         """Every price that the user has set, by model."""
-        return (await self._calls.get("/model-prices", _Set)).items
+        return (await self._calls.get("/model-prices", ModelPrices)).items
 
     async def set_price(self, model: str, *, input_per_million: str, output_per_million: str) -> ModelPrice:
         """Say what a model costs with the user's own key, or all models of a provider whose price is not known.

@@ -1,18 +1,21 @@
-"""Written by `sdk/generate_async.py` from `carrel_sdk.contents`. Change that, and run it again."""
+"""Written by `sdk/generate.py` from `carrel_sdk.contents`. Change that, and run it again."""
 
 from collections.abc import AsyncIterator, Mapping, Sequence
 
+import msgspec
+
 from carrel_sdk.aio.calls import AsyncCalls
-from carrel_sdk.contents import (
+from carrel_sdk.contents import _path
+from carrel_sdk.models import (
     Content,
+    ContentChange,
     ContentCounts,
+    ContentIn,
     ContentSummary,
     ContentType,
     ContentVersion,
     CriteriaRows,
     Resolution,
-    _path,
-    _written,
 )
 
 
@@ -33,7 +36,9 @@ class AsyncContents:
         tags: Sequence[str] = (),
     ) -> Content:
         """A new content. `variables` links a placeholder's name to a content's id, or leaves it open (None)."""
-        written = _written(name, type, body, variables or {}, description, tags)
+        written = ContentIn(
+            name=name, type=type, body=body, variables=dict(variables or {}), description=description, tags=list(tags)
+        )
         return await self._calls.post("/contents", Content, written)
 
     def find(
@@ -52,9 +57,7 @@ class AsyncContents:
         Raises:
             VersionMismatch: somebody else saved it since this one was read.
         """
-        written = _written(
-            content.name, content.type, content.body, content.variables, content.description, content.tags
-        )
+        written = msgspec.convert(content, ContentChange, from_attributes=True)
         return await self._calls.put(_path(content.id), Content, written, if_match=content.etag or None)
 
     async def delete(self, content_id: str, *, if_match: str | None = None) -> None:

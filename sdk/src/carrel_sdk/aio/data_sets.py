@@ -1,9 +1,12 @@
-"""Written by `sdk/generate_async.py` from `carrel_sdk.data_sets`. Change that, and run it again."""
+"""Written by `sdk/generate.py` from `carrel_sdk.data_sets`. Change that, and run it again."""
 
 from collections.abc import AsyncIterator, Mapping
 
+import msgspec
+
 from carrel_sdk.aio.calls import AsyncCalls
-from carrel_sdk.data_sets import ColumnRole, DataSet, DataSetRow, DataSetSummary, DataSetVersion, _fields, _path
+from carrel_sdk.data_sets import _fields, _path
+from carrel_sdk.models import ColumnRole, DataSet, DataSetChange, DataSetRow, DataSetSummary, DataSetVersion
 
 
 class AsyncDataSets:
@@ -63,7 +66,7 @@ class AsyncDataSets:
         Raises:
             VersionMismatch: somebody else saved it since this one was read.
         """
-        written = {"name": data_set.name, "description": data_set.description, "columns": data_set.columns}
+        written = msgspec.convert(data_set, DataSetChange, from_attributes=True)
         return await self._calls.put(_path(data_set.id), DataSet, written, if_match=data_set.etag or None)
 
     async def delete(self, data_set_id: str, *, if_match: str | None = None) -> None:

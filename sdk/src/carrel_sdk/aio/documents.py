@@ -1,9 +1,10 @@
-"""Written by `sdk/generate_async.py` from `carrel_sdk.documents`. Change that, and run it again."""
+"""Written by `sdk/generate.py` from `carrel_sdk.documents`. Change that, and run it again."""
 
 from collections.abc import AsyncIterator
 
 from carrel_sdk.aio.calls import AsyncCalls
-from carrel_sdk.documents import Document, _path
+from carrel_sdk.documents import _path
+from carrel_sdk.models import Document
 
 
 class AsyncDocuments:

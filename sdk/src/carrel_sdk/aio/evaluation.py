@@ -1,7 +1,7 @@
-"""Written by `sdk/generate_async.py` from `carrel_sdk.evaluation`. Change that, and run it again."""
+"""Written by `sdk/generate.py` from `carrel_sdk.evaluation`. Change that, and run it again."""
 
 from carrel_sdk.aio.calls import AsyncCalls
-from carrel_sdk.evaluation import Leaderboard
+from carrel_sdk.models import Leaderboard
 
 
 class AsyncEvaluation:

@@ -1,4 +1,4 @@
-"""Written by `sdk/generate_async.py` from `carrel_sdk.event_stream`. Change that, and run it again."""
+"""Written by `sdk/generate.py` from `carrel_sdk.event_stream`. Change that, and run it again."""
 
 import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Mapping

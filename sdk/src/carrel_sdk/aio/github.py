@@ -1,9 +1,12 @@
-"""Written by `sdk/generate_async.py` from `carrel_sdk.github`. Change that, and run it again."""
+"""Written by `sdk/generate.py` from `carrel_sdk.github`. Change that, and run it again."""
 
 from collections.abc import AsyncIterator, Sequence
 
+import msgspec
+
 from carrel_sdk.aio.calls import AsyncCalls
-from carrel_sdk.github import GITHUB, Connection, ConnectionTest, ExportedTo, Imported, Tree, _path
+from carrel_sdk.github import GITHUB, _path
+from carrel_sdk.models import Connection, ConnectionChange, ConnectionTest, ExportedTo, ImportOutcome, Tree
 
 
 class AsyncGithub:
@@ -33,14 +36,9 @@ class AsyncGithub:
         Raises:
             VersionMismatch: somebody did.
         """
-        body = {
-            "name": connection.name,
-            "repository": connection.repository,
-            "branch": connection.branch,
-            "base_url": connection.base_url,
-            "token": token,
-        }
-        return await self._calls.put(_path(connection.id), Connection, body, if_match=connection.etag or None)
+        written = msgspec.convert(connection, ConnectionChange, from_attributes=True)
+        written.token = token
+        return await self._calls.put(_path(connection.id), Connection, written, if_match=connection.etag or None)
 
     async def delete(self, connection_id: str) -> None:
         """Delete a connection with its token."""
@@ -62,10 +60,10 @@ class AsyncGithub:
         type: str = "input_document",
         tags: Sequence[str] = (),
         commit: str | None = None,
-    ) -> Imported:
+    ) -> ImportOutcome:
         """Make contents of files, as they are at a commit or else now."""
         body = {"paths": list(paths), "type": type, "tags": list(tags), "commit": commit}
-        return await self._calls.post(f"{_path(connection_id)}/import", Imported, body)
+        return await self._calls.post(f"{_path(connection_id)}/import", ImportOutcome, body)
 
     async def export_contents(
         self, connection_id: str, ids: Sequence[str], *, path: str = "", branch: str | None = None, message: str = ""

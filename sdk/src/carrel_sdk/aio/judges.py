@@ -1,11 +1,12 @@
-"""Written by `sdk/generate_async.py` from `carrel_sdk.judges`. Change that, and run it again."""
+"""Written by `sdk/generate.py` from `carrel_sdk.judges`. Change that, and run it again."""
 
 from urllib.parse import quote
 
 import msgspec
 
 from carrel_sdk.aio.calls import AsyncCalls
-from carrel_sdk.judges import _CHECK_SECONDS, JudgeCheck, JudgePassport, JudgePassports
+from carrel_sdk.judges import _CHECK_SECONDS
+from carrel_sdk.models import JudgeCheck, JudgePassport, JudgePassports
 from carrel_sdk.transport import Request
 
 

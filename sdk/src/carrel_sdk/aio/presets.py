@@ -1,24 +1,24 @@
-"""Written by `sdk/generate_async.py` from `carrel_sdk.presets`. Change that, and run it again."""
+"""Written by `sdk/generate.py` from `carrel_sdk.presets`. Change that, and run it again."""
 
 from collections.abc import AsyncIterator, Mapping, Sequence
 
 import msgspec
 
 from carrel_sdk.aio.calls import AsyncCalls
-from carrel_sdk.configuration import DocumentGroups, Rows
-from carrel_sdk.presets import (
+from carrel_sdk.models import (
+    DocumentGroups,
     Draft,
+    Drafts,
     DraftSummary,
+    Estimate,
     Preset,
     PresetDraft,
     PresetSummary,
-    _draft_path,
-    _Drafts,
-    _order,
-    _path,
+    Rows,
+    Run,
+    Trends,
 )
-from carrel_sdk.run_models import Estimate, Run
-from carrel_sdk.trends import Trends
+from carrel_sdk.presets import _draft_path, _order, _path
 
 
 class AsyncPresets:
@@ -115,7 +115,7 @@ class AsyncPresets:
 
     async def drafts(self) -> list[DraftSummary]:
         """Every unfinished set-up, the last changed one first."""
-        return (await self._calls.get("/preset-drafts", _Drafts)).items
+        return (await self._calls.get("/preset-drafts", Drafts)).items
 
     async def get_draft(self, draft_id: str) -> Draft:
         """One unfinished set-up."""

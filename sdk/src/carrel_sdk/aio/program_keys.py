@@ -1,10 +1,10 @@
-"""Written by `sdk/generate_async.py` from `carrel_sdk.program_keys`. Change that, and run it again."""
+"""Written by `sdk/generate.py` from `carrel_sdk.program_keys`. Change that, and run it again."""
 
 import msgspec
 
 from carrel_sdk.aio.calls import AsyncCalls
 from carrel_sdk.aio.transport import AsyncTransport
-from carrel_sdk.program_keys import NewProgramKey, OwnProgramKeys, ProgramSession, Scope
+from carrel_sdk.models import NewProgramKey, OwnProgramKeys, ProgramSession, Scope
 from carrel_sdk.transport import Request, segment
 
 

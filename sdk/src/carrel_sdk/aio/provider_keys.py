@@ -1,9 +1,9 @@
-"""Written by `sdk/generate_async.py` from `carrel_sdk.provider_keys`. Change that, and run it again."""
+"""Written by `sdk/generate.py` from `carrel_sdk.provider_keys`. Change that, and run it again."""
 
 from collections.abc import AsyncIterator
 
 from carrel_sdk.aio.calls import AsyncCalls
-from carrel_sdk.provider_keys import KeyTest, ProviderKey
+from carrel_sdk.models import KeyTest, ProviderKey
 from carrel_sdk.transport import segment
 
 

@@ -1,7 +1,7 @@
-"""Written by `sdk/generate_async.py` from `carrel_sdk.rate_limits`. Change that, and run it again."""
+"""Written by `sdk/generate.py` from `carrel_sdk.rate_limits`. Change that, and run it again."""
 
 from carrel_sdk.aio.calls import AsyncCalls
-from carrel_sdk.rate_limits import RateLimit, _Listed
+from carrel_sdk.models import RateLimit, RateLimitList
 from carrel_sdk.transport import segment
 
 
@@ -13,7 +13,7 @@ class AsyncRateLimits:
 
     async def list(self) -> list[RateLimit]:
         """Every provider, by name."""
-        return (await self._calls.get("/rate-limits", _Listed)).items
+        return (await self._calls.get("/rate-limits", RateLimitList)).items
 
     async def set(
         self,

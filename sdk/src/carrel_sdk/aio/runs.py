@@ -1,4 +1,4 @@
-"""Written by `sdk/generate_async.py` from `carrel_sdk.runs`. Change that, and run it again."""
+"""Written by `sdk/generate.py` from `carrel_sdk.runs`. Change that, and run it again."""
 
 import asyncio
 import time
@@ -8,38 +8,34 @@ import msgspec
 
 from carrel_sdk.aio.calls import AsyncCalls
 from carrel_sdk.aio.event_stream import follow
-from carrel_sdk.answer_grid import Beginnings, Figures
 from carrel_sdk.calls import Query
-from carrel_sdk.configuration import Configuration, DocumentGroups, Judge, Rows
 from carrel_sdk.errors import CarrelUnreachable, Conflict, WaitTimeout
-from carrel_sdk.gate import GateResult
-from carrel_sdk.ranking import Ranking
-from carrel_sdk.run_models import (
+from carrel_sdk.models import (
+    AnswerFigures,
     AnswerNote,
+    Beginnings,
     Checkpoint,
+    Configuration,
     Deleted,
+    DocumentGroups,
     Estimate,
+    GateResult,
     Generated,
+    Judge,
     LogCount,
     LogEntry,
+    Ranking,
+    Rows,
     Run,
     RunCount,
-    RunEvent,
     RunState,
     RunSummary,
     SharedLog,
+    Split,
     Task,
 )
-from carrel_sdk.runs import (
-    _EXPORT_POLL_SECONDS,
-    _FIRST_POLL_SECONDS,
-    _LONGEST_POLL_SECONDS,
-    _ends,
-    _given,
-    _path,
-    _run_event,
-)
-from carrel_sdk.split import Split
+from carrel_sdk.run_events import RunEvent, ends, run_event
+from carrel_sdk.runs import _EXPORT_POLL_SECONDS, _FIRST_POLL_SECONDS, _LONGEST_POLL_SECONDS, _given, _path
 from carrel_sdk.transport import segment
 
 
@@ -220,9 +216,9 @@ class AsyncRuns:
         """
         return await self._calls.get(f"{_path(run_id)}/split", Split, {"column": column, "round": round})
 
-    async def figures(self, run_id: str, *, round: int | None = None) -> Figures:
+    async def figures(self, run_id: str, *, round: int | None = None) -> AnswerFigures:
         """The win shares, scores, checks and faults of all answers, without their texts."""
-        return await self._calls.get(f"{_path(run_id)}/answers", Figures, {"round": round})
+        return await self._calls.get(f"{_path(run_id)}/answers", AnswerFigures, {"round": round})
 
     async def beginnings(
         self, run_id: str, documents: Sequence[int] = (), *, words: str = "", answers: bool = True
@@ -307,8 +303,8 @@ class AsyncRuns:
         It resumes by itself if the stream breaks.
         """
         query = {name: value for name, value in (("level", level), ("task_key", task_key)) if value is not None}
-        async for event in follow(self._calls, f"{_path(run_id)}/logs/tail", last_event_id, _ends, query=query):
-            entry = _run_event(event).entry
+        async for event in follow(self._calls, f"{_path(run_id)}/logs/tail", last_event_id, ends, query=query):
+            entry = run_event(event).entry
             if entry is not None:
                 yield entry
 
@@ -353,5 +349,5 @@ class AsyncRuns:
         `texts`, parts of answers come while models write them; nothing keeps them, so a late reader misses some.
         """
         query = {"texts": "true"} if texts else {}
-        async for event in follow(self._calls, f"{_path(run_id)}/events", last_event_id, _ends, query=query):
-            yield _run_event(event)
+        async for event in follow(self._calls, f"{_path(run_id)}/events", last_event_id, ends, query=query):
+            yield run_event(event)

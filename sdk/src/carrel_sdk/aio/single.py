@@ -1,4 +1,4 @@
-"""Written by `sdk/generate_async.py` from `carrel_sdk.single`. Change that, and run it again."""
+"""Written by `sdk/generate.py` from `carrel_sdk.single`. Change that, and run it again."""
 
 from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import aclosing
@@ -10,7 +10,8 @@ from carrel_sdk.aio.calls import AsyncCalls
 from carrel_sdk.aio.event_stream import events_of
 from carrel_sdk.errors import RENEWABLE_CODES, CarrelUnreachable, SessionEnded
 from carrel_sdk.event_stream import SILENCE_SECONDS
-from carrel_sdk.single import Compared, Generated, Scored, _generation, _given, _Piece
+from carrel_sdk.models import Compared, Completion, Scored
+from carrel_sdk.single import _generation, _given, _Piece
 from carrel_sdk.transport import Request, told_error
 
 
@@ -21,7 +22,7 @@ class AsyncPieces(AsyncIterator[str]):
     and meters it.
     """
 
-    answer: Generated | None = None
+    answer: Completion | None = None
 
     def __init__(self, calls: AsyncCalls, request: Request) -> None:
         self._begun = False
@@ -59,7 +60,7 @@ class AsyncPieces(AsyncIterator[str]):
                 elif event.kind == "error":
                     raise told_error(event.data)
                 elif event.kind == "end":
-                    self.answer = msgspec.json.decode(event.data, type=Generated)
+                    self.answer = msgspec.json.decode(event.data, type=Completion)
                     return
         raise CarrelUnreachable("the answer broke off", sent=True)
 
@@ -78,7 +79,7 @@ class AsyncSingle:
         system: str = "",
         parameters: dict[str, Any] | None = None,
         timeout_seconds: int = 120,
-    ) -> Generated:
+    ) -> Completion:
         """One answer of one model.
 
         Raises:
@@ -87,7 +88,7 @@ class AsyncSingle:
         """
         body = {"model": model, "prompt": prompt, "system": system, "parameters": parameters or {}}
         request = _generation(body, timeout_seconds, "application/json", timeout_seconds + SILENCE_SECONDS)
-        return (await self._calls.send(request)).decode(Generated)
+        return (await self._calls.send(request)).decode(Completion)
 
     def stream(
         self,

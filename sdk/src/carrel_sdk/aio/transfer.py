@@ -1,4 +1,4 @@
-"""Written by `sdk/generate_async.py` from `carrel_sdk.transfer`. Change that, and run it again."""
+"""Written by `sdk/generate.py` from `carrel_sdk.transfer`. Change that, and run it again."""
 
 import io
 from collections.abc import AsyncIterator
@@ -8,7 +8,8 @@ import httpx
 
 from carrel_sdk.aio.calls import AsyncCalls
 from carrel_sdk.errors import CarrelUnreachable
-from carrel_sdk.transfer import _PIECE_BYTES, SECONDS, Imported
+from carrel_sdk.models import Imported
+from carrel_sdk.transfer import _PIECE_BYTES, SECONDS
 from carrel_sdk.transport import Request, cause_of
 
 

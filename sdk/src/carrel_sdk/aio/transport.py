@@ -1,4 +1,4 @@
-"""Written by `sdk/generate_async.py` from `carrel_sdk.transport`. Change that, and run it again."""
+"""Written by `sdk/generate.py` from `carrel_sdk.transport`. Change that, and run it again."""
 
 import asyncio
 from collections.abc import (

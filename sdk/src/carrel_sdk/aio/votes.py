@@ -1,11 +1,10 @@
-"""Written by `sdk/generate_async.py` from `carrel_sdk.votes`. Change that, and run it again."""
+"""Written by `sdk/generate.py` from `carrel_sdk.votes`. Change that, and run it again."""
 
 from collections.abc import AsyncIterator
 
 from carrel_sdk.aio.calls import AsyncCalls
 from carrel_sdk.errors import Conflict
-from carrel_sdk.transport import segment
-from carrel_sdk.votes import (
+from carrel_sdk.models import (
     AgainstJudges,
     Ballot,
     Choice,
@@ -15,8 +14,9 @@ from carrel_sdk.votes import (
     Voted,
     VotesImported,
     VoteUndone,
-    _path,
 )
+from carrel_sdk.transport import segment
+from carrel_sdk.votes import _path
 
 
 class AsyncVotes:

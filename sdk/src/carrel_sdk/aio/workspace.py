@@ -1,4 +1,4 @@
-"""Written by `sdk/generate_async.py` from `carrel_sdk.workspace`. Change that, and run it again."""
+"""Written by `sdk/generate.py` from `carrel_sdk.workspace`. Change that, and run it again."""
 
 from collections.abc import AsyncIterator
 from types import TracebackType
@@ -7,7 +7,6 @@ from typing import BinaryIO
 import httpx
 
 from carrel_sdk import environment
-from carrel_sdk.account import Balance, LedgerEntry, Me, OpenSessions
 from carrel_sdk.aio.calls import AsyncCalls, AsyncTokenSource
 from carrel_sdk.aio.catalogue import AsyncModels
 from carrel_sdk.aio.contents import AsyncContents
@@ -28,8 +27,8 @@ from carrel_sdk.aio.transfer import export_to, import_from
 from carrel_sdk.aio.transport import AsyncTransport
 from carrel_sdk.aio.votes import AsyncVotes
 from carrel_sdk.errors import SESSION_CODES
+from carrel_sdk.models import Balance, Imported, LedgerEntry, Me, OpenSessions
 from carrel_sdk.program_keys import PREFIX
-from carrel_sdk.transfer import Imported
 from carrel_sdk.transport import MAX_RETRIES, READ_SECONDS, segment
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from decimal import Decimal
 
-from carrel_sdk.evaluation import BoardCandidate
+from carrel_sdk.models import BoardCandidate
 from rich.table import Table
 
 from carrel.cli.interface.terminal import dollars, printable, rate

@@ -5,8 +5,7 @@ import re
 from typing import Final
 
 import msgspec
-from carrel_sdk.gate import GateResult, GateSource
-from carrel_sdk.run_models import RunSummary
+from carrel_sdk.models import GateResult, GateSource, RunSummary
 from rich.table import Table
 
 from carrel.cli.interface import terminal

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 import msgspec
-from carrel_sdk.ranking import CheckResults, Figures, LookTaken, PeopleVerdict, Row, Statement
+from carrel_sdk.models import CheckResults, Figures, LookTaken, PeopleVerdict, Row, Statement
 from rich.console import Group, RenderableType
 from rich.panel import Panel
 from rich.table import Table

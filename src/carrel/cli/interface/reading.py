@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TypeVar
 
 import rich_click as click
-from carrel_sdk.configuration import DocumentGroups, Rows
+from carrel_sdk.models import DocumentGroups, Rows
 
 from carrel.cli.interface import terminal
 from carrel.cli.interface.terminal import UserCommand

@@ -1,6 +1,6 @@
 """The results of a run by the values of a column, on a terminal."""
 
-from carrel_sdk.split import Split, SplitPart
+from carrel_sdk.models import Split, SplitPart
 from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text

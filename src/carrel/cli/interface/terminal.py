@@ -29,9 +29,7 @@ from carrel_sdk import (
     VersionMismatch,
     Workspace,
 )
-from carrel_sdk.github import LastConnectionTest
-from carrel_sdk.provider_keys import LastTest
-from carrel_sdk.ranking import PassRate
+from carrel_sdk.models import LastConnectionTest, LastTest, PassRate
 from rich.console import Console
 from rich.padding import Padding
 from rich.table import Table

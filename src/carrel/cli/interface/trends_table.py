@@ -1,7 +1,6 @@
 """One candidate over the runs of a preset, on a terminal."""
 
-from carrel_sdk.gate import Change
-from carrel_sdk.trends import TrendPoint, Trends
+from carrel_sdk.models import Change, TrendPoint, Trends
 from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text

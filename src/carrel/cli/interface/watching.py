@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator
 
 from carrel_sdk import Workspace
-from carrel_sdk.run_models import RunSummary
+from carrel_sdk.models import RunSummary
 from rich.console import Console
 from rich.progress import BarColumn, Progress, SpinnerColumn, TaskID, TextColumn, TimeElapsedColumn
 

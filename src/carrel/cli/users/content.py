@@ -6,7 +6,7 @@ from typing import cast, get_args
 
 import rich_click as click
 from carrel_sdk import CarrelApiError
-from carrel_sdk.contents import Content, ContentType
+from carrel_sdk.models import Content, ContentType
 
 from carrel.cli.interface import terminal
 from carrel.cli.interface.reading import read_bytes, read_text, variables

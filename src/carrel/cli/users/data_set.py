@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import cast, get_args
 
 import rich_click as click
-from carrel_sdk.data_sets import ColumnRole
+from carrel_sdk.models import ColumnRole
 
 from carrel.cli.interface import terminal
 from carrel.cli.interface.reading import read_bytes

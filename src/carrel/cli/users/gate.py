@@ -5,8 +5,7 @@ from pathlib import Path
 from typing import NoReturn
 
 import rich_click as click
-from carrel_sdk.presets import Preset
-from carrel_sdk.run_models import Estimate, RunSummary
+from carrel_sdk.models import Estimate, Preset, RunSummary
 from rich.console import Console
 
 from carrel.cli.interface import gate_summary, terminal

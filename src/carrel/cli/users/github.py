@@ -4,8 +4,8 @@ from typing import get_args
 
 import msgspec
 import rich_click as click
-from carrel_sdk.contents import ContentType
 from carrel_sdk.github import GITHUB
+from carrel_sdk.models import ContentType
 
 from carrel.cli.interface import terminal
 from carrel.cli.interface.secret_input import read_secret

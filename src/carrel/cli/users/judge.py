@@ -1,7 +1,7 @@
 """`carrel judge`: how far judges can be trusted, before and after they are used."""
 
 import rich_click as click
-from carrel_sdk.judges import JudgeCheck, JudgePassport, Leniency, Passport, Rate
+from carrel_sdk.models import JudgeCheck, JudgePassport, Leniency, Passport, Rate
 
 from carrel.cli.interface import terminal
 from carrel.cli.interface.terminal import UserCommand, user_command

@@ -1,7 +1,7 @@
 """`carrel models`: the models that candidates and judges can use."""
 
 import rich_click as click
-from carrel_sdk.catalogue import Model
+from carrel_sdk.models import Model
 
 from carrel.cli.interface.terminal import UserCommand, user_command
 

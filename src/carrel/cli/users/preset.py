@@ -5,9 +5,7 @@ from pathlib import Path
 import msgspec
 import rich_click as click
 import yaml
-from carrel_sdk.configuration import Candidate, Comparison, Generation, Judge, Scoring
-from carrel_sdk.presets import Preset, PresetDraft
-from carrel_sdk.run_models import KnownPart
+from carrel_sdk.models import Candidate, Comparison, Generation, Judge, KnownPart, Preset, PresetDraft, Scoring
 
 from carrel.cli.interface import terminal
 from carrel.cli.interface.gate_summary import margin_of

@@ -3,7 +3,7 @@
 from typing import Final, cast
 
 import rich_click as click
-from carrel_sdk.program_keys import Scope
+from carrel_sdk.models import Scope
 
 from carrel.cli.interface.terminal import UserCommand, user_command
 

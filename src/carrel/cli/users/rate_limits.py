@@ -1,7 +1,7 @@
 """`carrel rate-limits`: how fast each provider may be called."""
 
 import rich_click as click
-from carrel_sdk.rate_limits import RateLimit
+from carrel_sdk.models import RateLimit
 
 from carrel.cli.interface import terminal
 from carrel.cli.interface.terminal import UserCommand, user_command

@@ -4,9 +4,7 @@ from pathlib import Path
 from typing import cast, get_args
 
 import rich_click as click
-from carrel_sdk.configuration import Judge
-from carrel_sdk.ranking import Figures, PeopleVerdict, Statement
-from carrel_sdk.run_models import Run, RunState, TaskState
+from carrel_sdk.models import Figures, Judge, PeopleVerdict, Run, RunState, Statement, TaskState
 from msgspec.structs import replace
 from rich.text import Text
 

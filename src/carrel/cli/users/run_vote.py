@@ -3,7 +3,7 @@
 from typing import get_args
 
 import rich_click as click
-from carrel_sdk.votes import Ballot, Choice
+from carrel_sdk.models import Ballot, Choice
 from rich.panel import Panel
 from rich.rule import Rule
 

@@ -3,7 +3,7 @@
 import msgspec
 import rich_click as click
 import yaml
-from carrel_sdk.settings import Settings
+from carrel_sdk.models import Settings
 
 from carrel.cli.interface import terminal
 from carrel.cli.interface.terminal import UserCommand, user_command

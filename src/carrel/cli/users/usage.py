@@ -3,7 +3,7 @@
 from typing import NamedTuple
 
 import rich_click as click
-from carrel_sdk.metering import CallRow, Totals, UsageItem
+from carrel_sdk.models import CallRow, Totals, UsageItem
 
 from carrel.cli.interface.terminal import UserCommand, dollars, user_command
 

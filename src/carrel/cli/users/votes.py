@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import rich_click as click
-from carrel_sdk.votes import CriteriaProposal, Opinion, ProposedCriterion
+from carrel_sdk.models import CriteriaProposal, Opinion, ProposedCriterion
 
 from carrel.cli.interface.reading import read_text
 from carrel.cli.interface.terminal import UserCommand, user_command
