@@ -15,26 +15,11 @@ from carrel.datasets import csv_rows, reading
 from carrel.datasets.refusals import TooManyRows
 from carrel.datasets.schemas import Format
 from carrel.errors import CarrelError
-from tests.support.tables import uploaded
+from tests.support.tables import hostile, uploaded
 
 LONGEST = 500_000
 SIZE = 6_000_000
-HOSTILE: dict[str, tuple[Format, bytes]] = {
-    "one row of short cells": ("csv", b"a,b\n" + b"ab," * (SIZE // 3)),
-    "one row of empty cells": ("csv", b"a,b\n" + b"," * SIZE),
-    "a header of short names": ("csv", b"ab," * (SIZE // 3)),
-    "a header of quotation marks": ("csv", b'"' * SIZE),
-    "a cell that does not end": ("csv", b'a\n"' + b"x\n" * (SIZE // 2)),
-    "a record of dense lines": ("csv", b"a\n" + b'x",,,,,,,,,,,,"\n' * (SIZE // 16)),
-    "an array of numbers": ("json", b"[" + b"1," * (SIZE // 2)),
-    "an array of arrays": ("json", b"[" + b"[]," * (SIZE // 3)),
-    "an array of spaces": ("json", b"[" + b" " * SIZE),
-    "an object that does not end": ("json", b'[{"a":' + b"[1]," * (SIZE // 4)),
-    "a text that does not end": ("json", b'[{"a":"' + b"x" * SIZE),
-    "an object of objects": ("json", b'[{"a":' + b'{"a":' * (SIZE // 5)),
-    "a line of keys": ("jsonl", b"{" + b",".join(b'"%06x":1' % number for number in range(SIZE // 11)) + b"}"),
-    "a line of brackets": ("jsonl", b"[" * SIZE),
-}
+HOSTILE = hostile(SIZE)
 
 
 def pieces(body: bytes, size: int = 64 * 1024) -> Iterator[bytes]:
@@ -43,7 +28,8 @@ def pieces(body: bytes, size: int = 64 * 1024) -> Iterator[bytes]:
 
 @pytest.mark.parametrize("shape", HOSTILE)
 def test_a_hostile_table_is_refused_in_the_memory_of_a_row(shape: str) -> None:
-    kind, body = HOSTILE[shape]
+    kind, make = HOSTILE[shape]
+    body = make()
     tracemalloc.start()
     try:
         with pytest.raises(CarrelError):

@@ -103,6 +103,7 @@ async def test_cells_with_quotes_and_lines_and_nested_json_stay_as_they_are_writ
 
 CHAT = '[{"role": "user", "content": "Hi"}]'
 NOT_UTF8 = "is neither UTF-8 nor UTF-16 with its mark; save it as UTF-8, in a spreadsheet program as “CSV UTF-8”"
+TOO_EMPTY = {"file": "must have at most 100,000 empty lines"}
 TOO_LONG = {"rows": "must have at most 2,097,152 characters each"}
 REFUSED = [
     ("a.csv", b"", 400, "data-set-empty", {}),
@@ -149,6 +150,8 @@ REFUSED = [
      {"rows[1].topic": "must have at most 100 characters"}),
     ("a.csv", b"question,Long Name\na,b\nc," + b"x" * 1_100_000, 413, "data-set-cell-too-large",
      {"rows[2].columns[2]": "must have at most 1,048,576 bytes"}),
+    ("a.csv", b"a\nx\n" + b"\n" * 100_001, 400, "data-set-unreadable", TOO_EMPTY),
+    ("a.jsonl", b"\n" * 100_001, 400, "data-set-unreadable", TOO_EMPTY),
     ("a.csv", b"question\n" + b"x" * (10 << 20), 413, "data-set-row-too-large", TOO_LONG),
     ("a.csv", b'question\n"' + b"x\n" * (5 << 20), 413, "data-set-row-too-large", TOO_LONG),
     ("a.jsonl", b'{"a": "' + b"x" * (10 << 20), 413, "data-set-row-too-large", TOO_LONG),

@@ -5,7 +5,7 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from carrel.datasets.lines import too_long
+from carrel.datasets.lines import require_few_empty, too_long
 from carrel.datasets.names import Cells, Table, check_names, too_many_columns
 from carrel.datasets.refusals import TableUnreadable, fault
 from carrel.datasets.schemas import MAX_COLUMNS, MAX_ROW_ELEMENTS
@@ -103,7 +103,7 @@ def _separator(header: str) -> str:
 
 def _rows(records: Iterator[list[str]], counted: _Counted) -> Iterator[Cells]:
     columns = counted.columns
-    number = 1
+    number, empty = 1, 0
     while True:
         counted.begin(number)
         try:
@@ -112,7 +112,10 @@ def _rows(records: Iterator[list[str]], counted: _Counted) -> Iterator[Cells]:
             raise TableUnreadable(errors=(fault(number, f"is not {_QUOTES}"),)) from None
         if record is None:
             return
-        if record:  # else it is an empty line
+        if not record:
+            empty += 1
+            require_few_empty(empty)
+        else:
             if len(record) != columns:
                 size = "few" if len(record) < columns else "many"
                 raise _not_as_many(number, str(len(record)), size, columns)

@@ -7,7 +7,7 @@ from typing import Final
 
 import msgspec
 
-from carrel.datasets.lines import read, too_long
+from carrel.datasets.lines import read, require_few_empty, too_long
 from carrel.datasets.names import Cells, Table, check_names
 from carrel.datasets.refusals import TableUnreadable, fault
 from carrel.datasets.schemas import MAX_ROW_ELEMENTS
@@ -123,9 +123,11 @@ def _no_array() -> TableUnreadable:
 
 
 def _rows(objects: Iterator[str], columns: dict[str, int], names: list[str]) -> Iterator[Cells]:
-    number = 0
+    number = empty = 0
     for line in objects:
         if not line.strip():
+            empty += 1
+            require_few_empty(empty)
             continue
         number += 1
         if line.count(",") > MAX_ROW_ELEMENTS and json_elements.are_more_than(MAX_ROW_ELEMENTS, line.encode()):

@@ -7,6 +7,7 @@ from itertools import chain
 from typing import TYPE_CHECKING, Final
 
 from carrel.datasets.refusals import RowTooLarge, TableUnreadable
+from carrel.datasets.schemas import MAX_EMPTY_LINES
 from carrel.errors import FieldError
 
 if TYPE_CHECKING:
@@ -65,6 +66,16 @@ def lines(source: io.TextIOWrapper, longest: int) -> Iterator[str]:
 def too_long(longest: int) -> RowTooLarge:
     """What refuses a row of more characters."""
     return RowTooLarge(errors=(FieldError("rows", f"must have at most {longest:,} characters each"),))
+
+
+def require_few_empty(count: int) -> None:
+    """Go on only if a table has not too many empty lines: to pass millions takes longer than to read the table.
+
+    Raises:
+        TableUnreadable
+    """
+    if count > MAX_EMPTY_LINES:
+        raise TableUnreadable(errors=(FieldError("file", f"must have at most {MAX_EMPTY_LINES:,} empty lines"),))
 
 
 class _Pieces(io.RawIOBase):

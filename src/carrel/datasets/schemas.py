@@ -20,6 +20,8 @@ MAX_CELLS = 5_000_000
 """Rows times columns: a table of more costs more than a request may."""
 MAX_ROW_ELEMENTS = 100_000
 """Of one row: values in JSON, also nested ones, and in CSV separators that are in no quoted cell."""
+MAX_EMPTY_LINES = 100_000
+"""Between the rows of a table."""
 MAX_COLUMN_CHARACTERS = 100
 MAX_ID_CHARACTERS = 200
 MAX_GROUP_CHARACTERS = 100

@@ -45,6 +45,7 @@ SETUP = (
 )
 BUSY_MILLISECONDS = 5_000
 _COPIED_PAGES = 1024
+_LARGE_CACHE_KIB = 8 * 1024
 PROGRESS_STEPS = 10_000
 """Steps of the engine's virtual machine between two looks at whether a statement may go on: half a millisecond."""
 VFS = "multipleciphers-unix-excl"
@@ -120,6 +121,19 @@ class Connection(apsw.Connection):
     def is_too_long(self) -> bool:
         """Whether the present work has taken its processor time."""
         return time.clock_gettime(self.cpu_clock) > self.until
+
+    @contextmanager
+    def large_cache(self) -> Iterator[None]:
+        """In the block, the engine keeps 8 MB of pages and not 2: for many thousand rows at random places of an index.
+
+        A page that it does not keep is encrypted, written, read and decrypted each time.
+        """
+        (before,) = self.execute("PRAGMA cache_size").fetchall()[0]
+        self.execute(f"PRAGMA cache_size = -{_LARGE_CACHE_KIB}").fetchall()
+        try:
+            yield
+        finally:
+            self.execute(f"PRAGMA cache_size = {before}").fetchall()
 
     def one(self, sql: str, *params: Any) -> Row | None:
         """The first row, or `None`."""

@@ -135,6 +135,12 @@ def create(conn: Connection, data: RunIn, registry: Registry, settings: Settings
         BadInput: as `recipe` says.
         VariablesOpen: see there. Nothing was made.
     """
+    # The texts of a run are found by their digests, which lie at random places of an index.
+    with conn.large_cache():
+        return _create(conn, data, registry, settings)
+
+
+def _create(conn: Connection, data: RunIn, registry: Registry, settings: Settings) -> RunId:
     made_from = recipe(conn, data, registry)
     run_id = RunId(conn.new_id())
     conn.run(
