@@ -16,9 +16,8 @@ import zipfile
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from datetime import UTC, datetime
 from pathlib import Path
-from typing import IO, NamedTuple
+from typing import IO, NamedTuple, TextIO
 
 import httpx
 
@@ -39,6 +38,8 @@ MAX_THREADS_MS = 2_000.0
 MAX_MEMORY_BYTES = 64 * 1024 * 1024
 MAX_ANSWER_BYTES = 8 * 1024 * 1024
 """Of an answer that is not streamed."""
+MAX_OTHERS_MS = 250.0
+"""How long anybody else may wait."""
 
 
 EXPECTED = ("github-unavailable", "read-too-long")
@@ -70,8 +71,6 @@ STARTS = (
     *(f"POST /runs/{{run_id}}/{verb}" for verb in ("start", "resume", "retry", "reevaluate")),
 )
 """With 202 they answer at once, and a run goes on."""
-BEYOND: dict[tuple[str, str], str] = {}
-"""Lines, by operation and case, that are known to exceed what a request may take, and why."""
 
 
 class Cost(NamedTuple):
@@ -87,22 +86,37 @@ class Cost(NamedTuple):
     """Of the file that goes in or out, unpacked."""
     tasks: int = 0
     """Of the run that was started."""
+    others_ms: float | None = None
+    """The longest wait of a stranger meanwhile, if there was one."""
+
+    @property
+    def shares(self) -> dict[str, float]:
+        """How much it took of what it may: 1 is all."""
+        megabytes = self.moved_bytes / 1e6
+        loop_ms = MAX_LOOP_MS + MOVED.loop_ms * megabytes + STARTED.loop_ms * self.tasks
+        threads_ms = MAX_THREADS_MS + MOVED.threads_ms * megabytes + STARTED.threads_ms * self.tasks
+        return {
+            "loop": self.spent.loop_ms / loop_ms,
+            "threads": (self.spent.threads_ms + self.spent.workers_ms) / threads_ms,
+            "memory": self.spent.memory_bytes / MAX_MEMORY_BYTES,
+            "answer": 0.0 if self.streamed else self.answer_bytes / MAX_ANSWER_BYTES,
+            "others": (self.others_ms or 0.0) / MAX_OTHERS_MS,
+        }
 
     @property
     def faults(self) -> list[str]:
         """Which limits it exceeds."""
-        megabytes = self.moved_bytes / 1e6
-        loop_ms = MAX_LOOP_MS + MOVED.loop_ms * megabytes + STARTED.loop_ms * self.tasks
-        threads_ms = MAX_THREADS_MS + MOVED.threads_ms * megabytes + STARTED.threads_ms * self.tasks
         found = {
-            "loop": self.spent.loop_ms > loop_ms,
-            "threads": self.spent.threads_ms + self.spent.workers_ms > threads_ms,
-            "memory": self.spent.memory_bytes > MAX_MEMORY_BYTES,
-            "answer": self.answer_bytes > MAX_ANSWER_BYTES and not self.streamed,
+            **{name: share > 1 for name, share in self.shares.items()},
             "status": self.status >= 500 and self.status != 507 and self.code not in EXPECTED,
             "refused": self.status == 400 and not self.case.name,
         }
         return [name for name, is_exceeded in found.items() if is_exceeded]
+
+
+def share(found: Cost) -> float:
+    """How much of what a request may take it took: 1 is all of one kind; a little of every other kind counts, too."""
+    return max(found.shares.values()) + 0.01 * sum(found.shares.values())
 
 
 @contextmanager
@@ -143,8 +157,8 @@ def warm(shared: Shared) -> None:
     made.post("/generation", {"model": "local:lexrank", "prompt": "The river rose. The mill stood still."})
 
 
-def measured_request(shared: Shared, user: User, case: Case, request: Request) -> Cost:
-    """What a request of this user costs that is ready to be sent."""
+def measured_request(shared: Shared, user: User, case: Case, request: Request, held_bytes: int | None = None) -> Cost:
+    """What a request of this user costs that is ready to be sent. `held_bytes` is as for `spent`."""
     answers: list[httpx.Response] = []
     began = bytearray()
     with tempfile.TemporaryFile() as kept:
@@ -167,7 +181,7 @@ def measured_request(shared: Shared, user: User, case: Case, request: Request) -
                     time.sleep(1.0)
 
         user.last_code = ""
-        cost = spent(shared.running.pid, send)
+        cost = spent(shared.running.pid, send, held_bytes)
         (answer,) = answers
         if request.until is not None:
             with user.open(Request("GET", request.until, headers=request.headers)) as made:
@@ -201,42 +215,6 @@ def _status(user: User, request: Request) -> int:
         return answer.status_code
 
 
-_PAGE = """# What one request costs
-
-`CARREL_COST_TABLE=docs/cost.md make soak CAMPAIGN=cost` measured this with a real service on a machine of two cores, on
-{date}, at commit {commit}; without the variable it only prints it.
-`python -m tests.campaigns.cost WORD ...` measures only the lines whose operation or case has one of the words.
-A request may take 250 ms of the event loop, 2 s in threads and workers, 64 MB of memory, and 8 MB of answer, unless
-that is streamed; the last column names what was exceeded.
-Two kinds of requests do work that grows with what their user may have, and may take so much besides:
-
-- **Files in and out** (exports of a workspace and of a run, imports, originals, backups): {moved_loop:.0f} ms of the
-  loop and {moved_threads:.0f} ms in threads and workers for each megabyte as it is unpacked, and no more memory.
-  The column *moved* shows the megabytes.
-  The work is done in pieces that take turns with others' work, and ends when the client leaves; the export of a run
-  is made after its answer, also in pieces, and ends when nobody wants it any more.
-- **Starts of runs** (status 202): {started_loop:.0f} ms of the loop and {started_threads:.0f} ms in threads and
-  workers for each task of the run, which goes on after the answer and takes turns. The column *tasks* counts them.
-
-**{verdict}.**
-
-Each line is one request of one user over the data that its case stores:
-
-- A line with a name has the largest or dearest data that are known: runs of 96,000 calls, a million metered calls,
-  150 MB of texts, the fattest rows of lists, the largest imports and files.
-- A line without a name shows what an operation costs with data as long as is quick to store.
-- *climbed* lines were found by search: up to {steps} random changes of a good request of each operation that has a body
-  or a query, and up to {data_steps} of a stored run and of a library for the operations that read them, fewer with
-  `CARREL_SOAK_SHARE`; what cost more was kept and changed again (`tests/campaigns/climb.py`).
-
-Without the network, what GitHub would have to say is 503.
-`read-too-long` is the limit of a single read: 503.
-
-| operation | case | status | loop, ms | threads, ms | workers, ms | memory, MB | answer, MB | moved, MB | tasks |\
- beyond |
-|---|---|---|---|---|---|---|---|---|---|---|
-{rows}
-{beyond}"""
 HEAD = (
     f"{'operation':44} {'case':26} {'status':>6} {'loop':>8} {'threads':>8} {'workers':>8} {'memory':>8} {'answer':>9}"
 )
@@ -250,35 +228,37 @@ def line(cost: Cost) -> str:
         f"{case.operation:44} {case.name:26} {cost.status:>6} {used.loop_ms:>5.0f} ms {used.threads_ms:>5.0f} ms"
         f" {used.workers_ms:>5.0f} ms {used.memory_bytes / 1e6:>5.1f} MB {cost.answer_bytes / 1e6:>5.2f} MB{streamed}"
         f" {f'{cost.moved_bytes / 1e6:.1f} MB moved' if cost.moved_bytes else ''}"
-        f"{f'{cost.tasks} tasks' if cost.tasks else ''} {' '.join(cost.faults)}"
+        f"{f'{cost.tasks} tasks' if cost.tasks else ''}"
+        f"{'' if cost.others_ms is None else f'others {cost.others_ms:.0f} ms'} {' '.join(cost.faults)}"
     )
 
 
 def main(words: list[str]) -> None:
-    """Measure, search and print; `CARREL_COST_TABLE` names the file that gets the table, too."""
+    """Measure, search and print; with `CARREL_COST_TABLE`, write the page of the documentation, too."""
     print(HEAD)
     found = [*measure_all(words, lambda one: print(line(one), flush=True))]
-    print(verdict(found))
-    write(found, is_whole=not words)
+    tell(found, is_whole=not words)
 
 
-def write(found: list[Cost], *, is_whole: bool = True) -> None:
-    """Write the page to `CARREL_COST_TABLE`, if it names a file; lines that were not measured stay."""
-    table = os.environ.get("CARREL_COST_TABLE")
-    if table:
-        file = Path(table)
-        file.write_text(page(found, "" if is_whole else file.read_text()))
+def tell(found: list[Cost], *, is_whole: bool = True, to: TextIO = sys.stdout) -> None:
+    """Print how many lines are beyond the budget, and write the files if `CARREL_COST_TABLE` is set."""
+    # Late, because they build on this module.
+    from tests.campaigns import cost_table
+
+    print(cost_table.verdict([*map(cost_table.line_of, found)]), file=to, flush=True)
+    if os.environ.get("CARREL_COST_TABLE"):
+        cost_table.write(found, is_whole=is_whole)
 
 
 def measure_all(words: list[str], tell: Callable[[Cost], None]) -> list[Cost]:
-    """The known cases, and beside them, with a service of its own, the search."""
-    # Late, because the search measures with this module.
-    from tests.campaigns import climb
+    """The known cases, and beside them, with a service of its own, the search; then the shapes beside a stranger."""
+    # Late, because they measure with this module.
+    from tests.campaigns import beside, climb
 
     soak.commit()
     found = []
-    with ThreadPoolExecutor(1) as beside, service() as running, sharing(running) as shared:
-        searching = beside.submit(climb.searched, words)
+    with service() as running, sharing(running) as shared, ThreadPoolExecutor(1) as aside:
+        searching = aside.submit(climb.searched, words)
         warm(shared)
         for case in CASES:
             if not words or any(word in f"{case.operation} {case.name}" for word in words):
@@ -287,62 +267,11 @@ def measure_all(words: list[str], tell: Callable[[Cost], None]) -> list[Cost]:
         climbed = [one.cost for one in searching.result()]
     for one in climbed:
         tell(one)
-    return [*found, *climbed]
-
-
-def verdict(found: list[Cost]) -> str:
-    """How many lines exceed what a request may cost."""
-    return _verdict([_row(cost) for cost in found])
-
-
-def _verdict(rows: list[str]) -> str:
-    cells = [[cell.strip() for cell in row.strip("| ").split("|")] for row in rows]
-    operations = {row[0] for row in cells}
-    beyond = [row for row in rows if not row.endswith("|  |")]
-    return f"{len(beyond)} of {len(rows)} lines, of {len(operations)} operations, are beyond the budget"
-
-
-def page(found: list[Cost], before: str = "") -> str:
-    """The table as a page of the documentation; lines of `before` that were not measured now stay."""
-    known = {(case.operation, case.name) for case in CASES}
-    rows = {}
-    for row in before.splitlines():
-        if row.startswith("| `"):
-            operation, name = (cell.strip(" `") for cell in row.split("|")[1:3])
-            if (operation, name) in known or name.startswith("climbed"):
-                rows[operation, name.partition(":")[0]] = row
-    rows |= {(cost.case.operation, cost.case.name.partition(":")[0]): _row(cost) for cost in found}
-    from tests.campaigns import climb
-
-    return _PAGE.format(
-        date=f"{datetime.now(UTC):%Y-%m-%d}",
-        commit=soak.commit(),
-        verdict=_verdict(list(rows.values())),
-        steps=climb.BODY_STEPS,
-        data_steps=climb.DATA_STEPS,
-        rows="\n".join(rows.values()),
-        beyond=_beyond(),
-        moved_loop=MOVED.loop_ms,
-        moved_threads=MOVED.threads_ms,
-        started_loop=STARTED.loop_ms,
-        started_threads=STARTED.threads_ms,
-    )
-
-
-def _beyond() -> str:
-    lines = [f"- `{operation}`, {case}: {why}" for (operation, case), why in BEYOND.items()]
-    return "\n".join(("", "## What is beyond, and why", "", *lines, "")) if lines else ""
-
-
-def _row(cost: Cost) -> str:
-    used = cost.spent
-    return (
-        f"| `{cost.case.operation}` | {cost.case.name} | {cost.status} | {used.loop_ms:.0f} | {used.threads_ms:.0f}"
-        f" | {used.workers_ms:.0f} | {used.memory_bytes / 1e6:.1f}"
-        f" | {cost.answer_bytes / 1e6:.2f}{' (streamed)' if cost.streamed else ''}"
-        f" | {f'{cost.moved_bytes / 1e6:.2f}' if cost.moved_bytes else ''} | {cost.tasks or ''}"
-        f" | {' '.join(cost.faults)} |"
-    )
+    shaped = []
+    for one in beside.measured_shapes(words):
+        tell(one)
+        shaped.append(one)
+    return [*found, *climbed, *shaped]
 
 
 if __name__ == "__main__":

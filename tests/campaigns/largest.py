@@ -277,11 +277,34 @@ def _table(name: str, make: Callable[[], bytes], shared: Shared, user: User) -> 
     return packages.form(name, make(), "/data-sets")
 
 
-def _long_rows(shared: Shared, user: User) -> Request:
-    upload = packages.form("a.csv", packages.long_rows(), "/data-sets")
+def _kept(user: User, table: bytes) -> Json:
+    """A data set of this CSV file."""
+    upload = packages.form("a.csv", table, "/data-sets")
     made = user.client.post("/api/data-sets", content=upload.content, headers={**user.session, **upload.headers})
     assert made.status_code == 201, made.text
-    return Request("GET", f"/data-sets/{made.json()['id']}/rows?limit=200")
+    return dict(made.json())
+
+
+def _long_rows(shared: Shared, user: User) -> Request:
+    return Request("GET", f"/data-sets/{_kept(user, packages.long_rows())['id']}/rows?limit=200")
+
+
+def _other_roles(shared: Shared, user: User) -> Request:
+    """Each of the most columns of the most cells gets another role."""
+    made = _kept(user, packages.wide_table())
+    columns = [{"name": column["name"], "role": "variable"} for column in made["columns"]]
+    return Request("PUT", f"/data-sets/{made['id']}", json={"name": "n", "columns": columns})
+
+
+def _finished_answers(shared: Shared, user: User) -> Request:
+    """As many finished answers as a run may have, each another text."""
+    candidates = [{"label": f"c{number}", "column": f"a{number}"} for number in range(packages.ANSWERS)]
+    configuration = {
+        "rows": {"data_set": _kept(user, packages.finished_answers())["id"]},
+        "generation": {"candidates": candidates},
+        "checks": [{"kind": "contains", "texts": ["answer"]}],
+    }
+    return Request("POST", "/runs", json={"configuration": configuration})
 
 
 _LISTS: Final = {
@@ -346,6 +369,8 @@ def cases() -> list[tuple[str, str, Prepare]]:
     found.append(("GET /documents/{document_id}/original", "1 MB", _original))
     found += [("POST /data-sets", name, partial(_table, name, make)) for name, make in packages.TABLES.items()]
     found.append(("GET /data-sets/{data_set_id}/rows", "long rows", _long_rows))
+    found.append(("PUT /data-sets/{data_set_id}", "200 roles of 25,000 rows", _other_roles))
+    found.append(("POST /runs", "100,000 finished answers", _finished_answers))
     return found
 
 

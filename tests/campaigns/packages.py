@@ -29,7 +29,7 @@ def text(size: int = _UPLOAD) -> bytes:
     return (b"The river rose in 1824, and the mill stood still. " * (size // 50 + 1))[:size]
 
 
-def _zip(entries: dict[str, bytes]) -> bytes:
+def zipped(entries: dict[str, bytes]) -> bytes:
     packed = io.BytesIO()
     with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as file:
         for name, body in entries.items():
@@ -51,7 +51,7 @@ def _package(
     entries["contents.jsonl"] = "\n".join(lines).encode()
     entries["presets.jsonl"] = "\n".join(json.dumps({**preset, "tags": [], **_AT}) for preset in presets).encode()
     entries["preset_drafts.jsonl"] = "\n".join(json.dumps(draft) for draft in drafts).encode()
-    return _zip(entries)
+    return zipped(entries)
 
 
 def fat_drafts() -> bytes:
@@ -103,7 +103,7 @@ def _docx(body: bytes, picture: bytes = b"") -> bytes:
     kind = b'<?xml version="1.0"?><Types xmlns="http://schemas.openxmlformats.org/package/2006/content-types"/>'
     space = b"http://schemas.openxmlformats.org/wordprocessingml/2006/main"
     document = b'<?xml version="1.0"?><w:document xmlns:w="' + space + b'"><w:body>' + body + b"</w:body></w:document>"
-    return _zip({"[Content_Types].xml": kind, "word/document.xml": document, "word/media/a.png": picture})
+    return zipped({"[Content_Types].xml": kind, "word/document.xml": document, "word/media/a.png": picture})
 
 
 def _pdf(size: int, pages: int = 1) -> bytes:
@@ -163,6 +163,25 @@ TABLES: Final[dict[str, Callable[[], bytes]]] = {
     "a.json": lambda: b"[" + b",".join(b'{"a":[[%d]]}' % number for number in range(_ROWS)) + b"]",
 }
 """As many rows, or cells, as an upload may have."""
+
+
+def wide_table() -> bytes:
+    """As many cells as a table may have, and as many columns."""
+    return b",".join(b"c%d" % column for column in range(200)) + b"\n" + (b"x," * 199 + b"x\n") * 25_000
+
+
+ANSWERS: Final = 8
+"""Columns of `finished_answers`."""
+
+
+def finished_answers() -> bytes:
+    """Rows with 100,000 finished answers in `a0`, `a1` and so on."""
+    names = b",".join(b"a%d" % number for number in range(ANSWERS))
+    rows = (
+        b"Question %d,%b\n" % (row, b",".join(b"answer %d %d" % (row, number) for number in range(ANSWERS)))
+        for row in range(100_000 // ANSWERS)
+    )
+    return b"question," + names + b"\n" + b"".join(rows)
 
 
 def long_rows() -> bytes:

@@ -3,6 +3,7 @@
 import os
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
@@ -30,8 +31,11 @@ class _Reading(NamedTuple):
     resident: int
 
 
-def spent(pid: int, work: Callable[[], object]) -> Spent:
-    """Run `work`, which waits for the answer, and return what the process and its children spent meanwhile."""
+def spent(pid: int, work: Callable[[], object], held_bytes: int | None = None) -> Spent:
+    """Run `work`, which waits for the answer, and return what the process and its children spent meanwhile.
+
+    Memory counts beyond `held_bytes`, or else beyond what they hold before.
+    """
     before = quiet(pid)
     processes = [pid, *_children(pid)]
     for each in processes:
@@ -45,9 +49,14 @@ def spent(pid: int, work: Callable[[], object]) -> Spent:
         (after.loop_ns - before.loop_ns) / 1e6,
         (after.all_ns - after.loop_ns - before.all_ns + before.loop_ns) / 1e6,
         (after.workers_ns - before.workers_ns) / 1e6,
-        max(0, sum(peak_bytes(each) for each in [pid, *_children(pid)]) - before.resident),
+        max(0, sum(peak_bytes(each) for each in [pid, *_children(pid)]) - (held_bytes or before.resident)),
         seconds,
     )
+
+
+def all_resident_bytes(pid: int) -> int:
+    """The memory that the process and its children hold once they are quiet."""
+    return quiet(pid).resident
 
 
 def resident_bytes(pid: int) -> int:
@@ -83,13 +92,16 @@ def _reading(pid: int) -> _Reading:
     return _Reading(
         _thread_ns(pid, pid),
         _process_ns(pid),
-        sum(_process_ns(child) for child in children) + _ended_children_ns(pid),
+        sum(map(_process_ns, children)) + sum(map(_ended_children_ns, everything)),
         sum(resident_bytes(each) for each in everything),
     )
 
 
 def _process_ns(pid: int) -> int:
-    return sum(_thread_ns(pid, int(thread)) for thread in os.listdir(f"/proc/{pid}/task"))
+    try:
+        return sum(_thread_ns(pid, int(thread)) for thread in os.listdir(f"/proc/{pid}/task"))
+    except FileNotFoundError:
+        return 0
 
 
 def _thread_ns(pid: int, thread: int) -> int:
@@ -100,23 +112,27 @@ def _thread_ns(pid: int, thread: int) -> int:
 
 
 def _children(pid: int) -> list[int]:
+    """The processes that it has started, and those that these have started: a worker goes on in a child of its own."""
     found: list[int] = []
-    for thread in os.listdir(f"/proc/{pid}/task"):
-        try:
+    with suppress(FileNotFoundError):
+        for thread in os.listdir(f"/proc/{pid}/task"):
             found += map(int, Path(f"/proc/{pid}/task/{thread}/children").read_text().split())
-        except FileNotFoundError:
-            continue
-    return sorted(found)
+    return sorted([*found, *(below for child in found for below in _children(child))])
 
 
 def _ended_children_ns(pid: int) -> int:
     """What children spent that have ended meanwhile; the kernel counts it in ticks."""
-    user, system = Path(f"/proc/{pid}/stat").read_text().rpartition(") ")[2].split()[13:15]
+    try:
+        stat = Path(f"/proc/{pid}/stat").read_text()
+    except FileNotFoundError:
+        return 0
+    user, system = stat.rpartition(") ")[2].split()[13:15]
     return (int(user) + int(system)) * 1_000_000_000 // os.sysconf("SC_CLK_TCK")
 
 
 def _forget_peak(pid: int) -> None:
-    Path(f"/proc/{pid}/clear_refs").write_text(_CLEAR_PEAK)
+    with suppress(FileNotFoundError):
+        Path(f"/proc/{pid}/clear_refs").write_text(_CLEAR_PEAK)
 
 
 def peak_bytes(pid: int) -> int:
