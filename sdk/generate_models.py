@@ -18,13 +18,9 @@ Json = dict[str, Any]
 NAMES: Final = {
     "Calls": "CallCounts",
     "DryRun": "Estimate",
-    "Entry": "LogEntry",
-    "FamilyLift": "OwnFamilyLift",
     "Figures": "AnswerFigures",
     "GeneratedDocument": "Generated",
     "LastKeyTest": "LastTest",
-    "Member": "BoardRun",
-    "PairAgreement": "JudgeAgreement",
     "PresetIn": "PresetDraft",
     "ProgramKeys": "OwnProgramKeys",
     "ProgramSessionOut": "ProgramSession",
@@ -37,7 +33,6 @@ NAMES: Final = {
     "UserLimits": "Limits",
     "UserOut": "User",
     "UserSettings": "Settings",
-    "VersionSummary": "ContentVersion",
 }
 """Schemas that the SDK calls by a name of its own."""
 WORDS: Final = {

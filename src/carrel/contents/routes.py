@@ -16,10 +16,10 @@ from carrel.contents.schemas import (
     ContentIn,
     ContentSummary,
     ContentType,
+    ContentVersion,
     CriteriaIn,
     Resolution,
     ResolveIn,
-    VersionSummary,
 )
 from carrel.contents.search import Filters
 from carrel.contents.store import ContentInUse
@@ -124,7 +124,7 @@ async def duplicate_content(content_id: ContentId, workspace: Workspace, setting
 
 
 @get("/{content_id:str}/versions", guards=[guard.session], opt=scopes.READ)
-async def list_versions(content_id: ContentId, workspace: Workspace, paging: Paging) -> Page[VersionSummary]:
+async def list_versions(content_id: ContentId, workspace: Workspace, paging: Paging) -> Page[ContentVersion]:
     """The versions, newest first, the present one included."""
     return workspace.read(versions.page, content_id, paging)
 

@@ -79,7 +79,7 @@ class ContentSummary(msgspec.Struct, frozen=True, gc=False):
     body_bytes: int
 
 
-class VersionSummary(msgspec.Struct, frozen=True):
+class ContentVersion(msgspec.Struct, frozen=True):
     """One version of a content, the present one included; `updated_at` is when it was saved."""
 
     version: int

@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from carrel.contents.schemas import Content, VersionSummary
+from carrel.contents.schemas import Content, ContentVersion
 from carrel.contents.store import CONTENTS, VERSIONED
 from carrel.errors import NotFound
 from carrel.kit.sqlite.database import Connection
@@ -13,14 +13,14 @@ from carrel.vault.ids import ContentId
 EARLIER: Final = Select(Content, **{name: f"earlier.{name}" for name in VERSIONED})
 """Contents as they were, `FROM contents JOIN content_versions AS earlier`."""
 
-_summaries = Select(VersionSummary)
+_summaries = Select(ContentVersion)
 _ALL = (
     f"FROM (SELECT {_summaries.sql} FROM contents WHERE seq = ?1"
     f" UNION ALL SELECT {_summaries.sql} FROM content_versions WHERE content_seq = ?1) WHERE version > 0"
 )
 
 
-def page(conn: Connection, content_id: ContentId, paging: Paging) -> Page[VersionSummary]:
+def page(conn: Connection, content_id: ContentId, paging: Paging) -> Page[ContentVersion]:
     """The versions, newest first.
 
     Raises:

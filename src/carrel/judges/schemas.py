@@ -2,7 +2,7 @@
 
 import msgspec
 
-from carrel.evaluation.judges.agreement import PairAgreement
+from carrel.evaluation.judges.agreement import JudgeAgreement
 from carrel.evaluation.judges.health import JudgeHealth
 from carrel.evaluation.judges.passport import Passport, Rate
 from carrel.evaluation.schemas import SingleJudge
@@ -60,7 +60,7 @@ class JudgePassport(msgspec.Struct, frozen=True, kw_only=True):
     runs: int
     in_runs: Passport | None
     health: JudgeHealth | None
-    agreement: list[PairAgreement]
+    agreement: list[JudgeAgreement]
     cost_per_verdict: DollarsText | None
     check: JudgeCheck | None
 

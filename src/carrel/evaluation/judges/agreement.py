@@ -43,7 +43,7 @@ class CriterionAlpha(msgspec.Struct, frozen=True, kw_only=True):
     alpha: Alpha
 
 
-class PairAgreement(msgspec.Struct, frozen=True, kw_only=True):
+class JudgeAgreement(msgspec.Struct, frozen=True, kw_only=True):
     """The number of comparisons on which two judges agreed, of those that both judged."""
 
     first: str
@@ -58,7 +58,7 @@ class Agreement(msgspec.Struct, frozen=True, kw_only=True):
 
     verdicts: Alpha
     scores: tuple[CriterionAlpha, ...]
-    pairs: tuple[PairAgreement, ...]
+    pairs: tuple[JudgeAgreement, ...]
 
 
 def agreement(verdicts: Sequence[Verdict], scores: Sequence[Score], criteria: Sequence[Criterion]) -> Agreement:
@@ -83,7 +83,7 @@ def _on_scores(scores: Sequence[Score], criterion: str) -> Alpha:
     return _alpha_of(found.values(), "ordinal", judges)
 
 
-def with_each(verdicts: Iterable[Verdict], votes: Iterable[Verdict], voter: str) -> tuple[PairAgreement, ...]:
+def with_each(verdicts: Iterable[Verdict], votes: Iterable[Verdict], voter: str) -> tuple[JudgeAgreement, ...]:
     """Each judge that gave `verdicts` against `votes`. Of several votes on one thing each counts."""
     of_judges = outcomes(verdicts)
     judges = sorted({judge for voices in of_judges.values() for judge in voices})
@@ -164,9 +164,9 @@ def _is_told(verdict: Verdict) -> bool:
     return records.value(verdict) is not None and verdict.by_rule is None
 
 
-def _pair(outcomes: Iterable[Mapping[str, float]], first: str, second: str) -> PairAgreement:
+def _pair(outcomes: Iterable[Mapping[str, float]], first: str, second: str) -> JudgeAgreement:
     both = [{j: voices[j] for j in (first, second)} for voices in outcomes if first in voices and second in voices]
-    return PairAgreement(
+    return JudgeAgreement(
         first=first,
         second=second,
         same=sum(1 for voices in both if voices[first] == voices[second]),

@@ -18,7 +18,7 @@ INVALID_LIMIT = 0.1
 """A judge with a greater share of invalid answers is flagged."""
 
 
-class FamilyLift(msgspec.Struct, frozen=True, kw_only=True):
+class OwnFamilyLift(msgspec.Struct, frozen=True, kw_only=True):
     """How much higher a judge puts its own family over the others than judges of other families do, in win share.
 
     By document, with a t-interval at 95 %; `reason` says why there is no number.
@@ -49,7 +49,7 @@ class JudgeHealth(msgspec.Struct, frozen=True, kw_only=True):
     scores_missing: int
     invalid_share: float | None
     flagged: bool
-    own_family_lift: FamilyLift
+    own_family_lift: OwnFamilyLift
 
 
 def health(
@@ -90,7 +90,7 @@ def own_family_lift(
     verdicts: Iterable[Verdict],
     families: Mapping[str, str | None],
     judge_families: Mapping[str, str | None],
-) -> FamilyLift:
+) -> OwnFamilyLift:
     """(own family − others) by this judge, minus the same by judges of other families, document by document."""
     family = judge_families.get(judge)
     own = {i for i, candidate in enumerate(candidates) if family is not None and families.get(candidate) == family}
@@ -115,7 +115,7 @@ def own_family_lift(
         return _no_lift("cannot be told")
     found = intervals.difference(lifts)
     low, high = found.bounds(0.975, -2.0, 2.0)
-    return FamilyLift(
+    return OwnFamilyLift(
         lift=rounded(found.mean),
         low=rounded_or_none(low),
         high=rounded_or_none(high),
@@ -138,11 +138,11 @@ def _lead_of(own: set[int], candidates: Sequence[str], verdicts: Sequence[Verdic
 
 def _no_lift(
     reason: Literal["cannot be told", "no candidate of its family", "every candidate is of its family"],
-) -> FamilyLift:
-    return FamilyLift(lift=None, low=None, high=None, documents=0, reason=reason)
+) -> OwnFamilyLift:
+    return OwnFamilyLift(lift=None, low=None, high=None, documents=0, reason=reason)
 
 
-def _judge(judge: str, verdicts: Sequence[Verdict], scores: Sequence[Score], lift: FamilyLift) -> JudgeHealth:
+def _judge(judge: str, verdicts: Sequence[Verdict], scores: Sequence[Score], lift: OwnFamilyLift) -> JudgeHealth:
     fates = Counter(records.fate(verdict) for verdict in verdicts)
     scored = Counter(score.fate for score in scores)
     invalid = fates["invalid"] + scored["invalid"]

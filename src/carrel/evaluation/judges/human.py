@@ -6,7 +6,7 @@ import msgspec
 
 from carrel.evaluation import records
 from carrel.evaluation.judges import agreement
-from carrel.evaluation.judges.agreement import PairAgreement
+from carrel.evaluation.judges.agreement import JudgeAgreement
 from carrel.evaluation.ranking import shares
 from carrel.evaluation.ranking.contrasts import DECIDES_FROM
 from carrel.evaluation.ranking.table import Table, tabulate
@@ -36,7 +36,7 @@ class HumanCheck(msgspec.Struct, frozen=True, kw_only=True):
     sided: int
     judged: int
     leaders: tuple[str, ...]
-    judges: tuple[PairAgreement, ...]
+    judges: tuple[JudgeAgreement, ...]
     share: float | None = None
     low: float | None = None
     high: float | None = None

@@ -14,7 +14,7 @@ from carrel.kit.sqlite.database import Connection
 from carrel.runs.judging import whatif
 from carrel.runs.leaderboard import figures, finished
 from carrel.runs.leaderboard.figures import BoardCandidate
-from carrel.runs.leaderboard.finished import Finished, Member, Together
+from carrel.runs.leaderboard.finished import BoardRun, Finished, Together
 from carrel.runs.model.setup import RunId, Setup
 from carrel.vault.workspace import Workspace
 
@@ -24,7 +24,7 @@ LATER = "Exploratory: runs that are added after results were seen can make anyth
 class Board(msgspec.Struct, frozen=True):
     """Another leaderboard; ask for it by one of its runs. `labels` are those of the candidates in these runs."""
 
-    runs: list[Member]
+    runs: list[BoardRun]
     documents: int
     judges: list[str]
     labels: list[str]
@@ -39,7 +39,7 @@ class Leaderboard(msgspec.Struct, frozen=True, kw_only=True):
     newest run has them. `left_out` older runs are on no leaderboard.
     """
 
-    runs: list[Member]
+    runs: list[BoardRun]
     documents: int
     judges: list[str]
     verdict: Statement | None

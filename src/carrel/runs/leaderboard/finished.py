@@ -34,7 +34,7 @@ Whole runs beyond that are left out, but never the newest run.
 """
 
 
-class Member(msgspec.Struct, frozen=True):
+class BoardRun(msgspec.Struct, frozen=True):
     """A run on a leaderboard. `preset_id` is null if the run has no preset, or none any more."""
 
     id: RunId
@@ -46,7 +46,7 @@ class Member(msgspec.Struct, frozen=True):
 class Finished(NamedTuple):
     """A run in its present round. `documents` are digests; runs of one `ground` can be ranked together."""
 
-    member: Member
+    member: BoardRun
     setup: Setup
     documents: tuple[str, ...]
     ground: str
@@ -131,7 +131,7 @@ def _run(
     ]
     instructions = [_text_digest(conn, number) for number in (way.scoring_instructions, way.comparison_instructions)]
     ground = _digest(sorted(documents), judged, way.criteria, instructions)
-    return Finished(Member(run_id, name, finished_at, preset), setup, documents, ground)
+    return Finished(BoardRun(run_id, name, finished_at, preset), setup, documents, ground)
 
 
 def _together(conn: Connection, runs: Sequence[Finished], left: list[Finished]) -> Together:

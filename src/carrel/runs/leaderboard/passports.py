@@ -7,7 +7,7 @@ from typing import NamedTuple
 from msgspec.structs import replace
 
 from carrel.evaluation.judges import agreement, health, passport
-from carrel.evaluation.judges.agreement import PairAgreement
+from carrel.evaluation.judges.agreement import JudgeAgreement
 from carrel.evaluation.judges.health import JudgeHealth
 from carrel.evaluation.judges.passport import Passport
 from carrel.kit.processes.pool import WorkerPool
@@ -23,7 +23,7 @@ class Drawn(NamedTuple):
 
     passport: Passport
     health: JudgeHealth | None
-    agreement: tuple[PairAgreement, ...]
+    agreement: tuple[JudgeAgreement, ...]
 
 
 class InRuns(NamedTuple):

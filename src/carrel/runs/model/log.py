@@ -47,7 +47,7 @@ broke. `task-decided`: by a rule, without a call. `task-reused`: with the result
 nobody knows whether the provider did the work. `answers-delayed`: sending them failed, and Carrel tries again."""
 
 
-class Entry(msgspec.Struct, frozen=True):
+class LogEntry(msgspec.Struct, frozen=True):
     """One row of the log. `state` and `code` are the run's or the task's, as the event says.
 
     `kind` is the kind of the task that `task_key` names; both are null where the event concerns the whole run.
@@ -68,7 +68,9 @@ class Entry(msgspec.Struct, frozen=True):
     output_tokens: int | None
 
 
-_entries = Select(Entry, kind="(SELECT kind FROM tasks WHERE tasks.run = run_log.run AND tasks.key = run_log.task_key)")
+_entries = Select(
+    LogEntry, kind="(SELECT kind FROM tasks WHERE tasks.run = run_log.run AND tasks.key = run_log.task_key)"
+)
 
 
 def write(
@@ -95,7 +97,9 @@ def write(
     )
 
 
-def page(conn: Connection, run_id: RunId, which: Paging, *, level: Level | None, task_key: str | None) -> Page[Entry]:
+def page(
+    conn: Connection, run_id: RunId, which: Paging, *, level: Level | None, task_key: str | None
+) -> Page[LogEntry]:
     """The rows of one run, newest first. With a filter it is unbounded: to be scanned.
 
     Raises:
@@ -118,7 +122,7 @@ def count(conn: Connection, run_id: RunId, *, level: Level | None, task_key: str
 
 def after(
     conn: Connection, run: int, seq: int, limit: int, *, level: Level | None = None, task_key: str | None = None
-) -> list[Entry]:
+) -> list[LogEntry]:
     """The next rows after `seq`, oldest first. With a filter it is unbounded: to be scanned."""
     where, params = _where(run, level, task_key)
     return _entries.all(conn, f"FROM run_log WHERE {where} AND seq > ? ORDER BY seq LIMIT ?", *params, seq, limit)

@@ -22,7 +22,7 @@ from carrel.http.requests.envelope import give_lease_back
 from carrel.kit.clock import Clock
 from carrel.kit.sqlite.database import Connection
 from carrel.runs.model import log, run_transitions
-from carrel.runs.model.log import Entry, Level
+from carrel.runs.model.log import Level, LogEntry
 from carrel.runs.model.schemas import RunSummary
 from carrel.runs.model.setup import RunId
 from carrel.runs.model.states import ENDED
@@ -221,7 +221,7 @@ def _look(conn: Connection, run_id: RunId, seq: int, only: Only) -> _Seen:
     return _Seen(b"".join(map(_event, entries)), reached, is_full, store.summary(conn, run_id))
 
 
-def _event(entry: Entry) -> bytes:
+def _event(entry: LogEntry) -> bytes:
     return b"id: %d\nevent: %s\ndata: %s\n\n" % (entry.seq, entry.event.encode(), _json(entry))
 
 

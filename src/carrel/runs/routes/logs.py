@@ -13,7 +13,7 @@ from carrel.http.requests.describe import produces, raises
 from carrel.http.requests.routing import Header, Query, Router, get, post
 from carrel.kit.sqlite.paging import Page, Paging
 from carrel.runs.model import log, run_transitions
-from carrel.runs.model.log import Entry, Level
+from carrel.runs.model.log import Level, LogEntry
 from carrel.runs.model.schemas import LogCount, SharedLogOut
 from carrel.runs.model.setup import RunId
 from carrel.runs.progress import sharing
@@ -32,7 +32,7 @@ async def read_logs(
     paging: Paging,
     level: _Level = None,
     task_key: _TaskKey = None,
-) -> Page[Entry]:
+) -> Page[LogEntry]:
     """The events of a run, newest first, in numbers and codes."""
     return await workspace.scan(log.page, run_id, paging, level=level, task_key=task_key)
 
