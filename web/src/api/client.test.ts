@@ -192,6 +192,18 @@ test("a request that is under way when another user signs in is cut off", async 
   expect(await asked).toBe(true);
 });
 
+test("a look at a session that works leaves no answer unread, which would keep its connection", async () => {
+  const mine = token("ada", soon());
+  const answers: Response[] = [];
+  handle = (url) => {
+    answers.push(Response.json(url === HOST.tokenUrl ? { session_token: mine } : ME));
+    return answers.at(-1) ?? Response.error();
+  };
+  const api = new Api({ ...HOST, sessionToken: mine });
+  await api.look();
+  expect(answers.map(({ bodyUsed }) => bodyUsed)).toEqual([true, true]);
+});
+
 test("who comes back to the page finds out that the session has ended elsewhere", async () => {
   const mine = token("ada", soon());
   let isFirst = true;

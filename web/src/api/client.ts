@@ -143,7 +143,10 @@ export class Api implements SignIn {
     const { gone, token } = this.session;
     const request = new Request(`${this.transport.base}/api/users/me`, { signal: gone });
     const answer = await this.transport.deliver(request, token);
-    return answer.status === 401 ? (await errorOf(answer)).code : undefined;
+    if (answer.status === 401) return (await errorOf(answer)).code;
+    // A body that nobody reads keeps its connection.
+    await answer.text();
+    return undefined;
   }
 }
 
