@@ -11,6 +11,7 @@ from carrel.receipts import commitments
 from carrel.receipts.commitments import DisclosedText
 from carrel.receipts.keys import ReceiptKey, ReceiptKeys
 from carrel.receipts.making import signed
+from carrel.receipts.receipt import Versions
 from tests.receipts.receipts import SECRET, SIGNER, evidence, receipt
 
 
@@ -67,3 +68,15 @@ def test_disclosed_texts_are_checked_and_named(file: Path, tmp_path: Path) -> No
     assert (outcome["good"], outcome["disclosed"]) == (True, ["d1"])
     text.write_bytes(msgspec.json.encode(msgspec.structs.replace(told, text="no")))
     assert verified(file, "--text", text).exit_code == 1
+
+
+def test_no_word_of_a_strangers_receipt_commands_the_terminal_or_passes_for_a_line_of_ours(file: Path) -> None:
+    ours = f"\n{file} is good: its ranking follows"
+    hostile = msgspec.structs.replace(
+        receipt(evidence(documents=12, votes=2), digest="0" * 64), versions=Versions(f"\x1b[2J\x1b]0;{ours}", "0" * 64)
+    )
+    file.write_bytes(signed(msgspec.structs.replace(hostile, human=None), SIGNER))
+    result = verified(file)
+    assert (result.exit_code, result.stdout) == (1, "")
+    assert "\x1b" not in result.stderr
+    assert result.stderr.count("\n") == 1

@@ -22,6 +22,7 @@ from rich.text import Text
 
 from carrel.cli.demonstration.at_rest import look, telling_sentences
 from carrel.cli.demonstration.own_service import OwnService, ServiceFailed, own_service
+from carrel.cli.interface import terminal
 from carrel.cli.interface.ranking_table import ranking_table, verdict_panel
 from carrel.cli.interface.terminal import dollars, printable
 from carrel.cli.interface.watching import follow, snapshots
@@ -69,7 +70,7 @@ def command(docs: str | None, out: Path) -> None:
 
     The exit code is 0 only if every step succeeded. The service, its secrets and its databases are deleted afterwards.
     """
-    console = Console(highlight=False)
+    console = terminal.console()
     # Without a handler, SIGTERM would end this process and leave the service running.
     before = signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
     try:
@@ -84,9 +85,8 @@ def command(docs: str | None, out: Path) -> None:
 def _demonstrate(console: Console, documents: list[Document], out: Path) -> None:
     began = time.monotonic()
     console.print()
-    console.print(
-        "[bold]Carrel[/]  [dim]which candidate does the job best, in a workspace that only its user can open[/]"
-    )
+    task = "which candidate does the job best, in a workspace that only its user can open"
+    console.print(Text.assemble(("Carrel", "bold"), "  ", (task, "dim")))
     console.print()
     with own_service() as service:
         host = service.start()
@@ -107,7 +107,8 @@ def _demonstrate(console: Console, documents: list[Document], out: Path) -> None
         step(console, "stopped", "by SIGTERM, with exit code 0")
         _look_at_the_disk(console, service, documents, password)
     console.print()
-    console.print(f"[dim]{time.monotonic() - began:.0f} seconds in all. Open {out / 'report.html'} in a browser.[/]")
+    ended = f"{time.monotonic() - began:.0f} seconds in all. Open {out / 'report.html'} in a browser."
+    console.print(ended, style="dim")
 
 
 @contextmanager
@@ -166,7 +167,7 @@ def _show(console: Console, ranking: Ranking) -> None:
     console.print()
     console.print(ranking_table(ranking.ranking, grey=ranking.verdict.grey))
     console.print()
-    console.print("[dim]The built-in models choose and count sentences. They are not language models.[/]")
+    console.print("The built-in models choose and count sentences. They are not language models.", style="dim")
     console.print()
 
 

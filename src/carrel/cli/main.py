@@ -6,6 +6,7 @@ from typing import Final
 import rich_click as click
 
 from carrel import __version__
+from carrel.cli.interface.printing import plain
 from carrel.cli.interface.refusal import is_of_service, without_service
 
 _OPERATORS: Final = (
@@ -32,8 +33,22 @@ COMMANDS: Final = {
 """Every command, and the package whose module of the same name holds it as `command`."""
 
 
+class _Formatter(click.RichHelpFormatter):
+    """Writes help, and errors of usage: these repeat what stands on the command line, as names of files."""
+
+    def write_error(self, e: click.ClickException) -> None:
+        """Write an error."""
+        super().write_error(click.UsageError(plain(e.format_message()), getattr(e, "ctx", None)))
+
+
+class _Context(click.RichContext):
+    formatter_class = _Formatter
+
+
 class Lazy(click.RichGroup):
     """Finds its commands in `COMMANDS`."""
+
+    context_class = _Context
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Every name, in the order of `COMMANDS`."""

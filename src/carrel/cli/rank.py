@@ -23,7 +23,6 @@ from carrel_sdk.models import (
     RunSummary,
     Scoring,
 )
-from rich.console import Console
 
 from carrel.cli.demonstration.own_service import ServiceFailed, own_service
 from carrel.cli.interface import terminal, tokens
@@ -246,7 +245,7 @@ def _rank(
     run = workspace.runs.create(configuration=configuration, name=f"Ranking of {table.name}")
     workspace.runs.start(run.id)
     # Programs read stdout.
-    ended = follow(snapshots(workspace, run.id), Console(stderr=True) if cli.as_json else cli.console)
+    ended = follow(snapshots(workspace, run.id), terminal.console(stderr=True) if cli.as_json else cli.console)
     if ended.has_result:
         _show(cli, run.id)
     return ended

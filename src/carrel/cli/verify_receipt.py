@@ -5,10 +5,10 @@ from typing import Final
 
 import msgspec
 import rich_click as click
-from rich.console import Console
 
 from carrel.cli.interface import terminal
 from carrel.cli.interface.data_folder import json_option
+from carrel.cli.interface.printing import one_line, say
 from carrel.cli.interface.refusal import refuse
 from carrel.receipts import verifying
 from carrel.receipts.grounds import HUMAN
@@ -51,18 +51,17 @@ def command(file: Path, key: str | None, texts: tuple[Path, ...], as_json: bool)
     if as_json:
         terminal.print_json(_Outcome(str(file), True, tuple(disclosed), found))
         return
-    console = terminal.wide_console()
-    _print(console, f"{file} is good: {_summary(found)}\n")
-    _print(console, f"signed by {found.key}" + ("" if trusted else ", which nobody has vouched for: see --key") + "\n")
+    say(one_line(f"{file} is good: {_summary(found)}"))
+    say(one_line(f"signed by {found.key}" + ("" if trusted else ", which nobody has vouched for: see --key")))
     if not found.same_as_at_end:
-        _print(console, "The round ended with another ranking, under the rules of an earlier version.\n")
+        say("The round ended with another ranking, under the rules of an earlier version.")
     for ground in found.grounds:
-        _print(console, f"\n“{ground.words}”\n  follows from\n")
+        say(f"\n“{one_line(ground.words)}”\n  follows from")
         for name in ground.follow_from:
             for line in _figures(name, found.human if name == HUMAN else getattr(found.ranking, name)):
-                _print(console, f"    {line}\n")
+                say("    " + one_line(line))
     for name in disclosed:
-        _print(console, f"\nThe text {name} is the one that was judged.\n")
+        say(f"\nThe text {one_line(name)} is the one that was judged.")
 
 
 def _summary(found: Verified) -> str:
@@ -98,7 +97,7 @@ def _trusted(key: str) -> frozenset[str]:
         refuse("--key: it is neither a public key of 64 hex digits nor a file that can be read")
     try:
         return frozenset(one.key for one in msgspec.json.decode(content, type=ReceiptKeys).items)
-    except (msgspec.DecodeError, UnicodeDecodeError):
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         return frozenset({content.decode("ascii", "replace").strip().lower()})
 
 
@@ -107,8 +106,3 @@ def _read(path: Path, *, as_json: bool) -> bytes:
         return path.read_bytes()
     except OSError as error:
         terminal.end(terminal.EXIT_FAILED, f"{path}: {error.strerror or 'cannot be read'}", as_json=as_json)
-
-
-def _print(console: Console, line: str) -> None:
-    # Soft, so that lines in a file are not broken; names in a receipt may be anybody's.
-    console.print(terminal.printable(line), soft_wrap=True, end="")

@@ -9,7 +9,6 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import rich_click as click
-from rich.console import Console
 from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn, TransferSpeedColumn
 
 from carrel import config
@@ -18,6 +17,7 @@ from carrel.backup.cluster_backup import ClusterManifest
 from carrel.backup.members import OnProgress
 from carrel.backup.refusals import BackupRefused
 from carrel.cli.interface import terminal
+from carrel.cli.interface.printing import say
 from carrel.cli.interface.refusal import refuse
 from carrel.config import ConfigError, Settings
 from carrel.errors import CarrelError
@@ -62,7 +62,7 @@ def progress(words: str, total: int, *, as_json: bool) -> Iterator[OnProgress]:
         DownloadColumn(),
         TransferSpeedColumn(),
         TimeRemainingColumn(),
-        console=Console(stderr=True, highlight=False),
+        console=terminal.console(stderr=True),
         transient=True,
         disable=as_json or not sys.stderr.isatty(),
     )
@@ -81,4 +81,4 @@ def print_summary(
         )
         return
     held = f"{manifest.databases:,} databases, {manifest.bytes / 1_048_576:,.1f} MB"
-    click.echo(words(f"{held}, of {manifest.made_at}"))
+    say(words(f"{held}, of {manifest.made_at}"))

@@ -3,6 +3,8 @@
 import sys
 from typing import NoReturn
 
+from carrel.cli.interface.printing import one_line, say
+
 EXIT_REFUSED = 2
 EXIT_TRY_AGAIN = 75
 """What keeps the service from starting may pass by itself (`EX_TEMPFAIL` of sysexits.h)."""
@@ -11,7 +13,7 @@ _OURS = ("carrel", "carrel_sdk")
 
 def refuse(reason: str, code: int = EXIT_REFUSED) -> NoReturn:
     """End the program with `reason`, which holds no secret."""
-    print(f"carrel: {reason}", file=sys.stderr)
+    say(one_line(f"carrel: {reason}"), stderr=True)
     sys.exit(code)
 
 

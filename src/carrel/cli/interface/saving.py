@@ -1,5 +1,6 @@
 """Writes files: completely or not at all, readable by their owner only, and over another file only when asked."""
 
+import io
 import os
 import sys
 from collections.abc import Callable, Iterator
@@ -9,7 +10,7 @@ from typing import BinaryIO, NoReturn, TypeVar
 
 import rich_click as click
 
-from carrel.cli.interface import terminal
+from carrel.cli.interface import printing, terminal
 from carrel.cli.interface.terminal import Output, printable
 
 F = TypeVar("F", bound=Callable[..., object])
@@ -41,6 +42,11 @@ def saving(cli: Output, path: Path, *, force: bool) -> Iterator[BinaryIO]:
 
     Only its owner can read it, because its content is no longer encrypted. If it cannot be written, the program ends.
     """
+    if str(path) == _STDOUT and printing.is_to_terminal():
+        shown = io.BytesIO()
+        yield shown
+        printing.say(shown.getvalue().decode("utf-8", "replace"), end="")
+        return
     if str(path) == _STDOUT:
         yield sys.stdout.buffer
         sys.stdout.buffer.flush()

@@ -13,7 +13,7 @@ import os
 import sys
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import Concatenate, NoReturn, ParamSpec
+from typing import Any, Concatenate, NoReturn, ParamSpec
 
 import msgspec
 import rich_click as click
@@ -30,12 +30,14 @@ from carrel_sdk import (
     Workspace,
 )
 from carrel_sdk.models import LastConnectionTest, LastTest, PassRate
-from rich.console import Console
+from rich.console import Console, ConsoleOptions, RenderableType
 from rich.padding import Padding
+from rich.segment import Segment
 from rich.table import Table
 from rich.text import Text
 
 from carrel.cli.interface import tokens
+from carrel.cli.interface.printing import one_line, plain, say, say_json
 
 P = ParamSpec("P")
 
@@ -147,10 +149,31 @@ def user_command(fn: Callable[Concatenate[UserCommand, P], None]) -> Callable[P,
     return command
 
 
+class _PlainConsole(Console):
+    """Prints no character of a text that a terminal would obey, and no link. Words are no markup."""
+
+    def __init__(self, **more: Any) -> None:
+        super().__init__(highlight=False, markup=False, emoji=False, **more)
+
+    def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterable[Segment]:
+        """The segments of anything that is printed; those that move the cursor are the console's own."""
+        for segment in super().render(renderable, options):
+            if segment.control:
+                yield segment
+            else:
+                style = segment.style and segment.style.update_link(None)
+                yield Segment(plain(segment.text), style)
+
+
+def console(*, stderr: bool = False, width: int | None = None) -> Console:
+    """Stdout or stderr, for words in colours, tables and bars."""
+    return _PlainConsole(stderr=stderr, width=width)
+
+
 def wide_console() -> Console:
     """Stdout, in a terminal's own width; a file or pipe is wide enough for a row."""
-    console = Console(highlight=False)
-    return console if console.is_terminal else Console(highlight=False, width=_PIPE_COLUMNS)
+    found = console()
+    return found if found.is_terminal else console(width=_PIPE_COLUMNS)
 
 
 def open_workspace(url: str | None) -> Workspace:
@@ -181,10 +204,10 @@ def fail(error: CarrelError, *, as_json: bool) -> NoReturn:
     if as_json:
         faults = [fault._asdict() for fault in error.errors]
         shown = {"status": error.status, "code": error.code, "detail": error.detail, "errors": faults}
-        sys.stderr.buffer.write(msgspec.json.encode({"error": {**shown, "request_id": error.request_id}}) + b"\n")
+        say_json(msgspec.json.encode({"error": {**shown, "request_id": error.request_id}}), stderr=True)
         sys.exit(code)
     lines = [f"carrel: {error.detail} ({error.code})", *(f"  {fault.path}: {fault.message}" for fault in error.errors)]
-    print(printable("\n".join(lines)), file=sys.stderr)
+    say("\n".join(map(one_line, lines)), stderr=True)
     sys.exit(code)
 
 
@@ -196,9 +219,9 @@ def exit_code_of(error: CarrelError) -> int:
 def end(code: int, words: str, *, as_json: bool) -> NoReturn:
     """End the program with one line on stderr."""
     if as_json:
-        sys.stderr.buffer.write(msgspec.json.encode({"error": {"detail": words}}) + b"\n")
+        say_json(msgspec.json.encode({"error": {"detail": words}}), stderr=True)
     else:
-        print(f"carrel: {words}", file=sys.stderr)
+        say(one_line(f"carrel: {words}"), stderr=True)
     sys.exit(code)
 
 
@@ -232,10 +255,9 @@ def rate(found: PassRate | None) -> str:
 
 def print_json(value: object) -> None:
     """One line of JSON on stdout."""
-    sys.stdout.write(msgspec.json.encode(value).decode() + "\n")
-    sys.stdout.flush()
+    say_json(msgspec.json.encode(value))
 
 
 def printable(text: str) -> Text:
-    """The text without control characters, which a terminal would obey: anybody may have written it."""
-    return Text("".join(character if character in "\n\t" or character.isprintable() else "�" for character in text))
+    """The text as it is printed, so that a table knows how wide it is."""
+    return Text(plain(text))

@@ -95,7 +95,7 @@ def pause_advice(run: RunSummary) -> str:
 def _with_bar(runs: Iterator[RunSummary], console: Console) -> RunSummary:
     bar = Progress(
         SpinnerColumn(finished_text="[green]✓[/]"),
-        TextColumn("{task.description}", table_column=None),
+        TextColumn("{task.description}", markup=False),
         BarColumn(bar_width=36),
         TextColumn("{task.completed:,.0f}/{task.total:,.0f}"),
         TextColumn("{task.percentage:>3.0f} %"),
@@ -121,7 +121,7 @@ def _with_lines(runs: Iterator[RunSummary], console: Console) -> RunSummary:
         if mark not in shown:
             shown.add(mark)
             done, total = run.progress.done, run.progress.total
-            console.print(f"{mark[0]}: {done:,} of {total:,} tasks, {run.progress.percent} %", highlight=False)
+            console.print(f"{mark[0]}: {done:,} of {total:,} tasks, {run.progress.percent} %")
 
     return _last(runs, line)
 

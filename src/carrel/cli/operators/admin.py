@@ -2,7 +2,6 @@
 
 import functools
 import os
-import sys
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -18,6 +17,7 @@ from carrel_sdk.admin import Admin
 
 from carrel.cli.interface import terminal
 from carrel.cli.interface.data_folder import env_file_option, json_option, settings_of
+from carrel.cli.interface.printing import say
 from carrel.cli.interface.saving import saving
 from carrel.cli.interface.secret_input import read_secret
 from carrel.cli.interface.terminal import DEFAULT_URL, Output
@@ -250,7 +250,7 @@ def safe_to_restart(cli: AdminCommand, admins: Admins) -> None:
 @admin_command
 def metrics(cli: AdminCommand) -> None:
     """Print the service's metrics in Prometheus's text format."""
-    sys.stdout.write(cli.admin.metrics())
+    say(cli.admin.metrics(), end="")
 
 
 @command.command("backup")

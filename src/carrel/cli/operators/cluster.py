@@ -15,6 +15,7 @@ import msgspec
 from carrel.cli.interface import terminal
 from carrel.cli.interface.data_folder import env_file_option, json_option
 from carrel.cli.interface.etcd import run, settings_with_etcd
+from carrel.cli.interface.printing import say
 from carrel.cli.interface.refusal import refuse
 from carrel.cli.interface.terminal import Output
 from carrel.cli.operators import cluster_adopt, cluster_moves
@@ -120,7 +121,7 @@ def print_configuration(
     text = haproxy.configuration(
         members, listen=listen, map_file=map_file, socket=socket, certificate=certificate, node_ca=node_ca
     )
-    click.echo(text, nl=False)
+    say(text, end="")
 
 
 @command.command("map")
@@ -135,7 +136,7 @@ def keep_map(socket: Path | None, map_file: Path, once: bool, env_file: Path | N
     """
 
     async def work(found: Registry) -> None:
-        agent = MapAgent(found, map_file, socket, lambda words: click.echo(words, err=True))
+        agent = MapAgent(found, map_file, socket, lambda words: say(words, stderr=True))
         if once:
             await agent.once()
         else:

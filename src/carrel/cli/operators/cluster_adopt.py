@@ -12,6 +12,7 @@ from carrel.backup import archive
 from carrel.cli.interface import terminal
 from carrel.cli.interface.data_folder import data_dir_option, env_file_option, one_line
 from carrel.cli.interface.etcd import run, settings_with_etcd
+from carrel.cli.interface.printing import say
 from carrel.cli.interface.refusal import refuse
 from carrel.cluster import adoption
 from carrel.cluster.adoption import Adoption, SlotsChanged
@@ -57,9 +58,9 @@ def adopt(node: str, yes: bool, data_dir: str | None, env_file: Path | None) -> 
             terminal.end(terminal.EXIT_CONFLICT, f"{node} runs, or another process uses {data}", as_json=False)
         except SlotsChanged:
             terminal.end(terminal.EXIT_CONFLICT, "the map changed meanwhile; give the command again", as_json=False)
-    click.echo(f"{data} holds users of {len(planned.held):,} of the {planned.own:,} slots of {node}")
+    say(f"{data} holds users of {len(planned.held):,} of the {planned.own:,} slots of {node}")
     if planned.half:
-        click.echo(f"{len(planned.half):,} slots were about to arrive and are left out; their users are refused")
+        say(f"{len(planned.half):,} slots were about to arrive and are left out; their users are refused")
     if not yes:
         refuse("what the lost disk had beyond this cannot come back afterwards: say --yes")
-    click.echo(f"{node} may start")
+    say(f"{node} may start")

@@ -17,6 +17,7 @@ from carrel.accounts.slots import SLOTS
 from carrel.cli.interface import terminal
 from carrel.cli.interface.data_folder import env_file_option
 from carrel.cli.interface.etcd import fail, run, settings_with_etcd
+from carrel.cli.interface.printing import say
 from carrel.cli.interface.refusal import refuse
 from carrel.cluster import moves, planning
 from carrel.cluster.etcd import EtcdUnreachable
@@ -105,9 +106,9 @@ def abort(slots: tuple[str, ...], env_file: Path | None) -> None:
             if aborted is not None:
                 changes[slot] = (entry, aborted)
         done = await found.replace(changes)
-        click.echo(f"{len(done):,} moves aborted")
+        say(f"{len(done):,} moves aborted")
         if len(done) < len(changes):
-            click.echo(f"{len(changes) - len(done):,} were done meanwhile")
+            say(f"{len(changes) - len(done):,} were done meanwhile")
 
     _do(env_file, work)
 
@@ -116,7 +117,7 @@ def _do(env_file: Path | None, work: Callable[[Registry], Awaitable[None]]) -> N
     try:
         run(settings_with_etcd(env_file), work, as_json=False)
     except KeyboardInterrupt:
-        click.echo("the moves go on; carrel cluster status counts them, carrel cluster abort ends them", err=True)
+        say("the moves go on; carrel cluster status counts them, carrel cluster abort ends them", stderr=True)
 
 
 def _slots_of(text: str) -> range:
@@ -162,7 +163,7 @@ def _conflict(words: str) -> NoReturn:
 async def _follow(found: Registry, slots: Collection[int], *, wait: bool) -> None:
     """Tell how far the moves are, until none is under way."""
     if not slots:
-        click.echo("nothing to move")
+        say("nothing to move")
         return
     told = ""
     while True:
@@ -175,7 +176,7 @@ async def _follow(found: Registry, slots: Collection[int], *, wait: bool) -> Non
             continue
         words = _words(len(slots), moving, progress)
         if words != told:
-            click.echo(words)
+            say(words)
             told = words
         if not moving or not wait:
             return

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import rich_click as click
 
+from carrel.cli.interface.printing import say
 from carrel.cli.interface.refusal import refuse
 
 _COMMON = """\
@@ -44,4 +45,4 @@ def command(path: Path, data_dir: str, personal: bool) -> None:
         refuse(f"{path} cannot be written")
     with os.fdopen(descriptor, "w", encoding="utf-8") as file:
         file.write(text)
-    click.echo(f"{path} holds fresh secrets; `carrel serve` reads it.")
+    say(f"{path} holds fresh secrets; `carrel serve` reads it.")

@@ -1,8 +1,8 @@
 """`carrel openapi`: print the description that is committed as `openapi.json` and served at `/api/openapi.json`."""
 
-import sys
-
 import rich_click as click
+
+from carrel.cli.interface.printing import say
 
 
 @click.command("openapi")
@@ -14,4 +14,4 @@ def command() -> None:
 
     # No database is opened and nothing is served, so no real secret is needed.
     settings = Settings(plugin_secret=(Secret(b""),), service_key=Secret(b""))
-    sys.stdout.write(openapi.text(create_app(settings).app, settings))
+    say(openapi.text(create_app(settings).app, settings), end="")

@@ -10,12 +10,12 @@ from typing import Final
 
 import rich_click as click
 from dotenv.main import dotenv_values
-from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
 from carrel.accounts.rotation import Rotation, UsersUnknown
 from carrel.cli.interface import terminal
 from carrel.cli.interface.data_folder import data_dir_option, env_file_option, json_option, one_line, settings_of
+from carrel.cli.interface.printing import say
 from carrel.cli.interface.refusal import refuse
 from carrel.kit.clock import SystemClock
 from carrel.kit.ids import uuid7_factory
@@ -75,11 +75,9 @@ def command(users: Path | None, data_dir: str | None, env_file: Path | None, as_
     if as_json:
         terminal.print_json({"users": count})
         return
-    click.echo(
-        f"The accounts of {count:,} users have the new service key. Keep a copy of it; old backups need the old one."
-    )
+    say(f"The accounts of {count:,} users have the new service key. Keep a copy of it; old backups need the old one.")
     if not is_removed:
-        click.echo(f"Remove {_OLD} from the configuration now.")
+        say(f"Remove {_OLD} from the configuration now.")
 
 
 def _prepare(path: Path, key: bytes) -> bytes | None:
@@ -124,7 +122,7 @@ def _change(path: Path, change: Callable[[str], str]) -> bool:
 
 @contextmanager
 def _progress(*, as_json: bool) -> Iterator[Callable[[int, int], None]]:
-    console = Console(stderr=True, highlight=False)
+    console = terminal.console(stderr=True)
     bar = Progress(
         TextColumn("{task.description}"),
         BarColumn(bar_width=24),

@@ -8,7 +8,8 @@ import rich_click as click
 from carrel_sdk import CarrelApiError
 from carrel_sdk.models import Content, ContentType
 
-from carrel.cli.interface import terminal
+from carrel.cli.interface import printing, terminal
+from carrel.cli.interface.printing import say
 from carrel.cli.interface.reading import read_bytes, read_text, variables
 from carrel.cli.interface.terminal import UserCommand, user_command
 
@@ -36,7 +37,7 @@ def add(cli: UserCommand, files: tuple[Path, ...], kind: str, name: str | None, 
             made = _added(cli, file, kind, name, tags)
         except CarrelApiError:
             if len(files) > 1:
-                print(terminal.printable(f"carrel: at {file}; the ones before it were added"), file=sys.stderr)
+                say(f"carrel: at {file}; the ones before it were added", stderr=True)
             raise
         cli.show(made, f"{made.id}  {made.name}")
 
@@ -68,10 +69,9 @@ def show(cli: UserCommand, content_id: str, version: int | None) -> None:
     """Print the body of one content; with `--json`, everything about it."""
     contents = cli.workspace.contents
     content = contents.get(content_id) if version is None else contents.version(content_id, version)
-    if cli.as_json or sys.stdout.isatty():
+    if cli.as_json or printing.is_to_terminal():
         cli.show(content, content.body)
     else:
-        # A pipe or file gets exactly the bytes that were put in.
         sys.stdout.write(content.body)
 
 
@@ -112,7 +112,7 @@ def resolve(cli: UserCommand, content_id: str, given: tuple[str, ...]) -> None:
     resolved = cli.workspace.contents.resolve(content_id, variables(cli, given))
     cli.show(resolved, resolved.body)
     if resolved.unresolved and not cli.as_json:
-        print(f"carrel: open placeholders: {', '.join(resolved.unresolved)}", file=sys.stderr)
+        say(f"carrel: open placeholders: {', '.join(resolved.unresolved)}", stderr=True)
 
 
 @command.command("counts")

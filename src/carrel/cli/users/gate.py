@@ -6,7 +6,6 @@ from typing import NoReturn
 
 import rich_click as click
 from carrel_sdk.models import Estimate, Preset, RunSummary
-from rich.console import Console
 
 from carrel.cli.interface import gate_summary, terminal
 from carrel.cli.interface.gate_summary import Summary
@@ -137,7 +136,7 @@ def _ended(cli: UserCommand, run_id: str) -> RunSummary:
     if run.halted:
         return run
     try:
-        return follow(snapshots(cli.workspace, run_id), Console(stderr=True) if cli.as_json else cli.console)
+        return follow(snapshots(cli.workspace, run_id), terminal.console(stderr=True) if cli.as_json else cli.console)
     except KeyboardInterrupt:
         words = (
             f"the run continues; `carrel gate --run {run_id}` waits for it again, `carrel run cancel {run_id}` ends it"
@@ -153,7 +152,7 @@ def _end_without_result(cli: UserCommand, run: RunSummary) -> NoReturn:
 
 def _write(cli: UserCommand, found: Summary, markdown: Path | None, junit: Path | None, *, force: bool) -> None:
     # With `--json`, stdout has the result alone.
-    quiet = Output(False, Console(stderr=True)) if cli.as_json else cli
+    quiet = Output(False, terminal.console(stderr=True)) if cli.as_json else cli
     for path, text in ((markdown, gate_summary.markdown), (junit, gate_summary.junit)):
         if path is not None:
             save(quiet, path, text(found).encode(), force=force)

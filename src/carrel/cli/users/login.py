@@ -5,9 +5,9 @@ import sys
 import rich_click as click
 from carrel_sdk import CarrelError, Workspace
 from carrel_sdk.program_keys import PREFIX
-from rich.console import Console
 
 from carrel.cli.interface import terminal, tokens
+from carrel.cli.interface.printing import say
 from carrel.cli.interface.tokens import Login
 
 
@@ -45,8 +45,7 @@ def command(url: str | None, token_stdin: bool, forget: bool) -> None:
         terminal.end(terminal.EXIT_USAGE, str(error), as_json=False)
     tokens.keep(Login(address, token), tokens.login_file())
     counts = me.counts
-    Console(highlight=False).print(
+    say(
         f"Signed in at {address}: {me.membership} membership, {me.credits} credits, "
-        f"{counts.contents} contents, {counts.presets} presets, {counts.runs} runs.",
-        soft_wrap=True,
+        f"{counts.contents} contents, {counts.presets} presets, {counts.runs} runs."
     )

@@ -5,6 +5,7 @@ from typing import Final, cast
 import rich_click as click
 from carrel_sdk.models import Scope
 
+from carrel.cli.interface.printing import say
 from carrel.cli.interface.terminal import UserCommand, user_command
 
 _SCOPES: Final = ("read", "run", "write")
@@ -35,8 +36,8 @@ def create(cli: UserCommand, name: str, scopes: tuple[str, ...], days: int) -> N
     """Make a key. It is printed on a line of its own, and nobody can show it again."""
     made = cli.workspace.program_keys.create(name, *cast(tuple[Scope, ...], scopes), days=days)
     if not cli.as_json:
-        click.echo(f"{made.id}  {', '.join(made.scopes)}, until {made.expires_at[:10]}. Shown this once:", err=True)
-        click.echo(made.program_key)
+        say(f"{made.id}  {', '.join(made.scopes)}, until {made.expires_at[:10]}. Shown this once:", stderr=True)
+        say(made.program_key)
         return
     cli.show(made, "")
 
@@ -59,7 +60,7 @@ def list_keys(cli: UserCommand) -> None:
         },
     )
     if not found.allowed and not cli.as_json:
-        click.echo("The operator of this service allows no program keys.", err=True)
+        say("The operator of this service allows no program keys.", stderr=True)
 
 
 @command.command("revoke")

@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import BinaryIO, cast
 
 import rich_click as click
-from rich.console import Console
 from rich.progress import BarColumn, DownloadColumn, Progress, SpinnerColumn, TaskID, TextColumn, TransferSpeedColumn
 
 from carrel.cli.interface import terminal
+from carrel.cli.interface.printing import say
 from carrel.cli.interface.saving import out_options, saving
 from carrel.cli.interface.terminal import UserCommand, user_command
 
@@ -51,7 +51,7 @@ def sessions(cli: UserCommand) -> None:
         },
     )
     if not found.complete and not cli.as_json:
-        click.echo("The service started less than an hour ago, or you have very many: there may be others.", err=True)
+        say("The service started less than an hour ago, or you have very many: there may be others.", stderr=True)
 
 
 @command.command("end-session")
@@ -137,7 +137,7 @@ class _Count:
 @contextmanager
 def _progress(cli: UserCommand, words: str, total: int | None) -> Iterator[_Count]:
     """A progress bar on stderr, because stdout may be the zip. None with `--json`, and none without a terminal."""
-    console = Console(stderr=True, highlight=False)
+    console = terminal.console(stderr=True)
     bar = Progress(
         SpinnerColumn(),
         TextColumn("{task.description}"),
