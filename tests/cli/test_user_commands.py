@@ -215,6 +215,11 @@ def test_a_preset_is_made_from_options_and_again_from_what_show_prints(signed_in
     assert (replaced["id"], replaced["name"], replaced["version"]) == (again["id"], "Which now?", 2)
     file.write_text("name: 3\nunknown: true\n")
     assert signed_in("preset", "replace", str(again["id"]), str(file)).exit_code == 1
+    doubled = "".join(f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 9)}]\n" for n in range(1, 12))
+    for hostile in ("a0: &a0 x\n" + doubled, "a: &a [*a]\n", "a: " + "[" * 2_000):
+        file.write_text(hostile)
+        refused = signed_in("preset", "replace", str(again["id"]), str(file))
+        assert (refused.exit_code, len(refused.stderr.splitlines())) == (1, 1)
     copy = only(signed_in("preset", "duplicate", str(made["id"]), "--json"))
     assert len(lines(signed_in("preset", "list", "--json"))) == 3
     assert signed_in("preset", "delete", str(copy["id"]), str(again["id"])).exit_code == 0

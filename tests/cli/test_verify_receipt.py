@@ -1,5 +1,6 @@
 """`carrel verify-receipt`, on files alone: no service is there."""
 
+import tracemalloc
 from pathlib import Path
 
 import msgspec
@@ -12,6 +13,7 @@ from carrel.receipts.commitments import DisclosedText
 from carrel.receipts.keys import ReceiptKey, ReceiptKeys
 from carrel.receipts.making import signed
 from carrel.receipts.receipt import Versions
+from carrel.receipts.verifying import MAX_BYTES
 from tests.receipts.receipts import SECRET, SIGNER, evidence, receipt
 
 
@@ -80,3 +82,24 @@ def test_no_word_of_a_strangers_receipt_commands_the_terminal_or_passes_for_a_li
     assert (result.exit_code, result.stdout) == (1, "")
     assert "\x1b" not in result.stderr
     assert result.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b'{"receipt": ' + b"[" * 100_000,
+        b'{"receipt": {"a": [' + b",".join([b"[]"] * 2_000_000) + b"]}}",
+        b" " * (MAX_BYTES + 1),
+    ],
+    ids=["deep", "many", "long"],
+)
+def test_a_file_that_would_take_gigabytes_is_refused_before_it_does(file: Path, body: bytes) -> None:
+    file.write_bytes(body)
+    tracemalloc.start()
+    try:
+        result = verified(file, "--key", file)
+        assert tracemalloc.get_traced_memory()[1] < 2 * MAX_BYTES + 10_000_000
+    finally:
+        tracemalloc.stop()
+    assert result.exit_code in (1, 2)
+    assert len(result.stderr.splitlines()) == 1

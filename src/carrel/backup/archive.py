@@ -227,7 +227,7 @@ def _read(backup: IO[bytes], service_key: bytes, on_progress: OnProgress, take: 
     is_sealed = hmac.compare_digest(last[_MAC], _mac(service_key, last[_MANIFEST]))
     try:
         manifest = msgspec.json.decode(last[_MANIFEST], type=Manifest)
-    except msgspec.DecodeError:
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         raise (UnknownFormat if is_sealed else BackupDamaged) from None
     if is_sealed and (manifest.format, manifest.version) != (FORMAT, VERSION):
         raise UnknownFormat

@@ -139,13 +139,13 @@ def read(folder: Path, key: bytes) -> ClusterManifest:
         sealed = msgspec.json.decode((folder / MANIFEST).read_bytes(), type=_Sealed)
     except FileNotFoundError:
         raise ClusterBackupUnfinished from None
-    except msgspec.DecodeError:
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         raise ClusterBackupDamaged from None
     if not hmac.compare_digest(sealed.seal.encode(), _seal(key, bytes(sealed.manifest)).encode()):
         raise ClusterBackupDamaged
     try:
         manifest = msgspec.json.decode(sealed.manifest, type=ClusterManifest)
-    except msgspec.DecodeError:
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         raise UnknownFormat from None
     if (manifest.format, manifest.version) != (FORMAT, VERSION):
         raise UnknownFormat

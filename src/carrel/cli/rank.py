@@ -32,6 +32,7 @@ from carrel.cli.interface.terminal import UserCommand
 from carrel.cli.interface.watching import follow, snapshots
 from carrel.cli.result_files.answers import Answers, Unreadable
 from carrel.cli.result_files.joining import Part, join
+from carrel.cli.result_files.json_text import MAX_FILE_BYTES
 from carrel.cli.result_files.reading import Source, read_results, read_table
 
 _BUILT_IN: Final = "local:"
@@ -178,9 +179,14 @@ def _rows(file: Path, body: bytes) -> Answers:
 
 def _bytes(file: Path, *, as_json: bool) -> bytes:
     try:
-        return file.read_bytes()
+        with file.open("rb") as opened:
+            body = opened.read(MAX_FILE_BYTES + 1)
     except OSError:
         terminal.end(terminal.EXIT_FAILED, f"{file} cannot be read", as_json=as_json)
+    if len(body) > MAX_FILE_BYTES:
+        words = f"{file} cannot be read: it holds more than {MAX_FILE_BYTES >> 20} MiB"
+        terminal.end(terminal.EXIT_FAILED, words, as_json=as_json)
+    return body
 
 
 def _completed(chosen: _Chosen, answers: Answers) -> _Chosen:

@@ -92,8 +92,8 @@ def _trusted(key: str) -> frozenset[str]:
     if len(key) == _HEX_KEY and not given.exists():
         return frozenset({key.lower()})
     try:
-        content = given.read_bytes()
-    except OSError:
+        content = _bytes(given)
+    except (OSError, Refuted):
         refuse("--key: it is neither a public key of 64 hex digits nor a file that can be read")
     try:
         return frozenset(one.key for one in msgspec.json.decode(content, type=ReceiptKeys).items)
@@ -103,6 +103,21 @@ def _trusted(key: str) -> frozenset[str]:
 
 def _read(path: Path, *, as_json: bool) -> bytes:
     try:
-        return path.read_bytes()
+        return _bytes(path)
     except OSError as error:
         terminal.end(terminal.EXIT_FAILED, f"{path}: {error.strerror or 'cannot be read'}", as_json=as_json)
+    except Refuted as reason:
+        terminal.end(terminal.EXIT_FAILED, f"{path}: {reason}", as_json=as_json)
+
+
+def _bytes(path: Path) -> bytes:
+    """The bytes of a file.
+
+    Raises:
+        OSError, Refuted
+    """
+    with path.open("rb") as file:
+        content = file.read(verifying.MAX_BYTES + 1)
+    if len(content) > verifying.MAX_BYTES:
+        raise Refuted(f"it holds more than {verifying.MAX_BYTES >> 20} MiB")
+    return content

@@ -10,6 +10,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 from carrel.evaluation.judges.human import HumanCheck
 from carrel.evaluation.ranking.ranking import Ranking
 from carrel.evaluation.verdict import Statement
+from carrel.kit import json_elements
 from carrel.receipts import commitments, rules
 from carrel.receipts.commitments import DisclosedText
 from carrel.receipts.grounds import Ground, grounds
@@ -66,6 +67,10 @@ class _Claimed(msgspec.Struct):
 _signed: Final = msgspec.json.Decoder(_Signed)
 _disclosed: Final = msgspec.json.Decoder(DisclosedText)
 
+MAX_BYTES: Final = 64 * 1024 * 1024
+"""Of a file: the receipt of the largest run has eight megabytes."""
+MAX_ELEMENTS: Final = 3_000_000
+
 _OTHER_RULES: Final = (
     "it is signed, but it was made by other rules than those of this program ({theirs} has the rules {digest}),"
     " and by the rules here {what}; verify it with that version"
@@ -118,6 +123,8 @@ def authentic(content: bytes, trusted: Collection[str] | None = None) -> _Signed
     Raises:
         Refuted: it is not so.
     """
+    if json_elements.are_more_than(MAX_ELEMENTS, content):
+        raise Refuted("it has more elements than a receipt can have")
     try:
         opened = _signed.decode(content)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
@@ -146,7 +153,7 @@ def disclosed(texts: dict[str, str], content: bytes) -> str:
     try:
         found = _disclosed.decode(content)
         commitment = commitments.digest(bytes.fromhex(found.salt), found.text)
-    except (msgspec.DecodeError, UnicodeError, ValueError):
+    except (msgspec.DecodeError, UnicodeError, ValueError, RecursionError):
         raise Refuted("it is not a disclosed text: it cannot be read") from None
     if texts.get(found.name) != commitment:
         raise Refuted(f"it is not the text that the receipt calls {found.name!r}")

@@ -4,14 +4,26 @@ A sample is a row, and the model of the log is the only candidate: others come f
 """
 
 import io
-import json
+import struct
 import zipfile
-from typing import Any, Final
+import zlib
+from collections.abc import Iterable, Iterator
+from typing import Any, Final, NamedTuple
 
 from carrel.cli.result_files.answers import Answers, Unreadable, get, shown, text_of
+from carrel.cli.result_files.json_text import decoded
 
 _MOST_BYTES: Final = 1 << 30
+"""Of all files in the zip, which are read one by one."""
+_MOST_SAMPLE_BYTES: Final = 64 * 1024 * 1024
+_MOST_CHARACTERS: Final = 64 * 1024 * 1024
+"""Of all texts together: more than a data set may have."""
+_MOST_FILES: Final = 100_000
+_ENTRY: Final = b"PK\x01\x02"
+"""What begins an entry in the zip's table of contents."""
 _PACKINGS: Final = frozenset({zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED})
+_LETTERS: Final = 26
+_DIGITS: Final = 18
 _ATTACHMENT: Final = "attachment://"
 
 
@@ -20,28 +32,41 @@ def is_log(document: Any) -> bool:
     return isinstance(document, dict) and isinstance(document.get("eval"), dict) and "version" in document
 
 
-def unpack(body: bytes) -> dict[str, Any]:
-    """An .eval file as a JSON log would hold it.
+def read_packed(body: bytes) -> Answers:
+    """The answers in an .eval file.
 
     Raises:
-        Unreadable: it is no such zip.
+        Unreadable: it is no such zip, or naming the field.
     """
+    if body.count(_ENTRY) > _MOST_FILES:
+        raise Unreadable(f"the .eval file holds more than {_MOST_FILES:,} files")
     try:
         with zipfile.ZipFile(io.BytesIO(body)) as file:
-            if sum(entry.file_size for entry in file.infolist()) > _MOST_BYTES:
+            entries = file.infolist()
+            if sum(entry.file_size for entry in entries) > _MOST_BYTES:
                 raise Unreadable("the .eval file holds more than 1 GiB")
-            if any(entry.compress_type not in _PACKINGS for entry in file.infolist()):
+            if any(entry.file_size > _MOST_SAMPLE_BYTES for entry in entries):
+                raise Unreadable(f"a sample in the .eval file holds more than {_MOST_SAMPLE_BYTES >> 20} MiB")
+            if any(entry.compress_type not in _PACKINGS for entry in entries):
                 words = "the .eval file is packed in a way that Carrel cannot read"
                 raise Unreadable(f"{words}; `inspect log convert --to json` unpacks it")
             names = file.namelist()
             start = next((name for name in ("header.json", "_journal/start.json") if name in names), None)
             if start is None:
                 raise Unreadable("the zip has no header.json: it is no .eval file of Inspect")
+            header = decoded(file.read(start))
             samples = [name for name in names if name.startswith("samples/") and name.endswith(".json")]
-            header: dict[str, Any] = json.loads(file.read(start))
-            return header | {"samples": [json.loads(file.read(name)) for name in samples]}
-    except (zipfile.BadZipFile, ValueError, TypeError, RecursionError, RuntimeError, EOFError):
+            return _answers(header, _decoded(file, samples))
+    except (zipfile.BadZipFile, zlib.error, struct.error, ArithmeticError, ValueError, RuntimeError, EOFError) as error:
+        if isinstance(error, RecursionError):
+            raise
         raise Unreadable("the .eval file is damaged") from None
+
+
+def _decoded(file: zipfile.ZipFile, names: Iterable[str]) -> Iterator[Any]:
+    """The samples one by one: the transcript of one may be as long as all answers together."""
+    for name in names:
+        yield decoded(file.read(name))
 
 
 def read(log: dict[str, Any]) -> Answers:
@@ -50,21 +75,33 @@ def read(log: dict[str, Any]) -> Answers:
     Raises:
         Unreadable: naming the field.
     """
+    samples = log.get("samples")
+    return _answers(log, samples if isinstance(samples, list) else ())
+
+
+def _answers(log: Any, samples: Iterable[Any]) -> Answers:
     model = get(log, "eval", "model")
     if not isinstance(model, str) or not model:
         raise Unreadable("eval.model is missing")
-    samples = log.get("samples")
-    if not isinstance(samples, list) or not samples:
-        raise Unreadable("the log has no samples")
     if model in ("sample", "id", "input", "expected"):
         raise Unreadable(f"eval.model is {model}, which is the name of a column")
-    repeated = len({get(sample, "epoch") for sample in samples}) > 1
-    rows: dict[str, dict[str, str | None]] = {}
+    found: list[_Row] = []
+    left = _MOST_CHARACTERS
     for number, sample in enumerate(samples):
-        row = _row(sample, model, f"samples[{number}]", repeated=repeated)
-        if str(row["id"]) in rows:
-            raise Unreadable(f"samples[{number}] has the id {shown(str(row['id']))}, which is there already")
-        rows[str(row["id"])] = row
+        found.append(_row(sample, model, f"samples[{number}]"))
+        left -= sum(len(text or "") for text in found[-1].cells.values())
+        if left < 0:
+            raise Unreadable(f"its texts have more than {_MOST_CHARACTERS:,} characters")
+    if not found:
+        raise Unreadable("the log has no samples")
+    # Epochs ask the same again: their rows count together.
+    repeated = len({row.epoch for row in found}) > 1
+    rows: dict[str, dict[str, str | None]] = {}
+    for number, row in enumerate(found):
+        row_id = f"{row.sample}#{row.epoch}" if repeated else row.sample
+        if row_id in rows:
+            raise Unreadable(f"samples[{number}] has the id {shown(row_id)}, which is there already")
+        rows[row_id] = {"id": row_id, "sample": row.sample, **row.cells}
     expected = "expected" if any(row["expected"] for row in rows.values()) else None
     return Answers(
         # The zip lists samples in the order in which they ended.
@@ -73,12 +110,19 @@ def read(log: dict[str, Any]) -> Answers:
         inputs=("input",),
         candidates=(model,),
         expected=expected,
-        # Epochs ask the same again: their rows count together.
         group="sample" if repeated else None,
     )
 
 
-def _row(sample: Any, model: str, at: str, *, repeated: bool) -> dict[str, str | None]:
+class _Row(NamedTuple):
+    """A sample: its id, its epoch, and its texts by column."""
+
+    sample: str
+    epoch: str
+    cells: dict[str, str | None]
+
+
+def _row(sample: Any, model: str, at: str) -> _Row:
     sample_id = get(sample, "id")
     if not isinstance(sample_id, str | int):
         raise Unreadable(f"{at}.id is missing")
@@ -87,18 +131,17 @@ def _row(sample: Any, model: str, at: str, *, repeated: bool) -> dict[str, str |
         raise Unreadable(f"{at}.input is missing")
     choices = get(sample, "choices")
     if isinstance(choices, list):
-        asked += "".join(f"\n{chr(ord('A') + place)}) {text_of(choice)}" for place, choice in enumerate(choices))
+        asked += "".join(f"\n{_letter(place)}) {text_of(choice)}" for place, choice in enumerate(choices))
     target = get(sample, "target")
     if isinstance(target, list):
         target = " | ".join(text_of(one) or "" for one in target)
-    epoch = f"#{get(sample, 'epoch')}" if repeated else ""
-    return {
-        "id": f"{sample_id}{epoch}",
-        "sample": str(sample_id),
-        "input": asked,
-        "expected": text_of(target),
-        model: _answer(sample),
-    }
+    cells = {"input": asked, "expected": text_of(target), model: _answer(sample)}
+    return _Row(str(sample_id), str(get(sample, "epoch")), cells)
+
+
+def _letter(place: int) -> str:
+    """What names a choice: a letter, and a number after Z."""
+    return chr(ord("A") + place) if place < _LETTERS else str(place + 1)
 
 
 def _answer(sample: Any) -> str | None:
@@ -121,4 +164,4 @@ def _order(row: dict[str, str | None]) -> tuple[int, str]:
     """Numbers by their size, and texts after them."""
     sample = str(row["id"])
     first = sample.partition("#")[0]
-    return (int(first) if first.isdecimal() else 1 << 62, sample)
+    return (int(first) if first.isdecimal() and len(first) <= _DIGITS else 1 << 62, sample)

@@ -1,11 +1,13 @@
 """Reads a file of finished answers, whichever program wrote it."""
 
+import io
 import json
 from pathlib import PurePath
 from typing import Any, Final, Literal, cast, get_args
 
 from carrel.cli.result_files import inspect_log, langfuse, promptfoo
 from carrel.cli.result_files.answers import Answers, Unreadable, get
+from carrel.cli.result_files.json_text import MAX_ELEMENTS, decoded, require_few, too_many
 from carrel.datasets import reading as tables
 from carrel.datasets.schemas import Format
 from carrel.errors import CarrelError
@@ -21,10 +23,17 @@ def read_results(file_name: str, body: bytes, source: Source | None = None) -> A
     Raises:
         Unreadable: naming what is wrong.
     """
+    try:
+        return _results(file_name, body, source)
+    except RecursionError:
+        raise Unreadable("its values are nested too deep") from None
+
+
+def _results(file_name: str, body: bytes, source: Source | None) -> Answers | None:
     if source == "table":
         return None
     if body.startswith(_ZIP):
-        return inspect_log.read(inspect_log.unpack(body))
+        return inspect_log.read_packed(body)
     ending = PurePath(file_name).suffix.lower()
     if ending not in (".json", ".jsonl"):
         if source is not None:
@@ -83,18 +92,22 @@ def _of(document: Any, source: Source | None) -> Answers | None:
 
 def _decoded(body: bytes) -> Any:
     try:
-        return json.loads(body)
-    except (ValueError, RecursionError):
+        return decoded(body)
+    except ValueError:
         return None
 
 
 def _lines(body: bytes) -> list[Any] | None:
     """The values of all lines; `None` if one is not JSON."""
+    if body.count(b"\n") > MAX_ELEMENTS:
+        raise too_many()
+    require_few(body)
     found = []
-    for line in body.splitlines():
+    # Not all lines at once, which would take as much memory as the file.
+    for line in io.BytesIO(body):
         if line.strip():
             try:
                 found.append(json.loads(line))
-            except (ValueError, RecursionError):
+            except ValueError:
                 return None
     return found

@@ -23,6 +23,8 @@ from carrel.cli.interface.terminal import UserCommand, user_command
 from carrel.cli.interface.trends_table import trends_table
 from carrel.cli.interface.watching import end_with, watch
 
+_MOST_VALUES = 100_000
+
 
 @click.group("preset", context_settings={"help_option_names": ["-h", "--help"]})
 def command() -> None:
@@ -244,11 +246,26 @@ def delete(cli: UserCommand, preset_ids: tuple[str, ...]) -> None:
 def _from_file(cli: UserCommand, file: Path) -> dict[str, object]:
     try:
         written = yaml.safe_load(read_text(cli, file))
-    except yaml.YAMLError:
+    except (yaml.YAMLError, RecursionError, ValueError):
         terminal.end(terminal.EXIT_FAILED, f"{file} is not YAML or JSON", as_json=cli.as_json)
+    if not _is_small(written):
+        terminal.end(terminal.EXIT_FAILED, f"{file} holds too much for a preset", as_json=cli.as_json)
     if not isinstance(written, dict):
         terminal.end(terminal.EXIT_FAILED, f"{file} does not hold a preset", as_json=cli.as_json)
     return written
+
+
+def _is_small(written: object) -> bool:
+    """Whether it has few enough values. Each that YAML only refers to counts: as JSON they would all be written out."""
+    left, count = [written], 0
+    while left and count <= _MOST_VALUES:
+        value = left.pop()
+        count += 1
+        if isinstance(value, dict):
+            left += value.values()
+        elif isinstance(value, list):
+            left += value
+    return not left
 
 
 def _as_yaml(preset: Preset) -> str:
