@@ -179,6 +179,8 @@ def _with_models(workspace: Workspace, name: str, documents: Mapping[str, str]) 
 def _ranked(workspace: Workspace, documents: Mapping[str, str]) -> str:
     """A run and, with one candidate changed, another one of the same preset; the id of the last."""
     models = [f"openai:{name}" for name in PRICED]
+    for model, price in zip(models, ("1.25", "0.25", "0.05"), strict=True):
+        workspace.models.set_price(model, input_per_million=price, output_per_million=price)
     made = preset(workspace, "Summaries with and without a price", documents, (*models, "lead"))
     finish(workspace, made)
     made.generation.candidates[-1] = Candidate(label="by rank", model="local:lexrank")

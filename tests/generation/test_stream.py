@@ -18,6 +18,7 @@ from carrel.http.requests.envelope import RELEASE
 from tests.support.clock import FakeClock
 from tests.support.host import Host, code_of
 from tests.support.live_server import live_server
+from tests.support.own_hosts import own_hosts
 from tests.support.streaming_server import MODELS, PIECES, TEXT, USAGE, StreamingFault, StreamingServer, streaming
 from tests.support.strict_servers import KEY
 from tests.support.web_runs import add_keys
@@ -36,7 +37,8 @@ EVERY_MODEL = pytest.mark.parametrize("model", MODELS)
 @pytest.fixture
 async def server() -> AsyncIterator[StreamingServer]:
     async with streaming() as server:
-        yield server
+        with own_hosts(server.base_urls):
+            yield server
 
 
 @pytest.fixture
@@ -268,7 +270,7 @@ async def test_a_reader_that_takes_nothing_is_given_up_and_the_call_is_not(monke
     async def call() -> Completion:
         await written.wait()
         return Completion(
-            id="c", model="local:lead", text=TEXT, finish_reason="stop", usage=None, cost="0", latency_ms=1
+            id="c", model="local:lead", host=None, text=TEXT, finish_reason="stop", usage=None, cost="0", latency_ms=1
         )
 
     async def send(message: Any) -> None:

@@ -21,7 +21,7 @@ def conn(tmp_path: Path) -> Iterator[Connection]:
 
 
 def begin(conn: Connection, key: str = "r1.generate.d1.c1.s1", *, free: bool = False) -> str:
-    return calls.begin(conn, run_id="run", task_key=key, attempt=1, model="openai:gpt/5", free=free)
+    return calls.begin(conn, run_id="run", task_key=key, attempt=1, model="openai:gpt/5", host=None, free=free)
 
 
 def test_a_call_is_on_the_books_before_it_is_made(conn: Connection) -> None:

@@ -34,7 +34,7 @@ def conn(tmp_path: Path) -> Iterator[Connection]:
 
 def put(conn: Connection, at: str, cost: int | None, model: str = "openai:gpt-5-mini", run: str | None = "r") -> None:
     call_id = calls.begin(
-        conn, run_id=run, task_key="k", attempt=1, model=model, free=False, phase="score",
+        conn, run_id=run, task_key="k", attempt=1, model=model, host=None, free=False, phase="score",
         terms=Terms("price", 9, Hold(f"{at}{cost}{model}{run}", 5)),
     )  # fmt: skip
     conn.run("UPDATE calls SET started_at = ? WHERE id = ?", at, call_id)

@@ -17,7 +17,15 @@ def lose(conn: Connection, reservation: str, held: int) -> None:
     """A call that was killed."""
     terms = Terms("price", held, Hold(reservation, held))
     calls.begin(
-        conn, run_id="run", task_key="k", attempt=1, model="openai:gpt-5-mini", free=False, phase="score", terms=terms
+        conn,
+        run_id="run",
+        task_key="k",
+        attempt=1,
+        model="openai:gpt-5-mini",
+        host=None,
+        free=False,
+        phase="score",
+        terms=terms,
     )
     calls.abandon(conn, "run")
 
@@ -46,7 +54,7 @@ def test_what_a_call_cost_above_its_hold_is_borne_and_counts_towards_the_bound(t
     with workspace_database(tmp_path) as conn:
         terms = Terms("price", 5, Hold("dear", 5))
         dear = calls.begin(
-            conn, run_id="run", task_key="k", attempt=1, model="openai:gpt-5-mini", free=False, terms=terms
+            conn, run_id="run", task_key="k", attempt=1, model="openai:gpt-5-mini", host=None, free=False, terms=terms
         )
         calls.end(conn, dear, Call(outcome="answered", cost_micros=9, credit_micros=9))
         assert not unknown_costs.decide(conn, 100, ["dear"])

@@ -14,6 +14,7 @@ from carrel.providers import own_prices
 from carrel.providers.base import Usage
 from tests.support.host import Host, code_of
 from tests.support.model_server import Fault, Running, model_server
+from tests.support.own_hosts import own_hosts
 from tests.support.transfers import exported, imported
 from tests.support.web_runs import completed, content
 
@@ -25,7 +26,7 @@ ATTEMPTS = 3
 
 @pytest.fixture(scope="module")
 def server() -> Iterator[Running]:
-    with model_server(models=("gpt-5-mini", "alpha", "judge-one")) as server:
+    with model_server(models=("gpt-5-mini", "alpha", "judge-one")) as server, own_hosts({"openai": server.base_url}):
         yield server
 
 

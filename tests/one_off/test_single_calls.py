@@ -193,7 +193,7 @@ async def test_a_rekey_that_takes_long_loses_no_end_of_a_call(
 async def test_only_strays_are_abandoned(tmp_path: Path) -> None:
     def begin(conn: Connection) -> list[str]:
         return [
-            calls.begin(conn, run_id=run, task_key=None, attempt=1, model="openai:a", free=False)
+            calls.begin(conn, run_id=run, task_key=None, attempt=1, model="openai:a", host=None, free=False)
             for run in (None, None, "r")
         ]
 

@@ -25,3 +25,8 @@ from carrel.providers.families import family_of
 )
 def test_a_family_is_told_from_the_name(provider: str, name: str, family: str) -> None:
     assert family_of(provider, name) == family
+
+
+def test_at_another_host_the_provider_says_nothing_about_the_family() -> None:
+    assert family_of("openai", "whatever-they-call-it", "llm.example.org") == "whatever"
+    assert family_of("openai", "gpt-5", "llm.example.org") == "openai"

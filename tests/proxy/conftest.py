@@ -97,6 +97,8 @@ def workspace(proxy: Proxy, tmp_path_factory: pytest.TempPathFactory) -> Iterato
     with Workspace(service.url, lambda: str(host.session("ada"))) as workspace:
         for provider in ("openai", "compatible"):
             workspace.provider_keys.store(provider, proxy.key, base_url=proxy.base_url)
+        # A proxy is not the provider's own host, so no list knows what its calls cost.
+        workspace.models.set_price("openai", input_per_million="0.4", output_per_million="1.6")
         yield workspace
     host.close()
     assert service.stop() == 0

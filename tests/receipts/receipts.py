@@ -10,7 +10,7 @@ from carrel.providers.base import Criterion, Parameters
 from carrel.receipts import commitments, rules
 from carrel.receipts.keys import Signer
 from carrel.receipts.making import worded
-from carrel.receipts.receipt import Receipt, ReceiptJudge, Versions
+from carrel.receipts.receipt import Receipt, ReceiptCandidate, ReceiptJudge, Versions
 from carrel.runs.judging import judgement
 from carrel.runs.judging.judgement import Evidence
 from carrel.runs.model.setup import RunId
@@ -53,6 +53,7 @@ def evidence(
 
 def receipt(found: Evidence, *, digest: str | None = None) -> Receipt:
     ranking, human = judgement.rank(found), judgement.check(found)
+    candidates = tuple(ReceiptCandidate(one, "local:lead", None) for one in found.candidates)
     return Receipt(
         run=RunId("01900000-0000-7000-8000-000000000007"),
         round=1,
@@ -63,12 +64,13 @@ def receipt(found: Evidence, *, digest: str | None = None) -> Receipt:
             inputs=[ContentId("c1")],
             generation=Generation(candidates=[Candidate(label=one, model="local:lead") for one in found.candidates]),
         ),
-        judges=(ReceiptJudge("j1", "local:reader", Parameters(), 1),),
+        candidates=candidates,
+        judges=(ReceiptJudge("j1", "local:reader", Parameters(), 1, None),),
         texts={"d1": commitments.commit(SECRET, "d1", "yes")},
         evidence=found,
         combined=(),
         ranking=ranking,
         human=human,
-        words=worded(ranking, human, ()),
+        words=worded(ranking, human, candidates, ()),
         same_as_at_end=True,
     )

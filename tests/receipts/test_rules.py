@@ -2,7 +2,7 @@
 
 from carrel.receipts import rules
 
-DIGEST = "57b7c015a3dfc7a038acba7c08f0af47485a171dd86a35cf3cd101c3662d8343"
+DIGEST = "483dd16aa5b6e1ddf1a552a5a92e39415c086701cc675ec562d220f1cc9f20ac"
 
 
 def test_the_rules_of_rankings_and_words_are_those_that_this_version_says_it_has() -> None:

@@ -10,11 +10,12 @@ from msgspec.structs import replace
 
 from carrel.evaluation.ranking.grouping import Grouping, Groups
 from carrel.evaluation.ranking.ranking import Ranking
+from carrel.providers.hosts import UNKNOWN
 from carrel.receipts import commitments, rules, verifying
 from carrel.receipts.grounds import grounds
 from carrel.receipts.keys import Signer
 from carrel.receipts.making import signed, worded
-from carrel.receipts.receipt import Receipt, SignedReceipt, canonical, to_sign
+from carrel.receipts.receipt import Receipt, ReceiptCandidate, SignedReceipt, canonical, to_sign
 from carrel.receipts.verifying import Refuted
 from tests.receipts.receipts import SECRET, SIGNER, evidence, receipt
 from tests.support import soak
@@ -134,7 +135,34 @@ def test_a_receipt_made_by_other_rules_is_named_so_when_its_result_differs_and_i
 
 
 def _signed(plain: dict[str, object]) -> bytes:
-    return canonical({"key": SIGNER.public, "receipt": plain, "signature": SIGNER.sign(to_sign(plain))})
+    return canonical(
+        {"key": SIGNER.public, "receipt": plain, "signature": SIGNER.sign(to_sign(plain, str(plain["format"])))}
+    )
+
+
+def test_a_receipt_of_the_earlier_format_is_good_and_does_not_know_its_hosts() -> None:
+    plain = msgspec.json.decode(canonical(receipt(evidence())))
+    del plain["candidates"], plain["judges"][0]["host"]
+    earlier = plain | {"format": "carrel-receipt-1"}
+    found = verifying.verify(_signed(earlier))
+    assert (found.candidates, [judge.host for judge in found.judges]) == ((), [UNKNOWN])
+    # What is signed as one format is not good as the other.
+    content = msgspec.json.decode(_signed(earlier))
+    assert "never signed" in refused(canonical(content | {"receipt": earlier | {"format": "carrel-receipt-2"}}))
+
+
+def test_the_words_follow_from_the_hosts_of_the_candidates() -> None:
+    made = receipt(evidence(documents=12))
+    forged = replace(
+        made, candidates=(ReceiptCandidate("alpha", "openai:gpt-5", "llm.example.org"), made.candidates[1])
+    )
+    assert "see `words`" in refused(signed(forged, SIGNER)), "they tell what answered for alpha"
+    good = replace(forged, words=worded(made.ranking, made.human, forged.candidates, ()))
+    note = verifying.verify(signed(good, SIGNER)).grounds[-1]
+    assert (note.words, note.follow_from) == (
+        "alpha was answered at llm.example.org, not at api.openai.com.",
+        ("candidates",),
+    )
 
 
 def test_a_disclosed_text_is_held_against_its_hash_and_tells_nothing_of_others() -> None:
@@ -167,7 +195,7 @@ def test_words_that_a_figure_does_not_touch_do_not_name_it() -> None:
     exploratory: Ranking = replace(ranking, exploratory=True)
     found = {
         ground.words: ground.follow_from
-        for ground in grounds(exploratory, None, lambda figures, votes: worded(figures, votes, ()))
+        for ground in grounds(exploratory, None, *(2 * [lambda figures, votes: worded(figures, votes, (), ())]))
     }
     note = next(words for words in found if words.startswith("Exploratory"))
     assert found[note] == ("exploratory",)

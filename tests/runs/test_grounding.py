@@ -10,6 +10,7 @@ from msgspec.structs import replace
 
 from carrel.config import Settings
 from tests.support.host import Host
+from tests.support.own_hosts import own_hosts
 from tests.support.strict_anthropic import Anthropic
 from tests.support.strict_google import Google
 from tests.support.strict_servers import KEY, serving
@@ -31,11 +32,15 @@ def settings(settings: Settings, strict: tuple[Anthropic, Google]) -> Settings:
 
 
 @pytest.fixture
-async def ada(host: Host, client: httpx.AsyncClient, strict: tuple[Anthropic, Google]) -> httpx.AsyncClient:
+async def ada(
+    host: Host, client: httpx.AsyncClient, strict: tuple[Anthropic, Google]
+) -> AsyncIterator[httpx.AsyncClient]:
     client.headers.update(await host.signed_in("ada"))
     anthropic, google = strict
-    await add_keys(client, KEY, {"anthropic": anthropic.base_url, "google": google.base_url})
-    return client
+    base_urls = {"anthropic": anthropic.base_url, "google": google.base_url}
+    await add_keys(client, KEY, base_urls)
+    with own_hosts(base_urls):
+        yield client
 
 
 async def _configuration(ada: httpx.AsyncClient, text: str, *candidates: dict[str, Any]) -> dict[str, Any]:

@@ -137,6 +137,13 @@ ROWS: Final[dict[str, dict[int, str]]] = {
             INSERT INTO preset_drafts (id, name, form, preset_id, updated_at, body)
             VALUES ('u1', 'Unfinished', 'preset', 'p1', {_AT}, '{{"value":{{}}}}')
         """,
+        36: """
+            UPDATE run_candidates SET host = 'llm.example.org' WHERE ordinal = 1;
+            UPDATE run_judges SET host = 'llm.example.org';
+            UPDATE generated SET host = 'llm.example.org';
+            UPDATE judge_checks SET host = 'llm.example.org';
+            UPDATE batches SET host = 'llm.example.org';
+        """,
         34: f"""
             INSERT INTO model_prices (model, input_micros, output_micros, updated_at)
             VALUES ('ollama', 500000, 0, {_AT})

@@ -153,7 +153,7 @@ def report_input(
         },
         troubles=(),
         more_troubles=0,
-        spending=(Spending("generate", "test:1", 20, 1, 0, 100, 50, 40, 0),),
+        spending=(Spending("generate", "test:1", None, 20, 1, 0, 100, 50, 40, 0),),
         lost_calls=0,
         left_out=left_out,
     )

@@ -23,9 +23,9 @@ class Judges:
         """Every judge of the newest finished runs, and every judge that was checked."""
         return self._calls.get("/evaluation/judges", JudgePassports).items
 
-    def get(self, model: str) -> JudgePassport:
-        """The passport of one model."""
-        return self._calls.get(f"/evaluation/judges/{quote(model, safe='/:')}", JudgePassport)
+    def get(self, model: str, *, host: str | None = None) -> JudgePassport:
+        """The passport of one model, at this host or else at the one that its stored key names."""
+        return self._calls.get(f"/evaluation/judges/{quote(model, safe='/:')}", JudgePassport, {"host": host})
 
     def check(self, model: str, *, timeout_seconds: int = 120) -> JudgeCheck:
         """Have a judge compare the built-in pairs in both orders, and wait for the result. Costs 24 calls or more.

@@ -147,6 +147,9 @@ class Prices(msgspec.Struct, frozen=True, kw_only=True):
 class Model(msgspec.Struct, frozen=True, kw_only=True):
     """A model under its full name `provider:name`.
 
+    `host` is the host that answers with the key that is stored, None if it is the provider's own. List prices and
+    limits hold at the provider's own hosts only.
+
     `reason` is a code that says why the model is not `available`. `context_tokens` and `output_tokens` are None if a
     model has no limit or it is unknown; `prices` is None if they are unknown. No list that Carrel reads offline holds
     output limits, so none is known yet.
@@ -154,6 +157,7 @@ class Model(msgspec.Struct, frozen=True, kw_only=True):
 
     model: str
     provider: str
+    host: str | None = None
     family: str
     description: str
     roles: list[str] = []
@@ -652,6 +656,7 @@ class PassRate(msgspec.Struct, frozen=True, kw_only=True):
 class BoardCandidate(msgspec.Struct, frozen=True, kw_only=True):
     """A candidate of a leaderboard, by its label in the ranking; `runs` are those that it took part in, newest first.
 
+    `host` is where its model answers, None if it is the provider's own.
     `passes` is how often it passes every required check, or the mean of all checks, in its newest run that makes the
     checks of the board's newest run with checks: rates of different checks are not comparable. `cost_per_answer` is the
     mean over its answers in all runs, with the answers that a combined one is made of; None if a cost is unknown, or if
@@ -660,6 +665,7 @@ class BoardCandidate(msgspec.Struct, frozen=True, kw_only=True):
 
     candidate: str
     model: str | None = None
+    host: str | None = None
     runs: list[str] = []
     answers: int = 0
     delivered: int = 0
@@ -1017,12 +1023,14 @@ class Passport(msgspec.Struct, frozen=True, kw_only=True):
 class JudgeCheck(msgspec.Struct, frozen=True, kw_only=True):
     """What a judge said on the built-in pairs. `asked` words of `of` are there; it is finished when all are.
 
+    `host` is the host that answered, None if it is the provider's own.
     `right` is the agreement with the known better answers: a judge that flips is right by half. `cost` is None where a
     call's cost is unknown.
     """
 
     id: str
     model: str
+    host: str | None = None
     parameters: Parameters
     bench: str
     started_at: str
@@ -1072,13 +1080,15 @@ class JudgeHealth(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class JudgePassport(msgspec.Struct, frozen=True, kw_only=True):
-    """One model as a judge: over the newest finished runs, and in its newest check.
+    """One model at one host as a judge: over the newest finished runs, and in its newest check.
 
+    `host` is None if it is the provider's own.
     `in_runs` and `health` are None if it judged in none of `runs`. `agreement` is with each other judge of the same
     pairs. `cost_per_verdict` is what both orders cost, re-asks included.
     """
 
     model: str
+    host: str | None = None
     family: str | None = None
     runs: int = 0
     in_runs: Passport | None = None
@@ -1090,7 +1100,7 @@ class JudgePassport(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class JudgePassports(msgspec.Struct, frozen=True, kw_only=True):
-    """Every model that judged or was checked, by name. `runs` is how many finished runs were read."""
+    """Every model that judged or was checked, by name and host. `runs` is how many finished runs were read."""
 
     items: list[JudgePassport]
     runs: int = 0
@@ -1099,7 +1109,8 @@ class JudgePassports(msgspec.Struct, frozen=True, kw_only=True):
 class CallRow(msgspec.Struct, frozen=True, kw_only=True):
     """One attempt to call a model. Tokens are None if the provider did not report them.
 
-    `price_id` names the price that was used. `reserved` and `charged` are credits; they are None if no credits pay.
+    `host` is the host that was called, None if it is the provider's own. `price_id` names the price that was used.
+    `reserved` and `charged` are credits; they are None if no credits pay.
     `charged` is also None for a moment after a call whose cost is unknown, until it is decided who pays.
     """
 
@@ -1110,6 +1121,7 @@ class CallRow(msgspec.Struct, frozen=True, kw_only=True):
     attempt: int = 0
     provider: str
     model: str
+    host: str | None = None
     outcome: str | str
     """One of answered, failed, malformed, unknown-outcome."""
     """One of running."""
@@ -1146,11 +1158,15 @@ class Totals(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class UsageItem(msgspec.Struct, frozen=True, kw_only=True):
-    """The calls of one group. A field that was not grouped by is None; so is `run_id` of calls outside of runs."""
+    """The calls of one group. A field that was not grouped by is None; so is `run_id` of calls outside of runs.
+
+    Where calls are grouped by model, those at another host are another group; `host` is None at the provider's own.
+    """
 
     totals: Totals
     day: str | None = None
     model: str | None = None
+    host: str | None = None
     provider: str | None = None
     run_id: str | None = None
     phase: str | None = None
@@ -1559,9 +1575,13 @@ class RunSummary(RunStates, msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Run(RunSummary, frozen=True, kw_only=True):
-    """A run with the configuration that it was made from. `quiesced`: no call is in flight, it is safe to kill."""
+    """A run with the configuration that it was made from. `quiesced`: no call is in flight, it is safe to kill.
+
+    `hosts` has the host of each of its models that answers elsewhere than at its provider's own host.
+    """
 
     configuration: Configuration
+    hosts: dict[str, str] = {}
     quiesced: bool = False
     version: int = 0
     etag: str = ""
@@ -1914,7 +1934,7 @@ class Citation(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Generated(msgspec.Struct, frozen=True, kw_only=True):
-    """One answer of one candidate to one input.
+    """One answer of one candidate to one input, by a `model` at a `host` (None: the provider's own).
 
     `input` is the id of the document, or that of the row of a data set. `content_id` is set if a run wrote the
     answer into the library and the content still exists. `checks` has the mark of each check, from 0 to 1; None where
@@ -1927,6 +1947,8 @@ class Generated(msgspec.Struct, frozen=True, kw_only=True):
     input: str
     input_name: str
     candidate: str
+    model: str | None = None
+    host: str | None = None
     repeat: int = 0
     body: str
     finish_reason: str
@@ -1998,7 +2020,8 @@ class Ranking(msgspec.Struct, frozen=True, kw_only=True):
     """The ranking of a round, in words and in figures, with what blind votes say, and what people would say.
 
     `looks` are those that a run which may stop early took on its way. `checks` is what the checks come to that need no
-    judge; None if the run has none.
+    judge; None if the run has none. `hosts` has the host of each candidate whose model did not answer at its provider's
+    own host; judges are named with theirs.
     """
 
     round: int
@@ -2008,6 +2031,7 @@ class Ranking(msgspec.Struct, frozen=True, kw_only=True):
     people: PeopleVerdict | None = None
     looks: list[LookTaken] = []
     checks: CheckResults | None = None
+    hosts: dict[str, str] = {}
 
 
 class RunCount(msgspec.Struct, frozen=True, kw_only=True):
@@ -2139,10 +2163,12 @@ class Said(msgspec.Struct, frozen=True, kw_only=True):
 class Compared(msgspec.Struct, frozen=True, kw_only=True):
     """Which answer is better. `fate` is `agreed` only if the judge said the same in both orders.
 
-    `winner` is None where it did not, or did not say. In `ab` the answer `a` was shown first, in `ba` second.
+    `winner` is None where it did not, or did not say. In `ab` the answer `a` was shown first, in `ba` second. `host` is
+    the host that answered, None if it is the provider's own.
     """
 
     judge: str
+    host: str | None = None
     winner: str | None = None
     """One of a, b, tie."""
     fate: str
@@ -2171,11 +2197,14 @@ class Usage(msgspec.Struct, frozen=True, kw_only=True):
 class Completion(msgspec.Struct, frozen=True, kw_only=True):
     """The answer. `id` is the id of its metering row; `cost` is None if the price or the tokens are unknown.
 
+    `host` is the host that answered, None if it is the provider's own.
+
     `finish_reason`: the answer was complete, it reached the output limit, or the model refused.
     """
 
     id: str
     model: str
+    host: str | None = None
     text: str
     finish_reason: str
     """One of length, refused, stop."""
@@ -2186,13 +2215,14 @@ class Completion(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Scored(msgspec.Struct, frozen=True, kw_only=True):
-    """A score on each criterion, on its own scale.
+    """A score on each criterion, on its own scale, by the `judge`; `host` answered, None if it is the provider's own.
 
     `marks` and `reason` are None if the judge's replies stayed malformed; `fault` says how the last one was. `calls`
     are ids of rows in the metering, re-asks included; `cost` is None where that of one of them is unknown.
     """
 
     judge: str
+    host: str | None = None
     marks: dict[str, float] | None = None
     reason: str | None = None
     fault: str | None = None

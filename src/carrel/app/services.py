@@ -46,6 +46,7 @@ from carrel.rate_limits.limiter import Limiter
 from carrel.receipts.keys import Signer
 from carrel.reports import jobs as report_jobs
 from carrel.reports.exports import Exports
+from carrel.runs.costs.quotes import Credits
 from carrel.runs.engine import commands
 from carrel.runs.engine import jobs as engine_jobs
 from carrel.runs.engine.dependencies import EngineDependencies
@@ -145,7 +146,7 @@ class Services:
             Books(calls.charged, unknown_costs.any_undecided, self._decide_unknown_costs, unknown_costs.borne),
         )
         self.hold_sweep = HoldSweep(self.accounts, self.service, self.reservations, clock, settings.credit_hold_days)
-        funds = Funds(self.reservations, self.system_keys.access, settings.credit_markup)
+        funds = Funds(self.reservations, Credits(settings.credit_markup, self.system_keys.access))
         dependencies = EngineDependencies(
             self.registry, self.workers, self.scheduler, self.network.room, clock, asyncio.sleep, funds, hub.texts
         )

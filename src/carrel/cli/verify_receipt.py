@@ -1,5 +1,6 @@
 """`carrel verify-receipt`: whether the receipt of a run is genuine, and what its words follow from. Offline."""
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
@@ -10,8 +11,9 @@ from carrel.cli.interface import terminal
 from carrel.cli.interface.data_folder import json_option
 from carrel.cli.interface.printing import one_line, say
 from carrel.cli.interface.refusal import refuse
+from carrel.providers.hosts import ModelAt
 from carrel.receipts import verifying
-from carrel.receipts.grounds import HUMAN
+from carrel.receipts.grounds import CANDIDATES, HUMAN
 from carrel.receipts.keys import ReceiptKeys
 from carrel.receipts.verifying import Refuted, Verified
 
@@ -55,10 +57,13 @@ def command(file: Path, key: str | None, texts: tuple[Path, ...], as_json: bool)
     say(one_line(f"signed by {found.key}" + ("" if trusted else ", which nobody has vouched for: see --key")))
     if not found.same_as_at_end:
         say("The round ended with another ranking, under the rules of an earlier version.")
+    for line in _answering(found):
+        say(one_line(line))
+    others = {HUMAN: found.human, CANDIDATES: found.candidates}
     for ground in found.grounds:
         say(f"\n“{one_line(ground.words)}”\n  follows from")
         for name in ground.follow_from:
-            for line in _figures(name, found.human if name == HUMAN else getattr(found.ranking, name)):
+            for line in _figures(name, others[name] if name in others else getattr(found.ranking, name)):
                 say("    " + one_line(line))
     for name in disclosed:
         say(f"\nThe text {one_line(name)} is the one that was judged.")
@@ -67,6 +72,15 @@ def command(file: Path, key: str | None, texts: tuple[Path, ...], as_json: bool)
 def _summary(found: Verified) -> str:
     counts = f"{found.verdicts:,} verdicts, {found.scores:,} scores and {found.votes:,} votes"
     return f"its ranking follows from {counts} of round {found.round} of run {found.run}, to the byte"
+
+
+def _answering(found: Verified) -> Iterator[str]:
+    """Which models answered and judged, and where. Candidates have labels that the user gave them."""
+    for candidate in found.candidates:
+        what = "answers that were there before" if candidate.model is None else ModelAt(candidate.model, candidate.host)
+        yield f"candidate {candidate.label}: {what}"
+    for judge in found.judges:
+        yield f"judge {ModelAt(judge.model, judge.host)}"
 
 
 def _figures(name: str, value: object) -> list[str]:

@@ -43,13 +43,14 @@ class CompareIn(In, frozen=True):
 
 
 class Scored(msgspec.Struct, frozen=True, kw_only=True):
-    """A score on each criterion, on its own scale.
+    """A score on each criterion, on its own scale, by the `judge`; `host` answered, null if it is the provider's own.
 
     `marks` and `reason` are null if the judge's replies stayed malformed; `fault` says how the last one was. `calls`
     are ids of rows in the metering, re-asks included; `cost` is null where that of one of them is unknown.
     """
 
     judge: str
+    host: str | None
     marks: dict[str, float] | None
     reason: str | None
     fault: str | None
@@ -69,10 +70,12 @@ class Said(msgspec.Struct, frozen=True, kw_only=True):
 class Compared(msgspec.Struct, frozen=True, kw_only=True):
     """Which answer is better. `fate` is `agreed` only if the judge said the same in both orders.
 
-    `winner` is null where it did not, or did not say. In `ab` the answer `a` was shown first, in `ba` second.
+    `winner` is null where it did not, or did not say. In `ab` the answer `a` was shown first, in `ba` second. `host` is
+    the host that answered, null if it is the provider's own.
     """
 
     judge: str
+    host: str | None
     winner: Side | None
     fate: Fate
     ab: Said

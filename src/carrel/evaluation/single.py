@@ -17,7 +17,9 @@ from carrel.kit.money import text_of
 from carrel.kit.sqlite.database import Connection
 from carrel.one_off.caller import Caller, Done, Wanted
 from carrel.one_off.refusals import FormRefused
+from carrel.providers import hosts
 from carrel.providers.base import Answer, CompareMatter, Criterion, Request, ScoreMatter
+from carrel.providers.registry import provider_of
 from carrel.vault.workspace import Workspace
 
 REASKS = 2
@@ -49,6 +51,7 @@ async def score(caller: Caller, workspace: Workspace, settings: Settings, data: 
     reply, done = await _ask(asked, matter, prompt, lambda text: replies.parse_score(text, criteria))
     return Scored(
         judge=data.judge.model,
+        host=_host(data.judge.model, done),
         marks=None if isinstance(reply, Fault) else reply.scores,
         reason=None if isinstance(reply, Fault) else reply.reason,
         fault=replies.CODES[reply.message] if isinstance(reply, Fault) else None,
@@ -75,6 +78,7 @@ async def compare(caller: Caller, workspace: Workspace, settings: Settings, data
     fate = records.fate(verdict)
     return Compared(
         judge=data.judge.model,
+        host=_host(data.judge.model, done),
         winner=_WINNERS[said[0].word] if fate == "agreed" else None,
         fate=fate,
         ab=said[0],
@@ -154,6 +158,11 @@ def _criteria(text: str, settings: Settings) -> tuple[Criterion, ...]:
         # Here the criteria are in a field of their own, not in a content's body.
         faults = (FieldError(fault.path.replace("body", "criteria", 1), fault.message) for fault in error.errors)
         raise BadInput(errors=tuple(faults)) from None
+
+
+def _host(model: str, done: Sequence[Done]) -> str | None:
+    """Where these calls were answered; the key may have been changed between two of them."""
+    return hosts.joined(provider_of(model), {one.host for one in done})
 
 
 def _cost(done: Sequence[Done]) -> str | None:

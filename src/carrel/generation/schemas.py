@@ -29,11 +29,14 @@ class GenerationIn(In, frozen=True):
 class Completion(msgspec.Struct, frozen=True, kw_only=True):
     """The answer. `id` is the id of its metering row; `cost` is null if the price or the tokens are unknown.
 
+    `host` is the host that answered, null if it is the provider's own.
+
     `finish_reason`: the answer was complete, it reached the output limit, or the model refused.
     """
 
     id: Id
     model: str
+    host: str | None
     text: str
     finish_reason: FinishReason
     usage: Usage | None

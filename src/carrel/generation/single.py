@@ -54,6 +54,7 @@ def shown(data: GenerationIn, done: Done) -> Completion:
     return Completion(
         id=done.call_id,
         model=data.model,
+        host=done.host,
         text=as_text(done.answer.text),
         finish_reason=done.answer.finish_reason,
         usage=done.answer.usage,

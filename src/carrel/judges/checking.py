@@ -62,4 +62,5 @@ class Checks:
         said, done = await single.compare_in_one_order(self._caller, workspace, judge, asked.matter, bench.INSTRUCTIONS)
         costs = [one.cost_micros for one in done if one.cost_micros is not None]
         cost_micros = sum(costs) if len(costs) == len(done) else None
-        await workspace.write(checks.keep, judge, Spoken(asked.pair.name, asked.presented, said.word, cost_micros))
+        word = Spoken(asked.pair.name, asked.presented, said.word, cost_micros)
+        await workspace.write(checks.keep, judge, done[-1].host, word)

@@ -15,7 +15,9 @@ from carrel.kit.money import text_of
 from carrel.kit.sqlite.database import Connection
 from carrel.kit.sqlite.json_text import as_json
 from carrel.kit.sqlite.rows import Select
+from carrel.providers import keys
 from carrel.providers.base import Parameters
+from carrel.providers.hosts import ModelAt
 from carrel.runs.model.plan import Presented
 
 
@@ -32,6 +34,7 @@ class _Check(NamedTuple):
     seq: int
     id: str
     model: str
+    host: str | None
     parameters: Parameters
     started_at: str
     finished_at: str | None
@@ -42,47 +45,52 @@ _words = Select(Spoken)
 
 
 def spoken(conn: Connection, judge: SingleJudge) -> set[tuple[str, Presented]]:
-    """What the judge has said in a check that is not finished; empty if there is none."""
-    found = _unfinished(conn, judge)
+    """What the judge has said in a check that is not finished, at the host of its key; empty if there is none."""
+    found = _unfinished(conn, judge, keys.host(conn, judge.model))
     return set() if found is None else {(word.pair, word.presented) for word in _said(conn, found)}
 
 
 def finished(conn: Connection, judge: SingleJudge) -> int:
     """How many checks of the judge are finished."""
     number: int = conn.value(
-        "SELECT count(*) FROM judge_checks WHERE model = ? AND parameters = ? AND bench = ? AND finished_at NOT NULL",
-        *(judge.model, as_json(judge.parameters), VERSION),
+        f"SELECT count(*) FROM judge_checks WHERE {_OF_JUDGE} AND bench = ? AND finished_at NOT NULL",
+        *_values(judge, keys.host(conn, judge.model)),
+        VERSION,
     )
     return number
 
 
-def keep(conn: Connection, judge: SingleJudge, word: Spoken) -> None:
-    """Keep a word in the check that is not finished, or as the first of a new one; the last word finishes the check."""
-    seq = _unfinished(conn, judge)
+def keep(conn: Connection, judge: SingleJudge, host: str | None, word: Spoken) -> None:
+    """Keep a word in the check that is not finished, or as the first of a new one; the last word finishes the check.
+
+    `host` is the host that said it: each has checks of its own.
+    """
+    seq = _unfinished(conn, judge, host)
     if seq is None:
         conn.run(
-            "INSERT INTO judge_checks (id, model, parameters, bench, started_at) VALUES (?, ?, ?, ?, ?)",
-            *(conn.new_id(), judge.model, as_json(judge.parameters), VERSION, conn.now()),
+            "INSERT INTO judge_checks (id, model, parameters, host, bench, started_at) VALUES (?, ?, ?, ?, ?, ?)",
+            *(conn.new_id(), *_values(judge, host), VERSION, conn.now()),
         )
-        seq = _unfinished(conn, judge)
+        seq = _unfinished(conn, judge, host)
+    # If the key was changed to this host in the middle of a check, the host may have said this word in an earlier one.
     conn.run(
-        "INSERT INTO judge_check_words (judge_check, pair, presented, word, cost_micros) VALUES (?, ?, ?, ?, ?)",
+        "INSERT OR IGNORE INTO judge_check_words (judge_check, pair, presented, word, cost_micros)"
+        " VALUES (?, ?, ?, ?, ?)",
         *(seq, *word),
     )
     if conn.value("SELECT count(*) FROM judge_check_words WHERE judge_check = ?", seq) == bench.WORDS:
         conn.run("UPDATE judge_checks SET finished_at = ? WHERE seq = ?", conn.now(), seq)
 
 
-def newest(conn: Connection) -> dict[str, JudgeCheck]:
-    """The newest check of each model."""
-    rows = _checks.all(
-        conn, "FROM judge_checks WHERE bench = ? AND seq IN (SELECT max(seq) FROM judge_checks GROUP BY model)", VERSION
-    )
-    return {row.model: _shown(conn, row) for row in rows}
+def newest(conn: Connection) -> dict[ModelAt, JudgeCheck]:
+    """The newest check of each model at each host."""
+    newest = "SELECT max(seq) FROM judge_checks GROUP BY model, host"
+    rows = _checks.all(conn, f"FROM judge_checks WHERE bench = ? AND seq IN ({newest})", VERSION)
+    return {ModelAt(row.model, row.host): _shown(conn, row) for row in rows}
 
 
 def latest(conn: Connection, judge: SingleJudge) -> JudgeCheck:
-    """The newest check of a judge, which has one."""
+    """The newest check of a judge, which has one, whatever host its key has named since."""
     row = _checks.one(
         conn,
         "FROM judge_checks WHERE model = ? AND parameters = ? ORDER BY seq DESC LIMIT 1",
@@ -93,10 +101,18 @@ def latest(conn: Connection, judge: SingleJudge) -> JudgeCheck:
     return _shown(conn, row)
 
 
-def _unfinished(conn: Connection, judge: SingleJudge) -> int | None:
+_OF_JUDGE = "model = ? AND parameters = ? AND host IS ?"
+
+
+def _values(judge: SingleJudge, host: str | None) -> tuple[str, str, str | None]:
+    return judge.model, as_json(judge.parameters), host
+
+
+def _unfinished(conn: Connection, judge: SingleJudge, host: str | None) -> int | None:
     seq: int | None = conn.value(
-        "SELECT seq FROM judge_checks WHERE model = ? AND parameters = ? AND bench = ? AND finished_at IS NULL",
-        *(judge.model, as_json(judge.parameters), VERSION),
+        f"SELECT seq FROM judge_checks WHERE {_OF_JUDGE} AND bench = ? AND finished_at IS NULL",
+        *_values(judge, host),
+        VERSION,
     )
     return seq
 
@@ -112,6 +128,7 @@ def _shown(conn: Connection, row: _Check) -> JudgeCheck:
     return JudgeCheck(
         id=row.id,
         model=row.model,
+        host=row.host,
         parameters=row.parameters,
         bench=VERSION,
         started_at=row.started_at,

@@ -9,15 +9,16 @@ from carrel.kit.money import text_if_known
 from carrel.kit.processes.pool import WorkerPool
 from carrel.kit.sqlite.database import Connection
 from carrel.metering import verdict_costs
-from carrel.providers import families
+from carrel.providers import families, keys
+from carrel.providers.hosts import ModelAt
 from carrel.providers.registry import name_of, provider_of
 from carrel.runs.leaderboard import passports
 from carrel.vault.workspace import Workspace
 
 
 class _Known(NamedTuple):
-    costs: dict[str, int]
-    checks: dict[str, JudgeCheck]
+    costs: dict[ModelAt, int]
+    checks: dict[ModelAt, JudgeCheck]
 
 
 async def listed(workspace: Workspace, workers: WorkerPool) -> JudgePassports:
@@ -29,32 +30,35 @@ async def listed(workspace: Workspace, workers: WorkerPool) -> JudgePassports:
     in_runs = await passports.in_runs(workspace, workers)
     known = await workspace.scan(_known)
     found = []
-    for model in sorted(in_runs.judges.keys() | known.checks.keys()):
-        seen = in_runs.judges.get(model)
+    for judge in sorted(in_runs.judges.keys() | known.checks.keys(), key=str):
+        seen = in_runs.judges.get(judge)
+        provider, name = provider_of(judge.model), name_of(judge.model)
         found.append(
             JudgePassport(
-                model=model,
-                family=families.family_of(provider_of(model), name_of(model)) if seen is None else seen.family,
+                model=judge.model,
+                host=judge.host,
+                family=families.family_of(provider, name, judge.host) if seen is None else seen.family,
                 runs=0 if seen is None else seen.runs,
                 in_runs=None if seen is None else seen.drawn.passport,
                 health=None if seen is None else seen.drawn.health,
                 agreement=[] if seen is None else list(seen.drawn.agreement),
-                cost_per_verdict=text_if_known(known.costs.get(model)),
-                check=known.checks.get(model),
+                cost_per_verdict=text_if_known(known.costs.get(judge)),
+                check=known.checks.get(judge),
             )
         )
     return JudgePassports(found, in_runs.runs)
 
 
-async def one(workspace: Workspace, workers: WorkerPool, model: str) -> JudgePassport:
-    """The passport of one model.
+async def one(workspace: Workspace, workers: WorkerPool, model: str, host: str | None) -> JudgePassport:
+    """The passport of one model at this host, or else at the host that its key names now.
 
     Raises:
         NotFound: it has neither judged in the newest finished runs nor been checked.
         Unavailable: as `listed` says.
     """
+    judge = ModelAt(model, host or workspace.read(keys.host, model))
     for found in (await listed(workspace, workers)).items:
-        if found.model == model:
+        if (found.model, found.host) == judge:
             return found
     raise NotFound
 

@@ -6,7 +6,7 @@ from carrel.auth import guard
 from carrel.auth.programs import scopes
 from carrel.http.answers.answer import Answer
 from carrel.http.requests.describe import raises
-from carrel.http.requests.routing import Path, Router, get, post
+from carrel.http.requests.routing import Path, Query, Router, get, post
 from carrel.judges import passports
 from carrel.judges.checking import Checks
 from carrel.judges.schemas import CheckIn, JudgeCheck, JudgePassport, JudgePassports
@@ -28,9 +28,12 @@ async def read_judge_passport(
     model: Annotated[str, Path(description="`provider:name`; the name may hold slashes.")],
     workspace: Workspace,
     workers: WorkerPool,
+    host: Annotated[
+        str | None, Query(max_length=300, description="Where it answered; else the host of the stored key.")
+    ] = None,
 ) -> JudgePassport:
-    """One model's passport."""
-    return await passports.one(workspace, workers, model.removeprefix("/"))
+    """One model's passport, at the host that its key names, or at another one."""
+    return await passports.one(workspace, workers, model.removeprefix("/"), host)
 
 
 @post(

@@ -30,12 +30,14 @@ class TrapResult(msgspec.Struct, frozen=True, kw_only=True):
 class JudgeCheck(msgspec.Struct, frozen=True, kw_only=True):
     """What a judge said on the built-in pairs. `asked` words of `of` are there; it is finished when all are.
 
+    `host` is the host that answered, null if it is the provider's own.
     `right` is the agreement with the known better answers: a judge that flips is right by half. `cost` is null where a
     call's cost is unknown.
     """
 
     id: Id
     model: str
+    host: str | None
     parameters: Parameters
     bench: str
     started_at: Time
@@ -49,13 +51,15 @@ class JudgeCheck(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class JudgePassport(msgspec.Struct, frozen=True, kw_only=True):
-    """One model as a judge: over the newest finished runs, and in its newest check.
+    """One model at one host as a judge: over the newest finished runs, and in its newest check.
 
+    `host` is null if it is the provider's own.
     `in_runs` and `health` are null if it judged in none of `runs`. `agreement` is with each other judge of the same
     pairs. `cost_per_verdict` is what both orders cost, re-asks included.
     """
 
     model: str
+    host: str | None
     family: str | None
     runs: int
     in_runs: Passport | None
@@ -66,7 +70,7 @@ class JudgePassport(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class JudgePassports(msgspec.Struct, frozen=True):
-    """Every model that judged or was checked, by name. `runs` is how many finished runs were read."""
+    """Every model that judged or was checked, by name and host. `runs` is how many finished runs were read."""
 
     items: list[JudgePassport]
     runs: int

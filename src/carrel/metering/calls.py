@@ -55,6 +55,7 @@ def begin(
     task_key: str | None,
     attempt: int,
     model: str,
+    host: str | None,
     free: bool,
     phase: str | None = None,
     terms: Terms = NO_TERMS,
@@ -62,15 +63,17 @@ def begin(
 ) -> str:
     """Record that `model` (`provider:name`) is about to be called. Returns the id of the row.
 
+    `host` is where it answers, `None` at its provider's own host.
     A `free` call costs 0, however it ends. `phase` is the purpose: a phase of a run, or the kind of a single call.
     A call of a `batch` is in flight until somebody reads its result, also while nobody works on its run.
     """
     call_id = conn.new_id()
     conn.run(
-        "INSERT INTO calls (id, run_id, task_key, attempt, provider, model, outcome, cost_micros, started_at, phase,"
-        " price_id, most_micros, reservation, reserved_micros, batch)"
-        " VALUES (?, ?, ?, ?, ?, ?, 'running', ?, ?, ?, ?, ?, ?, ?, ?)",
-        *(call_id, run_id, task_key, attempt, model.partition(":")[0], model, 0 if free else None, conn.now(), phase),
+        "INSERT INTO calls (id, run_id, task_key, attempt, provider, model, host, outcome, cost_micros, started_at,"
+        " phase, price_id, most_micros, reservation, reserved_micros, batch)"
+        " VALUES (?, ?, ?, ?, ?, ?, ?, 'running', ?, ?, ?, ?, ?, ?, ?, ?)",
+        *(call_id, run_id, task_key, attempt, model.partition(":")[0], model, host, 0 if free else None, conn.now()),
+        phase,
         *(terms.price_id, terms.most_micros, *(terms.hold or (None, None)), batch),
     )
     return call_id

@@ -29,11 +29,15 @@ class Totals(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class UsageItem(msgspec.Struct, frozen=True, kw_only=True):
-    """The calls of one group. A field that was not grouped by is null; so is `run_id` of calls outside of runs."""
+    """The calls of one group. A field that was not grouped by is null; so is `run_id` of calls outside of runs.
+
+    Where calls are grouped by model, those at another host are another group; `host` is null at the provider's own.
+    """
 
     totals: Totals
     day: str | None = None
     model: str | None = None
+    host: str | None = None
     provider: str | None = None
     run_id: Id | None = None
     phase: str | None = None
@@ -49,7 +53,8 @@ class UsageReport(msgspec.Struct, frozen=True):
 class CallRow(msgspec.Struct, frozen=True):
     """One attempt to call a model. Tokens are null if the provider did not report them.
 
-    `price_id` names the price that was used. `reserved` and `charged` are credits; they are null if no credits pay.
+    `host` is the host that was called, null if it is the provider's own. `price_id` names the price that was used.
+    `reserved` and `charged` are credits; they are null if no credits pay.
     `charged` is also null for a moment after a call whose cost is unknown, until it is decided who pays.
     """
 
@@ -60,6 +65,7 @@ class CallRow(msgspec.Struct, frozen=True):
     attempt: int
     provider: str
     model: str
+    host: str | None
     outcome: Outcome | Literal["running"]
     code: str | None
     input_tokens: int | None

@@ -14,7 +14,16 @@ from carrel.kit.sqlite.paging import Page, Paging, fetch
 from carrel.kit.sqlite.rows import Column, Select
 from carrel.metering.schemas import CallRow, Grouping, Totals, UsageItem, UsageReport
 
-_COLUMNS = {"model": "model", "provider": "provider", "run": "run_id", "phase": "phase"}
+HOST: Final = "iif(provider = 'local', NULL, host)"
+"""The host of a call, in SQL: rows of earlier programs do not know it, also where there is none."""
+_COLUMNS: Final[dict[Grouping, dict[str, str]]] = {
+    "day": {},
+    "model": {"model": "model", "host": HOST},
+    "provider": {"provider": "provider"},
+    "run": {"run_id": "run_id"},
+    "phase": {"phase": "phase"},
+}
+"""What the calls of a group have in common, by the field that shows it."""
 _MINUTE = "substr(started_at, 1, 16)"
 """Today the offset of every time zone is a whole number of minutes."""
 
@@ -57,6 +66,7 @@ _sums = Select(
 )
 CALLS: Final = Select(
     CallRow,
+    host=HOST,
     cached_read_tokens="cached_tokens",
     cached_write_tokens="written_tokens",
     cost=Column("cost_micros", text_if_known),
@@ -89,9 +99,9 @@ def usage(conn: Connection, span: Span, group_by: Sequence[Grouping]) -> UsageRe
         TooManyGroups: there are more than `MAX_GROUPS`.
     """
     wanted = list(dict.fromkeys(group_by))
-    columns = [_COLUMNS[one] for one in wanted if one != "day"]
+    columns = {name: column for one in wanted for name, column in _COLUMNS[one].items()}
     by_day = "day" in wanted
-    keys = [*([_MINUTE] if by_day else []), *columns]
+    keys = [*([_MINUTE] if by_day else []), *columns.values()]
     days, params = _days(span)
     sql = (
         f"SELECT {', '.join([*keys, _sums.sql])} FROM calls"
@@ -122,6 +132,7 @@ def usage(conn: Connection, span: Span, group_by: Sequence[Grouping]) -> UsageRe
                 totals=_totals(groups[key]),
                 day=at.get("day"),
                 model=at.get("model"),
+                host=at.get("host"),
                 provider=at.get("provider"),
                 run_id=at.get("run_id"),
                 phase=at.get("phase"),

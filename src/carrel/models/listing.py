@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from carrel.errors import NotFound
 from carrel.kit.sqlite.database import Connection
 from carrel.models.schemas import Model, Models, Prices, Rates
-from carrel.providers import keys, own_prices
+from carrel.providers import families, hosts, keys, own_prices
 from carrel.providers import prices as price_list
 from carrel.providers.base import Access, ModelInfo, Role
 from carrel.providers.catalogue import KNOWN
@@ -60,9 +60,9 @@ def fault(registry: Registry, name: str, role: Role) -> str | None:
     return None
 
 
-def prices(conn: Connection, name: str, at_seconds: float) -> Prices | None:
+def prices(conn: Connection, name: str, host: str | None, at_seconds: float) -> Prices | None:
     """The price of the model's tokens with the user's own key at that time; `None` if it is not known."""
-    price = own_prices.price_of(conn, name, at_seconds)
+    price = own_prices.price_of(conn, name, host, at_seconds)
     if price is None:
         return None
     first, *others = (
@@ -81,15 +81,18 @@ def prices(conn: Connection, name: str, at_seconds: float) -> Prices | None:
 
 
 def _model(conn: Connection, name: str, info: ModelInfo, at_seconds: float, reason: str | None = None) -> Model:
+    provider, host = provider_of(name), keys.host(conn, name)
+    is_listed = hosts.has_list_prices(provider, host)
     return Model(
         model=name,
-        provider=provider_of(name),
-        family=info.family,
+        provider=provider,
+        host=host,
+        family=info.family if host is None else families.family_of(provider, info.name, host),
         description=info.description,
         roles=list(info.roles),
         available=reason is None,
         reason=reason,
-        context_tokens=info.context_tokens or price_list.context_tokens(name),
+        context_tokens=info.context_tokens or (price_list.context_tokens(name) if is_listed else None),
         output_tokens=None,
-        prices=prices(conn, name, at_seconds),
+        prices=prices(conn, name, host, at_seconds),
     )

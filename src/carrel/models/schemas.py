@@ -37,6 +37,9 @@ class Prices(msgspec.Struct, frozen=True, kw_only=True):
 class Model(msgspec.Struct, frozen=True):
     """A model under its full name `provider:name`.
 
+    `host` is the host that answers with the key that is stored, null if it is the provider's own. List prices and
+    limits hold at the provider's own hosts only.
+
     `reason` is a code that says why the model is not `available`. `context_tokens` and `output_tokens` are null if a
     model has no limit or it is unknown; `prices` is null if they are unknown. No list that Carrel reads offline holds
     output limits, so none is known yet.
@@ -44,6 +47,7 @@ class Model(msgspec.Struct, frozen=True):
 
     model: str
     provider: str
+    host: str | None
     family: str
     description: str
     roles: list[Role]

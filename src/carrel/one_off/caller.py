@@ -18,7 +18,7 @@ from carrel.model_calls import metered
 from carrel.model_calls.metered import Metered
 from carrel.models import listing
 from carrel.one_off import refusals
-from carrel.providers import keys, own_prices, prices
+from carrel.providers import hosts, keys, own_prices, prices
 from carrel.providers.answer_room import AnswerRoom
 from carrel.providers.base import Answer, Provider, ProviderError, Request, Role, Streaming
 from carrel.providers.keys import ProviderKeyMissing
@@ -66,9 +66,13 @@ class Wanted(NamedTuple):
 
 
 class Done(NamedTuple):
-    """A call that was answered. `cost_micros` is `None` where the price or the tokens are unknown."""
+    """A call that was answered at `host` (`None`: the provider's own).
+
+    `cost_micros` is `None` where the price or the tokens are unknown.
+    """
 
     call_id: str
+    host: str | None
     answer: Answer
     cost_micros: int | None
     latency_ms: int
@@ -79,6 +83,7 @@ class _Call(NamedTuple):
 
     id: str
     wanted: Wanted
+    host: str | None
     price: Price | None
 
 
@@ -123,10 +128,12 @@ class Caller:
             RateLimited, ModelCallFailed, ModelCallRefused: as `refusals` says.
         """
         provider, request = self.prepared(workspace, wanted, request)
+        url = None if request.access is None else request.access.base_url
+        host = hosts.host_of(provider.name, url)
         with self._room.place(workspace.uuid) as place:
             request = replace(request, place=place)
             return await self.through(
-                workspace.uuid, wanted, lambda: _answered(provider, request, on_piece), attempt, fault_of
+                workspace.uuid, wanted, host, lambda: _answered(provider, request, on_piece), attempt, fault_of
             )
 
     def prepared(self, workspace: Workspace, wanted: Wanted, request: Request) -> tuple[Provider, Request]:
@@ -151,11 +158,12 @@ class Caller:
         self,
         user: UserUuid,
         wanted: Wanted,
+        host: str | None,
         work: Callable[[], Coroutine[None, None, Answer]],
         attempt: int = 1,
         fault_of: Callable[[Answer], str | None] = lambda _: None,
     ) -> Done:
-        """Do `work`, which calls the model, within the user's limits and with a row in the metering.
+        """Do `work`, which calls the model at `host`, within the user's limits and with a row in the metering.
 
         Raises:
             RateLimited, ModelCallFailed, ModelCallRefused: as `refusals` says.
@@ -167,8 +175,8 @@ class Caller:
         try:
             if not is_free(wanted.model):
                 await prices.ready()
-            call_id, price = await self._write(user, _begin, wanted, attempt)
-            return await self._recorded(user, _Call(call_id, wanted, price), work, fault_of)
+            call_id, price = await self._write(user, _begin, wanted, host, attempt)
+            return await self._recorded(user, _Call(call_id, wanted, host, price), work, fault_of)
         finally:
             self._permits.leave(user, provider)
 
@@ -212,7 +220,7 @@ class Caller:
         finally:
             # Record the end also if the caller is gone: the call was made.
             cost_micros = await run_to_completion(self._end(user, made.id, call))
-        return Done(made.id, outcome, cost_micros, found.latency_ms)
+        return Done(made.id, made.host, outcome, cost_micros, found.latency_ms)
 
     async def _run(self, user: UserUuid, call_id: str, work: Callable[[], Coroutine[None, None, Answer]]) -> Answer:
         """Run the work in a task of its own, which ends when the user's key leaves the process.
@@ -288,15 +296,16 @@ async def _answered(provider: Provider, request: Request, on_piece: Callable[[st
     return answer
 
 
-def _begin(conn: Connection, wanted: Wanted, attempt: int) -> tuple[str, Price | None]:
+def _begin(conn: Connection, wanted: Wanted, host: str | None, attempt: int) -> tuple[str, Price | None]:
     """Record the call, which the user's own key pays for. Return the id of its row, and the price."""
-    price = own_prices.price_of(conn, wanted.model, conn.clock.now())
+    price = own_prices.price_of(conn, wanted.model, host, conn.clock.now())
     call_id = calls.begin(
         conn,
         run_id=None,
         task_key=None,
         attempt=attempt,
         model=wanted.model,
+        host=host,
         free=is_free(wanted.model) or (price is not None and price.is_nothing),
         phase=wanted.phase,
         terms=Terms(price.id if price is not None else None),

@@ -14,7 +14,7 @@ from carrel.kit.sqlite.json_text import as_json
 from carrel.models import listing
 from carrel.presets import rows, rules
 from carrel.presets.configuration import Candidate, Configuration, Judge, contents_of, ids_of
-from carrel.providers import own_prices
+from carrel.providers import keys, own_prices
 from carrel.providers.base import Criterion, Role
 from carrel.providers.catalogue import SEARCHING, has_batches
 from carrel.providers.local import can_combine, supported_criterion
@@ -172,7 +172,7 @@ def price_faults(conn: Connection, billing: Billing, models: Iterable[tuple[str,
     if billing == "own_keys":
         message += "; say under Models what it costs, or leave the budget out"
     for path, model in models:
-        if own_prices.price_of(conn, model, conn.clock.now(), billing) is None:
+        if own_prices.price_of(conn, model, keys.host(conn, model), conn.clock.now(), billing) is None:
             yield FieldError(path, message)
 
 

@@ -7,6 +7,6 @@ Begin with `base`, what every provider does, and `registry`, which has them all.
     over HTTP       http_provider · transport · exchange · refusals · codes · recent_lists
     what it brings  network · answer_room · foreign_json
     at half price   batches · batch_client
-    where to        base_url · addresses
+    where to        base_url · hosts · addresses
     prompts         fence
 """

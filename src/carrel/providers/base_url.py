@@ -60,6 +60,19 @@ def check(url: str, rules: tuple[str, ...]) -> None:
         raise ProviderHostNotAllowed(errors=(FieldError("base_url", "must name a host that the operator allows"),))
 
 
+def host(url: str) -> str | None:
+    """The host that a base URL names, in its normal spelling, with the port unless it is that of https.
+
+    `None` if the URL is not one that `check` may accept.
+    """
+    found = _URL.fullmatch(url)
+    place = _place(found) if found is not None else None
+    if found is None or place is None:
+        return None
+    port = place.port or _DEFAULT_PORTS[found["scheme"].lower()]
+    return place.host if port == _DEFAULT_PORTS["https"] else f"{place.host}:{port}"
+
+
 def is_inside(host: str, port: int, rules: tuple[str, ...]) -> bool:
     """Whether the operator named exactly this host and port, so that it may be on the machine or its own network.
 

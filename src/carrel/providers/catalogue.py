@@ -21,7 +21,8 @@ class KnownProvider(NamedTuple):
 
     `price_list` is its name in the price list; `None` where nobody publishes prices. `maker`: the provider made its
     models itself, unless their names say otherwise. `own`: it is a user's own server, and it has so few models that
-    Carrel can list them all. `batches` is how it takes many calls at half the price, if it does.
+    Carrel can list them all. `batches` is how it takes many calls at half the price, if it does. `own_suffixes` are
+    those of the provider's hosts where each customer has one: what it publishes holds there, too.
     """
 
     title: str
@@ -31,6 +32,7 @@ class KnownProvider(NamedTuple):
     maker: bool = False
     own: bool = False
     batches: BatchApi | None = None
+    own_suffixes: tuple[str, ...] = ()
 
 
 KNOWN: dict[str, KnownProvider] = {
@@ -47,6 +49,7 @@ KNOWN: dict[str, KnownProvider] = {
         ChatWire(_OPENAI._replace(key_header="api-key", key_prefix="", deployment_version="2024-10-21")),
         None,
         "azure",
+        own_suffixes=(".openai.azure.com", ".cognitiveservices.azure.com", ".services.ai.azure.com"),
     ),
     "compatible": KnownProvider("Another server that is OpenAI-compatible", ChatWire(_OPEN), None, own=True),
     "deepseek": KnownProvider(

@@ -23,11 +23,11 @@ _STEM = re.compile(r"[a-z]+")
 
 
 @lru_cache(maxsize=5_000)
-def family_of(provider: str, name: str) -> str:
-    """The family of `provider:name`.
+def family_of(provider: str, name: str, host: str | None = None) -> str:
+    """The family of `provider:name` at this host.
 
-    If the name says nothing, the family is the provider's own if the provider makes models itself. Otherwise the family
-    is the part before the slash, or the first word of the name.
+    If the name says nothing, the family is the provider's own if the provider makes models itself and this is its own
+    host. Otherwise the family is the part before the slash, or the first word of the name.
     """
     lower = name.lower()
     maker, slash, bare = lower.rpartition("/")
@@ -37,7 +37,7 @@ def family_of(provider: str, name: str) -> str:
     if slash:
         return maker
     known = KNOWN.get(provider)
-    if known is not None and known.maker:
+    if known is not None and known.maker and host is None:
         return provider
     stem = _STEM.match(bare)
     return stem[0] if stem is not None else bare

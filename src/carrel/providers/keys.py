@@ -17,9 +17,10 @@ from carrel.kit.sqlite.database import Connection
 from carrel.kit.sqlite.paging import Page, Paging, fetch
 from carrel.kit.sqlite.rows import Select, columns_of, insert
 from carrel.kit.sqlite.versions import VERSION
-from carrel.providers import base_url
+from carrel.providers import base_url, hosts
 from carrel.providers.base import Access
 from carrel.providers.catalogue import KNOWN
+from carrel.providers.registry import provider_of
 
 _HINT_CHARACTERS = 4
 _SHORTEST_HINTED = 12
@@ -119,6 +120,13 @@ def access(conn: Connection, provider: str) -> Access | None:
     """What Carrel needs to call this provider; `None` if no key is stored."""
     row = _rows.one(conn, "FROM provider_key WHERE provider = ?", provider)
     return None if row is None else Access(Secret(row.secret.encode()), row.base_url)
+
+
+def host(conn: Connection, model: str) -> str | None:
+    """The host at which the model answers with the key that is stored now; `None` if it is the provider's own."""
+    provider = provider_of(model)
+    url = conn.value("SELECT base_url FROM provider_key WHERE provider = ?", provider)
+    return hosts.host_of(provider, url)
 
 
 def stored(conn: Connection) -> set[str]:

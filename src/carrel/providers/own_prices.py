@@ -18,7 +18,7 @@ from carrel.kit.money import MICROS, DollarsAmount, DollarsText, micros_of, text
 from carrel.kit.sqlite.database import Connection
 from carrel.kit.sqlite.rows import Column, Select
 from carrel.kit.sqlite.versions import NO_ROW, version_of
-from carrel.providers import prices
+from carrel.providers import hosts, prices
 from carrel.providers.catalogue import KNOWN
 from carrel.providers.prices import Price, Rates
 from carrel.providers.registry import is_free, name_of, provider_of
@@ -74,11 +74,14 @@ _prices = Select(
 )
 
 
-def price_of(conn: Connection, model: str, at_seconds: float, billing: Billing = "own_keys") -> Price | None:
-    """The price of a call of `provider:name` at that time; `None` if nobody knows it.
+def price_of(
+    conn: Connection, model: str, host: str | None, at_seconds: float, billing: Billing = "own_keys"
+) -> Price | None:
+    """The price of a call of `provider:name` at this host and time; `None` if nobody knows it.
 
-    With `own_keys`, the price that the user has set for this model comes first, then that of the list, then the one
-    that the user has set for the provider. With `credits`, only that of the list counts.
+    With `own_keys`, the price that the user has set for this model comes first, then that of the list if the host is
+    the provider's own, then the one that the user has set for the provider. With `credits`, only that of the list
+    counts, whatever the host of the operator's key is: there the list is the rate at which credits are charged.
     """
     if billing == "credits" or is_free(model):
         return prices.price_of(model, at_seconds)
@@ -86,7 +89,7 @@ def price_of(conn: Connection, model: str, at_seconds: float, billing: Billing =
     own = {row.model: row for row in found}
     if model in own:
         return _price(own[model])
-    of_list = prices.price_of(model, at_seconds)
+    of_list = prices.price_of(model, at_seconds) if hosts.has_list_prices(provider_of(model), host) else None
     usual = own.get(provider_of(model))
     return of_list if of_list is not None or usual is None else _price(usual)
 

@@ -13,7 +13,7 @@ from carrel.kit.structs import narrowed
 from carrel.presets.configuration import Configuration
 from carrel.receipts import commitments
 from carrel.receipts.commitments import Commitment, DisclosedText
-from carrel.receipts.receipt import ReceiptJudge
+from carrel.receipts.receipt import ReceiptCandidate, ReceiptJudge
 from carrel.runs.judging import combining, evidence, judgement, rankings
 from carrel.runs.judging.judgement import Evidence, Packed
 from carrel.runs.model import run_transitions, states, texts
@@ -46,6 +46,11 @@ class Gathered(NamedTuple):
     packed: Packed
     combined: tuple[str, ...]
     at_end: Ranking | None
+
+    @property
+    def candidates(self) -> tuple[ReceiptCandidate, ...]:
+        """The candidates, and what answered for them."""
+        return tuple(narrowed(ReceiptCandidate, candidate) for candidate in self.setup.candidates)
 
     @property
     def judges(self) -> tuple[ReceiptJudge, ...]:

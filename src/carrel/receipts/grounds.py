@@ -13,17 +13,21 @@ from carrel.evaluation.verdict import Statement
 State = Callable[[Ranking, HumanCheck | None], Statement]
 
 HUMAN: Final = "human"
+CANDIDATES: Final = "candidates"
 _BLANKS: Final[tuple[tuple[type, object], ...]] = ((tuple, ()), (bool, False), (int, 0))
 
 
 class Ground(msgspec.Struct, frozen=True):
-    """Words, and the fields of the ranking from which they follow; `human` are the person's votes."""
+    """Words, and the fields of the ranking from which they follow.
+
+    `human` are the person's votes, `candidates` what answered for each candidate.
+    """
 
     words: str
     follow_from: tuple[str, ...]
 
 
-def grounds(ranking: Ranking, human: HumanCheck | None, state: State) -> tuple[Ground, ...]:
+def grounds(ranking: Ranking, human: HumanCheck | None, state: State, without_candidates: State) -> tuple[Ground, ...]:
     """The sentence, the scope and each note, with every figure that changes or removes them when it is taken away."""
     said = _parts(state(ranking, human))
     stays: dict[str, Sequence[str]] = {}
@@ -35,6 +39,7 @@ def grounds(ranking: Ranking, human: HumanCheck | None, state: State) -> tuple[G
             stays[name] = said[1:]
     if human is not None:
         stays[HUMAN] = _parts(state(ranking, None))
+    stays[CANDIDATES] = _parts(without_candidates(ranking, human))
     return tuple(Ground(words, tuple(name for name, left in stays.items() if words not in left)) for words in said)
 
 

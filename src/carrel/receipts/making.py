@@ -1,9 +1,11 @@
 """Makes the receipt of a run: a scan reads the rows, a worker ranks, a thread writes and signs."""
 
 import asyncio
+from collections.abc import Iterable
+
+from msgspec.structs import astuple
 
 from carrel import __version__
-from carrel.evaluation import verdict
 from carrel.evaluation.judges.human import HumanCheck
 from carrel.evaluation.ranking.ranking import Ranking
 from carrel.evaluation.verdict import Statement
@@ -11,9 +13,10 @@ from carrel.kit.processes.pool import WorkerPool
 from carrel.receipts import rules
 from carrel.receipts.gathering import Gathered, gather
 from carrel.receipts.keys import Signer
-from carrel.receipts.receipt import Receipt, SignedReceipt, Versions, canonical, to_sign
-from carrel.runs.judging import combining, whatif
+from carrel.receipts.receipt import Receipt, ReceiptCandidate, SignedReceipt, Versions, canonical, to_sign
+from carrel.runs.judging import whatif, wording
 from carrel.runs.judging.judgement import Answered
+from carrel.runs.judging.wording import Answering
 from carrel.runs.model.setup import RunId
 from carrel.vault.workspace import Workspace
 
@@ -32,9 +35,14 @@ async def made(workspace: Workspace, workers: WorkerPool, signer: Signer, run_id
     return await asyncio.to_thread(_written, gathered, answered, signer)
 
 
-def worded(ranking: Ranking, human: HumanCheck | None, combined: tuple[str, ...]) -> Statement:
-    """The words that follow from a ranking and from a person's votes, as the ranking's own page shows them."""
-    return combining.cautioned(verdict.state(ranking, human=human), ranking, combined)
+def worded(
+    ranking: Ranking,
+    human: HumanCheck | None,
+    candidates: Iterable[ReceiptCandidate],
+    combined: tuple[str, ...],
+) -> Statement:
+    """The words that follow from the figures of a receipt, as the ranking's own page shows them."""
+    return wording.worded(ranking, human, [Answering(*astuple(one)) for one in candidates], combined)
 
 
 def signed(receipt: Receipt, signer: Signer) -> bytes:
@@ -51,13 +59,14 @@ def _written(gathered: Gathered, answered: Answered, signer: Signer) -> bytes:
         finished_at=head.finished_at,
         versions=Versions(__version__, rules.digest()),
         configuration=head.configuration,
+        candidates=gathered.candidates,
         judges=gathered.judges,
         texts=gathered.texts,
         evidence=gathered.evidence,
         combined=gathered.combined,
         ranking=answered.ranking,
         human=answered.human,
-        words=worded(answered.ranking, answered.human, gathered.combined),
+        words=worded(answered.ranking, answered.human, gathered.candidates, gathered.combined),
         same_as_at_end=answered.ranking == gathered.at_end,
     )
     return signed(receipt, signer)

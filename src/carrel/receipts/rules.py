@@ -9,8 +9,11 @@ from typing import Final
 
 _NO_RULES: Final = frozenset({"asking", "routes.py", "schemas.py", "single.py", "__init__.py"})
 """Parts of `carrel.evaluation` that speak with models or clients: they decide nothing about a ranking."""
-_OUTSIDE: Final = ("combining.py", "judgement.py")
-"""The modules of `carrel.runs.judging` that apply the rules to a round."""
+_OUTSIDE: Final = (
+    ("carrel.runs.judging", ("combining.py", "judgement.py", "wording.py")),
+    ("carrel.providers", ("catalogue.py", "hosts.py")),
+)
+"""Other modules that apply the rules to a round, and that know which hosts are the providers' own."""
 
 
 @cache
@@ -24,9 +27,9 @@ def digest() -> str:
 
 def _sources() -> Iterator[tuple[str, bytes]]:
     yield from _below(files("carrel.evaluation"), "evaluation")
-    judging = files("carrel.runs.judging")
-    for name in _OUTSIDE:
-        yield f"judging/{name}", (judging / name).read_bytes()
+    for package, names in _OUTSIDE:
+        for name in names:
+            yield f"{package}/{name}", (files(package) / name).read_bytes()
 
 
 def _below(folder: Traversable, path: str) -> Iterator[tuple[str, bytes]]:

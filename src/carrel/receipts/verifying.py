@@ -1,11 +1,13 @@
 """Verifies a receipt offline: the signature, the ranking to the byte, the words, and texts that somebody discloses."""
 
 from collections.abc import Collection
+from functools import partial
 from typing import Any, Final
 
 import msgspec
 from cryptography.exceptions import InvalidSignature
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
+from msgspec.structs import replace
 
 from carrel.evaluation.judges.human import HumanCheck
 from carrel.evaluation.ranking.ranking import Ranking
@@ -15,7 +17,7 @@ from carrel.receipts import commitments, rules
 from carrel.receipts.commitments import DisclosedText
 from carrel.receipts.grounds import Ground, grounds
 from carrel.receipts.making import worded
-from carrel.receipts.receipt import FORMAT, Versions, canonical, to_sign
+from carrel.receipts.receipt import FORMATS, ReceiptCandidate, ReceiptJudge, Versions, canonical, to_sign
 from carrel.runs.judging import judgement
 from carrel.runs.judging.judgement import Evidence
 
@@ -25,13 +27,18 @@ class Refuted(Exception):
 
 
 class Verified(msgspec.Struct, frozen=True, kw_only=True):
-    """A good receipt. `key` signed it; `grounds` are the words and what they follow from, `figures` the ranking."""
+    """A good receipt. `key` signed it; `grounds` are the words and what they follow from, `figures` the ranking.
+
+    `candidates` is empty if the receipt is of a format that does not name them.
+    """
 
     key: str
     run: str
     round: int
     finished_at: str | None
     versions: Versions
+    candidates: tuple[ReceiptCandidate, ...]
+    judges: tuple[ReceiptJudge, ...]
     verdicts: int
     scores: int
     votes: int
@@ -62,6 +69,8 @@ class _Claimed(msgspec.Struct):
     human: HumanCheck | None
     words: Statement
     same_as_at_end: bool
+    judges: tuple[ReceiptJudge, ...]
+    candidates: tuple[ReceiptCandidate, ...] = ()
 
 
 _signed: Final = msgspec.json.Decoder(_Signed)
@@ -84,7 +93,7 @@ def verify(content: bytes, trusted: Collection[str] | None = None) -> Verified:
         Refuted: something is wrong, or it cannot be checked with this version's rules.
     """
     opened = authentic(content, trusted)
-    if opened.receipt.get("format") != FORMAT:
+    if opened.receipt.get("format") not in FORMATS:
         raise Refuted("it is signed, but of a form that this version does not know")
     try:
         versions = msgspec.convert(opened.receipt.get("versions"), Versions)
@@ -94,7 +103,7 @@ def verify(content: bytes, trusted: Collection[str] | None = None) -> Verified:
         claimed = msgspec.convert(opened.receipt, _Claimed)
         ranking = judgement.rank(claimed.evidence)
         human = judgement.check(claimed.evidence)
-        words = worded(ranking, human, claimed.combined)
+        words = _words(claimed, ranking, human)
     except (msgspec.ValidationError, ValueError):
         raise Refuted(_because(versions, "its evidence cannot be ranked")) from None
     for name, found in (("ranking", ranking), ("human", human), ("words", words)):
@@ -106,11 +115,13 @@ def verify(content: bytes, trusted: Collection[str] | None = None) -> Verified:
         round=claimed.round,
         finished_at=claimed.finished_at,
         versions=versions,
+        candidates=claimed.candidates,
+        judges=claimed.judges,
         verdicts=len(claimed.evidence.verdicts),
         scores=len(claimed.evidence.scores),
         votes=len(claimed.evidence.votes),
         texts=claimed.texts,
-        grounds=grounds(ranking, human, lambda figures, votes: worded(figures, votes, claimed.combined)),
+        grounds=grounds(ranking, human, partial(_words, claimed), partial(_words, replace(claimed, candidates=()))),
         ranking=ranking,
         human=human,
         same_as_at_end=claimed.same_as_at_end,
@@ -134,7 +145,7 @@ def authentic(content: bytes, trusted: Collection[str] | None = None) -> _Signed
         raise Refuted("it was changed: it is not written as receipts are")
     try:
         public = Ed25519PublicKey.from_public_bytes(bytes.fromhex(opened.key))
-        public.verify(bytes.fromhex(opened.signature), to_sign(opened.receipt))
+        public.verify(bytes.fromhex(opened.signature), to_sign(opened.receipt, str(opened.receipt.get("format"))))
     except (InvalidSignature, ValueError):
         raise Refuted("it was changed, or it was never signed: the signature does not fit") from None
     if public.public_bytes_raw().hex() != opened.key or bytes.fromhex(opened.signature).hex() != opened.signature:
@@ -158,6 +169,10 @@ def disclosed(texts: dict[str, str], content: bytes) -> str:
     if texts.get(found.name) != commitment:
         raise Refuted(f"it is not the text that the receipt calls {found.name!r}")
     return found.name
+
+
+def _words(claimed: _Claimed, ranking: Ranking, human: HumanCheck | None) -> Statement:
+    return worded(ranking, human, claimed.candidates, claimed.combined)
 
 
 def _because(versions: Versions, what: str) -> str:

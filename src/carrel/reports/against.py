@@ -5,6 +5,7 @@ from typing import Any
 
 import msgspec
 
+from carrel.providers.hosts import ModelAt
 from carrel.reports import paired
 from carrel.reports.against_report import (
     Against,
@@ -91,9 +92,9 @@ def _changes(here: Side, ours: ReportInput, there: Side, theirs: ReportInput) ->
     return AgainstChanges(
         instructions=tuple(_prompts(both, ours, theirs)),
         models=tuple(
-            ModelChange(candidate=one.candidate, here=one.model, there=other.model)
+            ModelChange(candidate=one.candidate, here=_model(one), there=_model(other))
             for one, other in both
-            if one.model != other.model
+            if _model(one) != _model(other)
         ),
         parameters=tuple(
             one.candidate
@@ -109,6 +110,10 @@ def _changes(here: Side, ours: ReportInput, there: Side, theirs: ReportInput) ->
         documents_only_here=sum(1 for text in here.texts if text not in known[1]),
         documents_only_there=sum(1 for text in there.texts if text not in known[0]),
     )
+
+
+def _model(one: CandidateReport) -> str | None:
+    return None if one.model is None else str(ModelAt(one.model, one.host))
 
 
 def _by_label(report: Report) -> dict[str, CandidateReport]:
@@ -188,7 +193,7 @@ def _bench(judges: tuple[JudgeReport, ...]) -> dict[str, list[tuple[object, ...]
     found: dict[str, list[tuple[object, ...]]] = {}
     for one in judges:
         way = (one.scoring_weight, one.comparison_weight, one.score_repeats, one.parameters)
-        found.setdefault(one.model, []).append(way)
+        found.setdefault(str(ModelAt(one.model, one.host)), []).append(way)
     return found
 
 

@@ -94,7 +94,7 @@ class PromptChange(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ModelChange(msgspec.Struct, frozen=True, kw_only=True):
-    """A candidate with another model; `None` where all its answers existed before."""
+    """A candidate with another model, or at another host; `None` where all its answers existed before."""
 
     candidate: str
     here: str | None

@@ -5,6 +5,7 @@ from typing import Any, NamedTuple, Protocol
 
 from carrel.kit.money import text_if_known
 from carrel.kit.sqlite.rows import Column, Select, fields_of
+from carrel.metering.store import HOST
 from carrel.reports.archive import CellValue
 from carrel.runs.judging.answer_notes import CANDIDATE as NOTED
 from carrel.runs.judging.answer_notes import FROM as NOTES
@@ -213,6 +214,7 @@ class _CallRow(NamedTuple):
     task_key: str | None
     attempt: int
     model: str
+    host: str | None
     outcome: str
     code: str | None
     input_tokens: int | None
@@ -356,7 +358,7 @@ TABLES = (
     Table(
         "calls.csv",
         _CALL_COLUMNS,
-        Select(_CallRow, cost=Column("cost_micros", text_if_known)),
+        Select(_CallRow, host=HOST, cost=Column("cost_micros", text_if_known)),
         "FROM calls WHERE run_id = ? AND seq > ? ORDER BY seq",
         _calls,
         by_id=True,

@@ -4,7 +4,6 @@ from collections.abc import Iterator, Sequence
 
 import msgspec
 
-from carrel.evaluation import verdict
 from carrel.evaluation.judges import agreement, health, passport
 from carrel.evaluation.ranking.ranking import Ranking
 from carrel.evaluation.statistics.means import mean
@@ -23,7 +22,8 @@ from carrel.reports.report import (
     TroubleReport,
 )
 from carrel.reports.report_input import ReportInput, Spending
-from carrel.runs.judging import combining, judgement
+from carrel.runs.judging import judgement, wording
+from carrel.runs.judging.wording import Answering
 from carrel.runs.model.setup import Candidate, Setup
 from carrel.runs.model.states import ENDED
 
@@ -38,7 +38,6 @@ def build(report_input: ReportInput, other: ReportInput | None = None, *, has_do
     judges = tuple(_judges(report_input))
     heard = by_document.voices(report_input)
     checked = judgement.check(evidence)
-    said = verdict.state(ranking, checked)
     made = combined.combination(report_input)
     report = Report(
         run=_facts(report_input),
@@ -47,7 +46,12 @@ def build(report_input: ReportInput, other: ReportInput | None = None, *, has_do
         round=setup.round.number,
         rounds=report_input.head.rounds,
         finished=report_input.head.state in ENDED or setup.round.number < report_input.head.rounds,
-        verdict=combining.cautioned(said, ranking, () if made is None else made.candidates),
+        verdict=wording.worded(
+            ranking,
+            checked,
+            [Answering(one.label, one.model, one.host) for one in setup.candidates],
+            () if made is None else made.candidates,
+        ),
         progress=_progress(report_input),
         ranking=ranking,
         candidates=tuple(_candidate(report_input, candidate, ranking) for candidate in setup.candidates),
@@ -126,6 +130,7 @@ def _candidate(report_input: ReportInput, candidate: Candidate, ranking: Ranking
     return CandidateReport(
         candidate=candidate.label,
         model=candidate.model,
+        host=candidate.host,
         family=candidate.family,
         parameters=candidate.parameters,
         instructions=_prompts(report_input.setup).index(candidate.instructions) + 1 if candidate.instructions else None,
@@ -166,6 +171,7 @@ def _judges(report_input: ReportInput) -> Iterator[JudgeReport]:
         yield JudgeReport(
             judge=judge.name,
             model=judge.model,
+            host=judge.host,
             family=judge.family,
             parameters=judge.parameters,
             scoring_weight=judge.scoring_weight,
@@ -187,6 +193,7 @@ def _spend(spending: Sequence[Spending]) -> SpendReport:
             SpendRow(
                 kind=row.kind,
                 model=row.model,
+                host=row.host,
                 calls=row.calls,
                 failed=row.failed,
                 malformed=row.malformed,

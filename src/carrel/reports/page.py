@@ -15,6 +15,7 @@ from markupsafe import Markup
 from carrel.evaluation.ranking.ranking import Row
 from carrel.evaluation.words import listed
 from carrel.kit.money import micros_of
+from carrel.providers.hosts import ModelAt
 from carrel.reports import prose
 from carrel.reports.report import AnswerReport, CandidateReport, DocumentReport, Report, VerdictReport
 
@@ -123,6 +124,7 @@ def _environment() -> Environment:
         "lead": _lead,
         "lean": _lean,
         "listed": listed,
+        "model": lambda one: str(ModelAt(one.model, one.host)),
         "number": _number,
         "percent": _percent,
         "shade": _shade,

@@ -136,7 +136,10 @@ def as_entries(sent: Sent) -> dict[str, bytes]:
     from carrel.reports import page
 
     report = _report(sent)
-    written = {"as_executed": report.run.configuration, "criteria": report.criteria, **asdict(report.configuration)}
+    models = [(one.model, one.host) for one in report.candidates] + [(one.model, one.host) for one in report.judges]
+    hosts = {model: host for model, host in models if host is not None}
+    executed = {"as_executed": report.run.configuration, "hosts": hosts, "criteria": report.criteria}
+    written = {**executed, **asdict(report.configuration)}
     return {
         "report.html": page.render(report),
         "report.json": msgspec.json.encode(report),

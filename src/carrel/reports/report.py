@@ -68,7 +68,7 @@ class ProgressReport(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class CandidateReport(msgspec.Struct, frozen=True, kw_only=True):
-    """A candidate and its answers.
+    """A candidate and its answers. `host` is that of its model, `None` at the provider's own.
 
     `instructions` is a number in the configuration's list. `mean_words` counts delivered answers. `existing` answers
     existed before the run: they took no call, but they may have had a cost. A cost is `None` where a price is not
@@ -78,6 +78,7 @@ class CandidateReport(msgspec.Struct, frozen=True, kw_only=True):
 
     candidate: str
     model: str | None
+    host: str | None
     family: str | None
     parameters: Parameters
     instructions: int | None
@@ -104,10 +105,11 @@ class PairShare(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class JudgeReport(msgspec.Struct, frozen=True, kw_only=True):
-    """A judge of the round; a weight is `None` in the phase in which it does not judge."""
+    """A judge of the round, whose name tells its host; a weight is `None` in the phase in which it does not judge."""
 
     judge: str
     model: str
+    host: str | None
     family: str | None
     parameters: Parameters
     scoring_weight: float | None
@@ -211,10 +213,11 @@ class CombinationReport(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class SpendRow(msgspec.Struct, frozen=True, kw_only=True):
-    """The calls of one kind of task to one model; `cost` is the sum of the known costs."""
+    """The calls of one kind of task to one model at one host; `cost` is the sum of the known costs."""
 
     kind: Kind
     model: str
+    host: str | None
     calls: int
     failed: int
     malformed: int

@@ -12,6 +12,7 @@ from carrel.errors import NotFound
 from carrel.evaluation.passing import CheckResults
 from carrel.kit.sqlite.database import Connection
 from carrel.kit.sqlite.rows import Select
+from carrel.metering.store import HOST
 from carrel.reports import document_input
 from carrel.reports.document_input import MAX_JUDGEMENTS, DocumentsInput
 from carrel.reports.room import Room
@@ -75,10 +76,11 @@ class Trouble(msgspec.Struct, frozen=True):
 
 
 class Spending(msgspec.Struct, frozen=True):
-    """The calls of all rounds for one kind of task to one model; `cost_micros` is the sum of the known costs."""
+    """The calls of all rounds for one kind of task to one model at one host; `cost_micros` sums up the known costs."""
 
     kind: Kind
     model: str
+    host: str | None
     calls: int
     failed: int
     malformed: int
@@ -121,6 +123,7 @@ _round_counts = Select(ReportCounts)
 _given_up = Select(Trouble)
 _spent = Select(
     Spending,
+    host=HOST,
     calls="count(*)",
     failed="sum(outcome = 'failed')",
     malformed="sum(outcome = 'malformed')",
@@ -245,10 +248,10 @@ def _spending(conn: Connection, seq: int, run_id: RunId) -> tuple[Spending, ...]
     spent = _spent.all(
         conn,
         "FROM calls JOIN tasks ON run = ? AND key = task_key"
-        " WHERE run_id = ? AND outcome IN ('answered', 'malformed', 'failed') GROUP BY kind, model",
+        f" WHERE run_id = ? AND outcome IN ('answered', 'malformed', 'failed') GROUP BY kind, model, {HOST}",
         *(seq, run_id),
     )
-    return tuple(sorted(spent, key=lambda one: (PHASES.index(one.kind), one.model)))
+    return tuple(sorted(spent, key=lambda one: (PHASES.index(one.kind), one.model, one.host or "")))
 
 
 def _lost_calls(conn: Connection, run_id: RunId) -> int:

@@ -1,5 +1,6 @@
 """Runs at half the price: their calls go in batches, through the real protocols of both providers."""
 
+import asyncio
 from collections.abc import AsyncIterator
 from decimal import Decimal
 from pathlib import Path
@@ -10,7 +11,7 @@ from carrel.providers.base import Usage
 from carrel.providers.prices import price_of
 from carrel.runs.engine import commands
 from carrel.runs.engine.retry import retry
-from tests.support.batched import CALLS, ECONOMY, Servers, batch_servers, batched
+from tests.support.batched import CALLS, ECONOMY, MODELS, Servers, batch_servers, batched, lead_to
 from tests.support.engine import UUID, EngineHarness
 
 
@@ -61,6 +62,43 @@ async def test_a_batch_that_is_full_waits_and_is_sent_again(engine: EngineHarnes
         await workspace.write(lambda conn: conn.run("UPDATE batches SET due_at = 0"))
     assert (await engine.ended(run_id)).state == "completed"
     assert servers.twice == []
+
+
+async def test_a_batch_is_answered_by_the_host_that_it_was_sent_to_and_by_no_other(
+    engine: EngineHarness, servers: Servers
+) -> None:
+    servers.openai.shelf.looks = 1_000_000
+    run_id = await engine.start(**ECONOMY)
+    while not await engine.rows("SELECT 1 FROM batches WHERE state = 'sent' AND model = ?", MODELS[0]):
+        await engine.moved(run_id)
+    await lead_to(engine, servers.elsewhere)
+    (batch,) = servers.openai.shelf.held.values()
+    batch.looks, servers.openai.shelf.looks = 0, 1
+    engine.naps.clear()
+    while len(engine.naps) < 10:
+        await asyncio.sleep(0)
+    assert batch.looks == 0, "nobody else is asked for its results"
+    await lead_to(engine, servers.openai)
+    assert (await engine.ended(run_id)).state == "completed"
+    assert await engine.rows("SELECT DISTINCT host FROM calls WHERE provider = 'openai'") == [(None,)]
+
+
+async def test_a_batch_that_was_not_sent_goes_to_the_host_that_the_key_names_now(
+    engine: EngineHarness, servers: Servers
+) -> None:
+    servers.openai.shelf.fates = ["full"]
+    run_id = await engine.start(**ECONOMY)
+    async with engine.workspace() as workspace:
+        while not await engine.rows("SELECT 1 FROM batches WHERE due_at > 0"):
+            await engine.moved(run_id)
+        await lead_to(engine, servers.elsewhere)
+        await workspace.write(lambda conn: conn.run("UPDATE batches SET due_at = 0"))
+    run = await engine.ended(run_id)
+    assert (run.state, run.hosts) == ("completed", {MODELS[0]: servers.elsewhere.host})
+    calls = "SELECT host, outcome, code, count(*) FROM calls WHERE provider = 'openai' GROUP BY 1, 2, 3"
+    answered = (servers.elsewhere.host, "answered", None, CALLS // 2)
+    assert await engine.rows(calls) == [(None, "failed", "provider-key-changed", 3), answered]
+    assert await engine.rows("SELECT DISTINCT failures FROM tasks") == [(0,)], "that was no failure of theirs"
 
 
 @pytest.mark.parametrize(

@@ -39,6 +39,10 @@ async def test_credits_pay_with_the_operators_key_what_the_calls_took(ada: httpx
     assert found["charged"] == found["cost"] == micros_of(run["spend"]["cost"]) > 0
     assert run["spend"]["unknown_calls"] == 0
     assert found["balance"] == 1_000_000 - found["charged"]
+    # Credits are charged by the list whatever host the operator's key names, and the run tells that host.
+    assert run["hosts"] == {MODEL: server.host}
+    calls = (await ada.get("/api/metering/calls", params={"model": MODEL})).json()["items"]
+    assert {call["host"] for call in calls} == {server.host}
 
 
 async def test_without_a_system_key_or_a_price_credits_cannot_pay(ada: httpx.AsyncClient, server: Running) -> None:
@@ -122,6 +126,7 @@ async def test_a_call_that_cost_nothing_takes_nothing_and_what_is_tried_again_is
 
 async def test_a_budget_holds_with_what_is_under_way(ada: httpx.AsyncClient, server: Running) -> None:
     await ada.post("/api/provider-keys", json={"provider": "openai", "key": server.key, "base_url": server.base_url})
+    await ada.put(f"/api/model-prices/{MODEL}", json={"input_per_million": "0.25", "output_per_million": "2"})
     budget = "0.006"
     answer = await execute(ada, documents=40, billing="own_keys", limits={"budget": budget, "concurrency": 32})
     run = await until(ada, answer.json()["id"], "paused", "completed")

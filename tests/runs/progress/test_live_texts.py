@@ -106,6 +106,7 @@ async def test_an_answer_that_nobody_watches_or_that_could_lose_its_cost_comes_i
     async with ada.stream("GET", f"{run}/events") as answer:
         assert "text" not in {name async for name, _ in events(answer)}
     # Another server than the provider's own may tell no tokens at the end of a stream, and this model has a price.
+    await ada.put(f"/api/model-prices/{MODELS[0]}", json={"input_per_million": "1", "output_per_million": "1"})
     run = await pending(ada, MODELS[:1])
     async with ada.stream("GET", f"{run}/events", params={"texts": "true"}) as answer:
         async for _, event in events(answer):

@@ -64,7 +64,7 @@ async def test_a_run_lives_from_creation_to_deletion(ada: httpx.AsyncClient, pre
     path = f"{RUNS}/{run['id']}"
     assert set(run) == {
         "id", "name", "preset_id", "state", "pause_reason", "phase", "round", "progress", "spend", "configuration",
-        "verdict", "created_at", "started_at", "finished_at", "pinned", "tags", "trial", "quiesced", "version",
+        "hosts", "verdict", "created_at", "started_at", "finished_at", "pinned", "tags", "trial", "quiesced", "version",
     }  # fmt: skip
     assert (run["state"], run["name"], run["tags"], run["progress"]["total"]) == ("pending", "First", ["harbour"], 16)
     started = await ada.post(f"{path}/start")

@@ -27,6 +27,7 @@ def attempt(matter: Matter, model: str = "test:judge", **fields: Any) -> Attempt
         number=1,
         call_id="call",
         model=model,
+        host=None,
         parameters=Parameters(temperature=0.5),
         matter=matter,
         **({"instructions": None} | fields),

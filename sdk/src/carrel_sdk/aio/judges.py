@@ -20,9 +20,9 @@ class AsyncJudges:
         """Every judge of the newest finished runs, and every judge that was checked."""
         return (await self._calls.get("/evaluation/judges", JudgePassports)).items
 
-    async def get(self, model: str) -> JudgePassport:
-        """The passport of one model."""
-        return await self._calls.get(f"/evaluation/judges/{quote(model, safe='/:')}", JudgePassport)
+    async def get(self, model: str, *, host: str | None = None) -> JudgePassport:
+        """The passport of one model, at this host or else at the one that its stored key names."""
+        return await self._calls.get(f"/evaluation/judges/{quote(model, safe='/:')}", JudgePassport, {"host": host})
 
     async def check(self, model: str, *, timeout_seconds: int = 120) -> JudgeCheck:
         """Have a judge compare the built-in pairs in both orders, and wait for the result. Costs 24 calls or more.

@@ -230,6 +230,11 @@ def tested(test: LastTest | LastConnectionTest | None) -> str:
     return "" if test is None else f"{'good' if test.ok else 'failed'}, {test.at[:10]}"
 
 
+def model_at(model: str, host: str | None) -> str:
+    """A model for people; a host that is not its provider's own belongs to its name."""
+    return model if host is None else f"{model} at {host}"
+
+
 def dollars(cost: str | None, unknown_calls: int = 0) -> str:
     """A cost for people: US dollars, and how many calls have a cost that nobody knows."""
     known = "unknown" if cost is None else f"${cost}"

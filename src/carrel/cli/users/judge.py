@@ -26,7 +26,7 @@ def list_judges(cli: UserCommand) -> None:
     cli.show_rows(
         cli.workspace.judges.list(),
         {
-            "model": lambda judge: judge.model,
+            "model": lambda judge: terminal.model_at(judge.model, judge.host),
             "runs": lambda judge: str(judge.runs),
             "same both ways": lambda judge: _share(judge.in_runs and judge.in_runs.consistent),
             "first": lambda judge: _share(judge.in_runs and judge.in_runs.first),
@@ -39,10 +39,11 @@ def list_judges(cli: UserCommand) -> None:
 
 @command.command("show")
 @click.argument("model")
+@click.option("--host", help="Where it answered, if not at the host that your key names now.")
 @user_command
-def show(cli: UserCommand, model: str) -> None:
+def show(cli: UserCommand, model: str, host: str | None) -> None:
     """Show the passport of one model, with intervals at 95 %."""
-    found = cli.workspace.judges.get(model)
+    found = cli.workspace.judges.get(model, host=host)
     cli.show(found, "\n".join(_passport_of(found)))
 
 
@@ -59,7 +60,7 @@ def check(cli: UserCommand, model: str) -> None:
 
 
 def _passport_of(judge: JudgePassport) -> list[str]:
-    lines = [f"{judge.model}{f', family {judge.family}' if judge.family else ''}"]
+    lines = [f"{terminal.model_at(judge.model, judge.host)}{f', family {judge.family}' if judge.family else ''}"]
     if judge.in_runs is None:
         lines.append("has judged in none of your newest runs")
     else:
@@ -76,7 +77,7 @@ def _beside_others(judge: JudgePassport) -> list[str]:
         between = "" if lift.low is None or lift.high is None else f" ({lift.low:+.2f} to {lift.high:+.2f})"
         lines.append(f"  favours its own family  by {lift.lift:+.2f}{between}, of the win share")
     for pair in judge.agreement:
-        other = pair.second if pair.first == judge.model else pair.first
+        other = pair.second if pair.first == terminal.model_at(judge.model, judge.host) else pair.first
         lines.append(f"  the same as {other}: {pair.same:,} of {pair.of:,} comparisons")
     return lines
 

@@ -3,6 +3,7 @@
 import rich_click as click
 from carrel_sdk.models import Model
 
+from carrel.cli.interface import terminal
 from carrel.cli.interface.terminal import UserCommand, user_command
 
 
@@ -28,7 +29,7 @@ def list_models(cli: UserCommand, words: tuple[str, ...], role: str | None, avai
     cli.show_rows(
         found,
         {
-            "model": lambda model: model.model,
+            "model": lambda model: terminal.model_at(model.model, model.host),
             "does": lambda model: ", ".join(model.roles),
             "context": lambda model: "" if model.context_tokens is None else f"{model.context_tokens:,}",
             "in, out (per million)": _price,
@@ -44,7 +45,7 @@ def show(cli: UserCommand, model: str) -> None:
     """Show what is known about one model, by its full name."""
     found = cli.workspace.models.get(model)
     lines = [
-        f"model    {found.model}",
+        f"model    {terminal.model_at(found.model, found.host)}",
         f"does     {', '.join(found.roles)}",
         f"now      {'yes' if found.available else found.reason or 'no'}",
         f"context  {'unknown' if found.context_tokens is None else f'{found.context_tokens:,} tokens'}",

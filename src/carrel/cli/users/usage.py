@@ -5,6 +5,7 @@ from typing import NamedTuple
 import rich_click as click
 from carrel_sdk.models import CallRow, Totals, UsageItem
 
+from carrel.cli.interface import terminal
 from carrel.cli.interface.terminal import UserCommand, dollars, user_command
 
 _BY = ("day", "model", "provider", "run", "phase")
@@ -61,7 +62,7 @@ def calls(cli: UserCommand, run_id: str | None, model: str | None) -> None:
         cli.workspace.metering.calls(run_id=run_id, model=model),
         {
             "started": lambda call: call.started_at[:19].replace("T", " "),
-            "model": lambda call: call.model,
+            "model": lambda call: terminal.model_at(call.model, call.host),
             "task": lambda call: call.task_key or "",
             "outcome": _outcome,
             "tokens": lambda call: f"{_known(call.input_tokens)} → {_known(call.output_tokens)}",
@@ -95,7 +96,8 @@ def ledger(cli: UserCommand) -> None:
 
 
 def _group(item: UsageItem) -> str:
-    parts = (item.day, item.provider if item.model is None else item.model, item.run_id, item.phase)
+    model = item.provider if item.model is None else terminal.model_at(item.model, item.host)
+    parts = (item.day, model, item.run_id, item.phase)
     return " · ".join(part for part in parts if part) or "no run"
 
 

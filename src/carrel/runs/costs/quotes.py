@@ -1,16 +1,17 @@
 """What a call of a run can cost before it is made, and how many credits it takes."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from decimal import ROUND_CEILING, Decimal
 from typing import NamedTuple
 
 from carrel.generation.prompts import Instructions
 from carrel.kit.sqlite.database import Connection
 from carrel.metering.calls import Hold, Terms
-from carrel.providers import base, own_prices
-from carrel.providers.base import CombineMatter, CompareMatter, Criterion, GenerateMatter, Matter, Parameters
+from carrel.providers import base, hosts, own_prices
+from carrel.providers.base import Access, CombineMatter, CompareMatter, Criterion, GenerateMatter, Matter, Parameters
 from carrel.providers.own_prices import Billing
 from carrel.providers.prices import Price
+from carrel.providers.registry import provider_of
 from carrel.runs.model.plan import Kind
 
 FRAME_BYTES = 6_000
@@ -27,6 +28,25 @@ class Quote(NamedTuple):
 UNKNOWN = Quote(None, None)
 
 
+class Credits(NamedTuple):
+    """What a run that credits pay for needs to know.
+
+    `markup` is how many credits a dollar of cost takes, and `access` finds the operator's key for a provider.
+    """
+
+    markup: Decimal
+    access: Callable[[str], Access | None]
+
+    def host(self, model: str) -> str | None:
+        """The host at which the model answers with the operator's key; `None` if it is the provider's own."""
+        provider = provider_of(model)
+        found = self.access(provider)
+        return None if found is None else hosts.host_of(provider, found.base_url)
+
+
+NO_CREDITS = Credits(Decimal(1), lambda _: None)
+
+
 def quote(price: Price | None, kind: Kind, parameters: Parameters, texts: Iterable[str]) -> Quote:
     """What a call at this price can cost. A token has at least one byte, so the bytes of texts bound their tokens."""
     if price is None:
@@ -35,9 +55,9 @@ def quote(price: Price | None, kind: Kind, parameters: Parameters, texts: Iterab
     return Quote(price, price.most_micros(read, output_limit(kind, parameters)))
 
 
-def price_at(conn: Connection, billing: Billing, model: str, at_seconds: float, *, batched: bool) -> Price | None:
-    """What tokens of the model cost at that time, by itself or in a batch; `None` if nobody knows."""
-    price = own_prices.price_of(conn, model, at_seconds, billing)
+def price_now(conn: Connection, billing: Billing, model: str, host: str | None, *, batched: bool) -> Price | None:
+    """What tokens of the model cost now at this host, by itself or in a batch; `None` if nobody knows."""
+    price = own_prices.price_of(conn, model, host, conn.clock.now(), billing)
     return price.of_batches if price is not None and batched else price
 
 

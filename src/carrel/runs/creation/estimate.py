@@ -12,9 +12,10 @@ from carrel.kit.sqlite.json_text import as_json
 from carrel.presets import rules
 from carrel.presets.check import may_be_batched
 from carrel.presets.configuration import Candidate, Comparison, Configuration, Scoring
+from carrel.providers import keys
 from carrel.providers.prices import Price
 from carrel.providers.registry import Registry
-from carrel.runs.costs.quotes import bytes_of, output_limit, price_at, texts_of_criteria
+from carrel.runs.costs.quotes import bytes_of, output_limit, price_now, texts_of_criteria
 from carrel.runs.creation import row_inputs, snapshot
 from carrel.runs.creation.belonging import belonging
 from carrel.runs.creation.forecast import Answers, Work, foresee
@@ -85,10 +86,10 @@ def estimate(conn: Connection, data: RunIn, registry: Registry, settings: Settin
     answers = Answers(longest, existing if rows is None else rows.outputs)
     stops = configuration.comparison is not None and configuration.comparison.stop_when_decided
     early = looks(documents, stops=stops, combines=combined > 0)
-    economy, now = configuration.economy, conn.clock.now()
+    economy = configuration.economy
 
     def price_of(model: str, is_batched: bool) -> Price | None:
-        return price_at(conn, configuration.billing, model, now, batched=is_batched)
+        return price_now(conn, configuration.billing, model, keys.host(conn, model), batched=is_batched)
 
     at_once, batched = (foresee(works, sizes, answers, price_of, economy=each) for each in (False, True))
     costs = batched if economy else at_once

@@ -28,7 +28,7 @@ from carrel.runs.creation.likeness import Sketch
 from carrel.runs.creation.row_inputs import RowInput, RowInputs
 from carrel.runs.creation.text_cache import TextCache
 from carrel.runs.judging import evidence
-from carrel.runs.model import log, rounds, texts
+from carrel.runs.model import log, rounds, run_hosts, texts
 from carrel.runs.model import setup as setups
 from carrel.runs.model.schemas import ExecuteIn, RunIn
 from carrel.runs.model.setup import Round, RunId
@@ -164,6 +164,7 @@ def _create(conn: Connection, data: RunIn, registry: Registry, settings: Setting
     setup = setups.load(conn, seq)
     if setup is None:
         raise CarrelError
+    run_hosts.expect(conn, setup)
     phases.begin(conn, setup)
     log.write(conn, seq, "run-created", state="pending")
     return run_id

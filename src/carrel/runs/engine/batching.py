@@ -14,10 +14,11 @@ from carrel.errors import CarrelError
 from carrel.kit import logs
 from carrel.kit.concurrency.cancellation import cancel
 from carrel.kit.logs import tail
-from carrel.providers import keys
-from carrel.providers.base import Answer, ProviderError
+from carrel.providers import hosts, keys
+from carrel.providers.base import Access, Answer, ProviderError
 from carrel.providers.batch_client import BatchClient
 from carrel.providers.batches import CANCELLED, FAILED, LOST, Line, Result, Sought, Unsure
+from carrel.providers.codes import KEY_CHANGED
 from carrel.providers.registry import provider_of
 from carrel.runs.engine.dependencies import EngineDependencies
 from carrel.runs.tasks import attempts, batches, collecting
@@ -141,9 +142,13 @@ class _Desk:
         if batch.state == "prepared" and not self.workspace.read(batches.may_be_sent, batch):
             return
         with suppress(ProviderError, Unsure):
-            client = self._client(batch)
-            if client is None and batch.state == "prepared":
+            access = self.workspace.read(keys.access, provider_of(batch.model))
+            if access is None and batch.state == "prepared":
                 await self._fail(batch, ProviderError("provider-key-missing", retryable=False, unbilled=True))
+                return
+            client = None if access is None else self._client(batch, access)
+            if client is None and batch.state == "prepared":
+                await self._fail(batch, ProviderError(KEY_CHANGED, retryable=True, unbilled=True))
             elif client is not None and batch.state == "prepared":
                 await self._send(client, batch)
             elif client is not None and batch.state == "sending":
@@ -151,11 +156,15 @@ class _Desk:
             elif client is not None:
                 await self._look(client, batch, batch.remote_id or "")
 
-    def _client(self, batch: Batch) -> BatchClient | None:
+    def _client(self, batch: Batch, access: Access) -> BatchClient | None:
+        """The batches of the host to which this one goes; `None` if the key names another one now.
+
+        Nobody else may answer. What was sent waits until a key names that host again.
+        """
         provider = provider_of(batch.model)
-        access = self.workspace.read(keys.access, provider)
         remote = self._dependencies.registry.remote(provider)
-        return None if access is None or remote is None else remote.batch_client(access)
+        is_there = batch.host in (hosts.UNKNOWN, hosts.host_of(provider, access.base_url))
+        return remote.batch_client(access) if remote is not None and is_there else None
 
     async def _send(self, client: BatchClient, batch: Batch) -> None:
         """Record that the batch is being sent, then send it."""

@@ -11,7 +11,7 @@ from carrel.metering import calls, unknown_costs
 from carrel.providers.registry import Registry
 from carrel.runs.costs import keys
 from carrel.runs.creation import snapshot
-from carrel.runs.model import log, run_transitions, states
+from carrel.runs.model import log, run_hosts, run_transitions, states
 from carrel.runs.model import setup as setups
 from carrel.runs.model.schemas import ExecuteIn, Run, RunIn, Task
 from carrel.runs.model.setup import RunId, Setup
@@ -268,6 +268,7 @@ def start_round(conn: Connection, seq: int, system: Collection[str] = ()) -> Non
     """
     setup = _setup(conn, seq)
     keys.require(conn, setup, system)
+    run_hosts.expect(conn, setup)
     conn.run("UPDATE run_rounds SET started_at = ? WHERE run = ? AND number = ?", conn.now(), seq, setup.round.number)
     log.write(conn, seq, "round-started")
     first = phases.first(setup)

@@ -264,7 +264,7 @@ class RunDriver:
         self._concurrency.claiming(permits.total(), setup.concurrency)
         try:
             times_freed = self._times_freed
-            attempts, short = await self._write(claims.claim, setup, permits, self._payer.markup)
+            attempts, short = await self._write(claims.claim, setup, permits, self._payer.credits)
             self._to_begin = {attempt.key for attempt in attempts}
             # The money for which it would wait may have come while this was committed.
             self._short_of_money = short and times_freed == self._times_freed
@@ -342,7 +342,7 @@ class RunDriver:
         if not (rested and await self._take_permit(attempt)):
             await self._write(claims.put_back, setup, attempt)
             return None
-        following = await self._write(claims.again, setup, attempt, self._payer.markup)
+        following = await self._write(claims.again, setup, attempt, self._payer.credits)
         refused = [] if following is None else await self._payer.reserve([following])
         if refused:
             # The next claim finds the task, and waits or pauses the run.

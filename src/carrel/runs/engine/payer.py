@@ -1,23 +1,21 @@
 """What pays for runs with `billing: credits`: the credits of the users, and the keys of the operator."""
 
 from collections.abc import Callable, Sequence
-from decimal import Decimal
 from typing import NamedTuple
 
 from carrel.credits.reservation_store import Want
 from carrel.credits.reservations import CreditReservations
 from carrel.kit.concurrency.cancellation import run_to_completion
-from carrel.providers.base import Access
+from carrel.runs.costs.quotes import NO_CREDITS, Credits
 from carrel.runs.tasks.attempts import Attempt
 from carrel.vault.workspace import Workspace
 
 
 class Funds(NamedTuple):
-    """`access` finds the operator's key for a provider; `markup` is how many credits a dollar of cost takes."""
+    """The users' credits, and how they pay for calls."""
 
     reservations: CreditReservations
-    access: Callable[[str], Access | None]
-    markup: Decimal
+    credits: Credits
 
 
 class Payer:
@@ -33,9 +31,9 @@ class Payer:
         """The reservations of calls that go on although their tasks do not wait any longer."""
 
     @property
-    def markup(self) -> Decimal:
-        """How many credits a dollar of cost takes."""
-        return Decimal(1) if self._funds is None else self._funds.markup
+    def credits(self) -> Credits:
+        """How credits pay for calls."""
+        return NO_CREDITS if self._funds is None else self._funds.credits
 
     @property
     def may_come(self) -> bool:
@@ -100,10 +98,6 @@ class Payer:
         """Wait until all settlements have ended."""
         if self._funds is not None:
             await self._funds.reservations.settled(self._workspace.uuid)
-
-    def access(self, provider: str) -> Access | None:
-        """The operator's key for the provider."""
-        return None if self._funds is None else self._funds.access(provider)
 
 
 async def reconcile(funds: Funds | None, workspace: Workspace) -> None:

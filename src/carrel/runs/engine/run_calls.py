@@ -9,10 +9,11 @@ from msgspec.structs import replace
 
 from carrel.kit.sqlite.rows import Select
 from carrel.model_calls import metered
-from carrel.providers import keys
+from carrel.providers import hosts, keys
 from carrel.providers.answer_room import Place
 from carrel.providers.base import Access, Answer, Provider, ProviderError, Request, Streaming
-from carrel.providers.registry import needs_key, provider_of
+from carrel.providers.codes import KEY_CHANGED
+from carrel.providers.registry import needs_key
 from carrel.runs.costs import quotes
 from carrel.runs.engine.dependencies import EngineDependencies
 from carrel.runs.engine.payer import Payer
@@ -86,7 +87,10 @@ class RunCalls:
             return Failed("model-unknown", retryable=False), Measured(None, 0, 0)
         asked = await _request(setup, attempt)
         if needs_key(attempt.model):
-            asked = replace(asked, access=self._access(setup, provider_of(attempt.model)))
+            access = self._access(setup, provider.name)
+            if access is not None and hosts.host_of(provider.name, access.base_url) != attempt.host:
+                return Failed(KEY_CHANGED, retryable=True), Measured(None, 0, 0, 0)
+            asked = replace(asked, access=access)
         else:
             asked = replace(asked, user=self._workspace.uuid)
         if attempt.hold is not None:
@@ -122,7 +126,7 @@ class RunCalls:
         if live is not None:
             live.end(made.outcome.text if isinstance(made.outcome, Answer) else "")
         cost_micros = made.cost_micros
-        credit_micros = None if cost_micros is None else quotes.credits_of(cost_micros, self._payer.markup)
+        credit_micros = None if cost_micros is None else quotes.credits_of(cost_micros, self._payer.credits.markup)
         measured = Measured(made.usage, cost_micros, made.latency_ms, credit_micros)
         if isinstance(made.outcome, ProviderError):
             error = made.outcome
@@ -163,7 +167,7 @@ class RunCalls:
 
     def _access(self, setup: Setup, provider: str) -> Access | None:
         if setup.billing == "credits":
-            return self._payer.access(provider)
+            return self._payer.credits.access(provider)
         return self._workspace.read(keys.access, provider)
 
 
@@ -173,9 +177,8 @@ async def _spoken(provider: Provider, asked: Request, attempt: Attempt, live: Li
     Pages that an answer cites do not come with every stream. And a server other than the provider's own may tell no
     tokens at the end of one, so nobody would know what a call costs that has a price above 0.
     """
-    is_own = asked.access is not None and asked.access.base_url is not None
     costs = attempt.price is not None and not attempt.price.is_nothing
-    if not isinstance(provider, Streaming) or asked.grounding != "off" or (is_own and costs):
+    if not isinstance(provider, Streaming) or asked.grounding != "off" or (attempt.host is not None and costs):
         return await provider.complete(asked)
     return await provider.stream(asked, live.add)
 

@@ -136,10 +136,7 @@ def labels(conn: Connection, run: int) -> tuple[str, ...]:
 
 
 def cautioned(statement: Statement, ranking: Ranking, made: Collection[str]) -> Statement:
-    """Add the selection to the doubts of a verdict that favours one of the candidates in `made`, which combine.
-
-    The report and the ranking both show their verdicts only through this function.
-    """
+    """Add the selection to the doubts of a verdict that favours one of the candidates in `made`, which combine."""
     if not set(ranking.leaders) & set(made):
         return statement
     return replace(statement, notes=(*statement.notes, SELECTION))

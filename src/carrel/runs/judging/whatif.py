@@ -1,22 +1,23 @@
 """The ranking of a round as it was when the round ended, as it is now, or as it would be with other weights."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 import msgspec
 
 from carrel.errors import BadInput
-from carrel.evaluation import verdict
 from carrel.evaluation.passing import CheckResults
 from carrel.evaluation.ranking.ranking import Ranking
 from carrel.evaluation.records import HUMAN
 from carrel.kit.processes.pool import WorkerPool
 from carrel.kit.processes.worker import Worker
 from carrel.kit.sqlite.database import Connection
+from carrel.kit.sqlite.rows import Select
 from carrel.runs.checking import results
-from carrel.runs.judging import combining, evidence, judgement, looks, rankings, votes
+from carrel.runs.judging import combining, evidence, judgement, looks, rankings, votes, wording
 from carrel.runs.judging.computing import computed
 from carrel.runs.judging.judgement import Answered, Packed
+from carrel.runs.judging.wording import Answering
 from carrel.runs.model import run_transitions
 from carrel.runs.model import setup as setups
 from carrel.runs.model.schemas import LookTaken, RankingOut
@@ -63,8 +64,17 @@ async def ranking(workspace: Workspace, workers: WorkerPool, run_id: RunId, ques
         weights = _weights_of(found.packed.judges, question)
         told = await answered(worker, found.packed, found.kept, weights, with_human=question.with_human)
     ranked = told.ranking
-    stated = combining.cautioned(verdict.state(ranked, human=told.human), ranked, found.combined)
-    return RankingOut(found.round, stated, ranked, told.human, told.people, found.looks, found.checks)
+    stated = wording.worded(ranked, told.human, found.answering, found.combined)
+    return RankingOut(
+        found.round,
+        stated,
+        ranked,
+        told.human,
+        told.people,
+        found.looks,
+        found.checks,
+        hosts=_hosts(found.answering),
+    )
 
 
 async def answered(
@@ -84,7 +94,10 @@ async def answered(
 
 
 class _Found(NamedTuple):
-    """A round's evidence, its stored ranking if the question wants that, who combined answers, its looks and checks."""
+    """A round's evidence, its stored ranking if the question wants that, who combined answers, its looks and checks.
+
+    `answering` is what answered for the candidates.
+    """
 
     round: int
     packed: Packed
@@ -92,6 +105,15 @@ class _Found(NamedTuple):
     combined: tuple[str, ...]
     looks: tuple[LookTaken, ...]
     checks: CheckResults | None
+    answering: list[Answering]
+
+
+_answering = Select(Answering)
+_CANDIDATES = "FROM run_candidates WHERE run = ? ORDER BY ordinal"
+
+
+def _hosts(answering: Sequence[Answering]) -> dict[str, str]:
+    return {one.label: one.host for one in answering if one.host is not None}
 
 
 def _kept(conn: Connection, run_id: RunId, round_number: int | None) -> RankingOut | None:
@@ -101,10 +123,12 @@ def _kept(conn: Connection, run_id: RunId, round_number: int | None) -> RankingO
     ranked = None if votes.count(conn, run.seq) else rankings.get(conn, run.seq, number)
     if ranked is None:
         return None
-    stated = combining.cautioned(verdict.state(ranked), ranked, combining.labels(conn, run.seq))
+    answering = _answering.all(conn, _CANDIDATES, run.seq)
+    stated = wording.worded(ranked, None, answering, combining.labels(conn, run.seq))
     setup = None if ranked.look is None else setups.load(conn, run.seq, number)
     taken = () if setup is None else looks.taken(conn, setup)
-    return RankingOut(number, stated, ranked, looks=taken, checks=results.kept(conn, run.seq, number))
+    checked = results.kept(conn, run.seq, number)
+    return RankingOut(number, stated, ranked, looks=taken, checks=checked, hosts=_hosts(answering))
 
 
 def _evidence(conn: Connection, run_id: RunId, question: Question) -> _Found:
@@ -113,7 +137,15 @@ def _evidence(conn: Connection, run_id: RunId, question: Question) -> _Found:
     kept = rankings.get(conn, setup.seq, number) if question.is_plain else None
     packed = evidence.packed(conn, setup)
     checked = results.kept(conn, setup.seq, number) or results.of(conn, setup)
-    return _Found(number, packed, kept, combining.labels(conn, setup.seq), looks.taken(conn, setup), checked)
+    return _Found(
+        number,
+        packed,
+        kept,
+        combining.labels(conn, setup.seq),
+        looks.taken(conn, setup),
+        checked,
+        _answering.all(conn, _CANDIDATES, setup.seq),
+    )
 
 
 def _weights_of(judges: frozenset[str], question: Question) -> dict[str, float] | None:

@@ -4,14 +4,14 @@ from collections.abc import Iterable, Sequence
 
 import msgspec
 
-from carrel.evaluation import verdict
 from carrel.evaluation.judges.human import HumanCheck
 from carrel.evaluation.people.people import PeopleVerdict
 from carrel.evaluation.ranking.ranking import Ranking
 from carrel.evaluation.verdict import Statement
 from carrel.kit.processes.pool import WorkerPool
 from carrel.kit.sqlite.database import Connection
-from carrel.runs.judging import whatif
+from carrel.runs.judging import whatif, wording
+from carrel.runs.judging.wording import Answering
 from carrel.runs.leaderboard import figures, finished
 from carrel.runs.leaderboard.figures import BoardCandidate
 from carrel.runs.leaderboard.finished import BoardRun, Finished, Together
@@ -85,7 +85,9 @@ async def leaderboard(workspace: Workspace, workers: WorkerPool, like: RunId | N
         runs=board.runs,
         documents=board.documents,
         judges=board.judges,
-        verdict=verdict.state(told.ranking, human=told.human),
+        verdict=wording.worded(
+            told.ranking, told.human, [Answering(one.candidate, one.model, one.host) for one in candidates]
+        ),
         ranking=told.ranking,
         candidates=candidates,
         human=told.human,

@@ -21,6 +21,7 @@ FEWEST_FOR_P95: Final = 20
 class BoardCandidate(msgspec.Struct, frozen=True, kw_only=True):
     """A candidate of a leaderboard, by its label in the ranking; `runs` are those that it took part in, newest first.
 
+    `host` is where its model answers, null if it is the provider's own.
     `passes` is how often it passes every required check, or the mean of all checks, in its newest run that makes the
     checks of the board's newest run with checks: rates of different checks are not comparable. `cost_per_answer` is the
     mean over its answers in all runs, with the answers that a combined one is made of; null if a cost is unknown, or if
@@ -29,6 +30,7 @@ class BoardCandidate(msgspec.Struct, frozen=True, kw_only=True):
 
     candidate: str
     model: str | None
+    host: str | None
     runs: list[RunId]
     answers: int
     delivered: int
@@ -57,6 +59,7 @@ class _Sum:
     def __init__(self) -> None:
         self.runs: list[RunId] = []
         self.model: str | None = None
+        self.host: str | None = None
         self.answers = self.delivered = self.words = 0
         self.priced = self.unpriced = 0
         self.cost_micros = 0.0
@@ -89,7 +92,7 @@ def of(conn: Connection, found: Together) -> list[BoardCandidate]:
             total = sums[names[one.label]]
             if run.member.id not in total.runs:
                 total.runs.append(run.member.id)
-            total.model = total.model or one.model
+            total.model, total.host = one.model, one.host
             total.passes = total.passes or rates.get(one.label)
         _add_answers(conn, run, names, sums)
         _add_latencies(conn, run, names, sums)
@@ -102,6 +105,7 @@ def _candidate(label: str, total: _Sum) -> BoardCandidate:
     return BoardCandidate(
         candidate=label,
         model=total.model,
+        host=total.host,
         runs=total.runs,
         answers=total.answers,
         delivered=total.delivered,

@@ -5,10 +5,12 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import msgspec
+from msgspec.structs import replace
 
 from carrel.errors import NotFound
 from carrel.kit.clock import Time
 from carrel.kit.sqlite.database import Connection
+from carrel.providers.hosts import UNKNOWN, ModelAt
 from carrel.providers.registry import replays
 from carrel.runs.judging import evidence, judgement
 from carrel.runs.judging.judgement import Packed
@@ -115,9 +117,10 @@ def _finished(conn: Connection, most: int) -> list[Finished]:
 def _run(
     conn: Connection, seq: int, run_id: RunId, name: str, finished_at: str | None, preset: PresetId | None, _: int
 ) -> Finished:
-    setup = setups.load(conn, seq)
-    if setup is None:
+    found = setups.load(conn, seq)
+    if found is None:
         raise NotFound
+    setup = _by_host(found)
     rows = conn.all(
         "SELECT hex(t.digest), coalesce(hex(r.digest), '') FROM run_documents AS d JOIN run_texts AS t ON t.seq = text"
         " LEFT JOIN run_texts AS r ON r.seq = reference WHERE d.run = ? ORDER BY ordinal",
@@ -132,6 +135,15 @@ def _run(
     instructions = [_text_digest(conn, number) for number in (way.scoring_instructions, way.comparison_instructions)]
     ground = _digest(sorted(documents), judged, way.criteria, instructions)
     return Finished(BoardRun(run_id, name, finished_at, preset), setup, documents, ground)
+
+
+def _by_host(setup: Setup) -> Setup:
+    """Judges of runs from before hosts were recorded are not taken for those who answer at the provider's own host."""
+    judges = tuple(
+        replace(one, name=f"{one.name} at {one.host}") if one.host == UNKNOWN and UNKNOWN not in one.name else one
+        for one in setup.round.judges
+    )
+    return replace(setup, round=replace(setup.round, judges=judges))
 
 
 def _together(conn: Connection, runs: Sequence[Finished], left: list[Finished]) -> Together:
@@ -195,7 +207,8 @@ def _identity(conn: Connection, run: Finished, candidate: Candidate) -> str:
         return _digest(existing)
     criteria = setup.round.criteria if setup.show_criteria else ()
     texts_asked = [_text_digest(conn, number) for number in (candidate.instructions, candidate.response_schema)]
-    return _digest(candidate.model, candidate.parameters, candidate.grounding, texts_asked, criteria, *existing)
+    model = ModelAt(candidate.model, candidate.host)
+    return _digest(model, candidate.parameters, candidate.grounding, texts_asked, criteria, *existing)
 
 
 def _text_digest(conn: Connection, number: int | None) -> str | None:

@@ -11,6 +11,7 @@ from carrel.evaluation.judges.agreement import JudgeAgreement
 from carrel.evaluation.judges.health import JudgeHealth
 from carrel.evaluation.judges.passport import Passport
 from carrel.kit.processes.pool import WorkerPool
+from carrel.providers.hosts import ModelAt
 from carrel.runs.judging import judgement
 from carrel.runs.judging.computing import computed
 from carrel.runs.judging.judgement import Packed
@@ -35,9 +36,9 @@ class InRuns(NamedTuple):
 
 
 class Seen(NamedTuple):
-    """Every judge of the newest finished runs by its model, and how many runs these are."""
+    """Every judge of the newest finished runs by its model and host, and how many runs these are."""
 
-    judges: dict[str, InRuns]
+    judges: dict[ModelAt, InRuns]
     runs: int
 
 
@@ -54,11 +55,12 @@ async def in_runs(workspace: Workspace, workers: WorkerPool) -> Seen:
         if found is None:
             return Seen({}, 0)
         judges = [judge for run in found.chosen for judge in run.setup.round.judges]
-        families = {judge.model: judge.family for judge in judges}
-        names = {judge.name: judge.model for judge in judges}
+        models = {str(ModelAt(judge.model, judge.host)): ModelAt(judge.model, judge.host) for judge in judges}
+        names = {judge.name: str(ModelAt(judge.model, judge.host)) for judge in judges}
+        families = {names[judge.name]: judge.family for judge in judges}
         drawn_up = await computed(worker, drawn, found.packed, names, found.families, families)
-    runs = Counter(model for run in found.chosen for model in {judge.model for judge in run.setup.round.judges})
-    known = {model: InRuns(families.get(model), runs[model], one) for model, one in sorted(drawn_up.items())}
+    runs = Counter(name for run in found.chosen for name in {names[judge.name] for judge in run.setup.round.judges})
+    known = {models[name]: InRuns(families[name], runs[name], one) for name, one in drawn_up.items() if name in models}
     return Seen(known, len(found.chosen))
 
 
@@ -68,7 +70,7 @@ def drawn(
     families: Mapping[str, str | None],
     judge_families: Mapping[str, str | None],
 ) -> dict[str, Drawn]:
-    """The passports, for the worker. `models` are those of judges whose names carry a number.
+    """The passports, for the worker. `models` are judges' names without the number that some carry.
 
     `families` are those of the candidates, `judge_families` those of the models that judged.
     """

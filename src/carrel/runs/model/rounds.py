@@ -47,7 +47,7 @@ def bench(
             left.remove(twin)
         found.append((judge, judge.weight, None if twin is None else twin.weight))
     found += ((judge, None, judge.weight) for judge in left)
-    names = _names([judge.model for judge, _, _ in found])
+    given = names([judge.model for judge, _, _ in found])
     return tuple(
         Judge(
             ordinal=ordinal,
@@ -59,12 +59,12 @@ def bench(
             comparison_weight=compares,
             score_repeats=1 if replays(judge.model) else score_repeats,
         )
-        for ordinal, (name, (judge, scores, compares)) in enumerate(zip(names, found, strict=True), start=1)
+        for ordinal, (name, (judge, scores, compares)) in enumerate(zip(given, found, strict=True), start=1)
     )
 
 
-def _names(models: Sequence[str]) -> Iterator[str]:
-    """The models' names, with a number where a name comes again."""
+def names(models: Sequence[str]) -> Iterator[str]:
+    """What judges are called: their models, with a number where a model comes again."""
     for index, model in enumerate(models):
         earlier = models[:index].count(model)
         yield f"{model} ({earlier + 1})" if earlier else model

@@ -125,9 +125,13 @@ class RunSummary(msgspec.Struct, frozen=True, gc=False):
 
 
 class Run(RunSummary, frozen=True, kw_only=True):
-    """A run with the configuration that it was made from. `quiesced`: no call is in flight, it is safe to kill."""
+    """A run with the configuration that it was made from. `quiesced`: no call is in flight, it is safe to kill.
+
+    `hosts` has the host of each of its models that answers elsewhere than at its provider's own host.
+    """
 
     configuration: Configuration
+    hosts: dict[str, str]
     quiesced: bool
     version: int
 
@@ -157,6 +161,7 @@ class RunChange(In, frozen=True):
     finished_at: Time | UnsetType | None = UNSET
     trial: bool | UnsetType = UNSET
     configuration: Configuration | UnsetType = UNSET
+    hosts: dict[str, str] | UnsetType = UNSET
     quiesced: bool | UnsetType = UNSET
     version: int | UnsetType = UNSET
 
@@ -265,7 +270,7 @@ class Marks(msgspec.Struct, frozen=True):
 
 
 class GeneratedDocument(msgspec.Struct, frozen=True, kw_only=True):
-    """One answer of one candidate to one input.
+    """One answer of one candidate to one input, by a `model` at a `host` (null: the provider's own).
 
     `input` is the id of the document, or that of the row of a data set. `content_id` is set if a run wrote the
     answer into the library and the content still exists. `checks` has the mark of each check, from 0 to 1; null where
@@ -278,6 +283,8 @@ class GeneratedDocument(msgspec.Struct, frozen=True, kw_only=True):
     input: str
     input_name: str
     candidate: str
+    model: str | None
+    host: str | None
     repeat: int
     body: str
     finish_reason: FinishReason
@@ -317,7 +324,8 @@ class RankingOut(msgspec.Struct, frozen=True):
     """The ranking of a round, in words and in figures, with what blind votes say, and what people would say.
 
     `looks` are those that a run which may stop early took on its way. `checks` is what the checks come to that need no
-    judge; null if the run has none.
+    judge; null if the run has none. `hosts` has the host of each candidate whose model did not answer at its provider's
+    own host; judges are named with theirs.
     """
 
     round: int
@@ -327,6 +335,7 @@ class RankingOut(msgspec.Struct, frozen=True):
     people: PeopleVerdict | None = None
     looks: tuple[LookTaken, ...] = ()
     checks: CheckResults | None = None
+    hosts: dict[str, str] = {}
 
 
 class Calls(msgspec.Struct, frozen=True):
@@ -389,11 +398,3 @@ class DryRun(msgspec.Struct, frozen=True, kw_only=True):
     saving: Saving | None = None
     economy: EconomyCosts | None = None
     known_part: KnownPart | None = None
-
-
-class SharedLogOut(msgspec.Struct, frozen=True):
-    """A copy of a log that the operator can read until `expires_at`; `fields` are all that it holds."""
-
-    share_id: Id
-    expires_at: Time
-    fields: list[str]

@@ -21,7 +21,7 @@ RunId = NewType("RunId", Id)
 
 
 class Candidate(msgspec.Struct, frozen=True):
-    """One candidate; `model` is `None` if all its answers exist already.
+    """One candidate; `model` is `None` if all its answers exist already, `host` at the model's own provider.
 
     A candidate that `combines` makes its answers from those of the others. Without instructions it gets the default
     ones. `answered` is on how many of the ordered documents it answers, if the run asked it for no more.
@@ -39,6 +39,7 @@ class Candidate(msgspec.Struct, frozen=True):
     answered: int | None = None
     grounding: Grounding = "off"
     response_schema: int | None = None
+    host: str | None = None
 
 
 class Beaten(NamedTuple):
@@ -49,8 +50,11 @@ class Beaten(NamedTuple):
     documents: int
 
 
-class Judge(msgspec.Struct, frozen=True):
-    """One judge of a round; a weight is `None` in the phase in which it does not judge."""
+class Judge(msgspec.Struct, frozen=True, omit_defaults=True):  # so that seeds are those of runs without hosts
+    """One judge of a round; a weight is `None` in the phase in which it does not judge.
+
+    `name` tells the host, too; `host` is `None` at the provider's own.
+    """
 
     ordinal: int
     name: str
@@ -60,6 +64,7 @@ class Judge(msgspec.Struct, frozen=True):
     scoring_weight: float | None
     comparison_weight: float | None
     score_repeats: int
+    host: str | None = None
 
 
 class Round(msgspec.Struct, frozen=True):
@@ -147,6 +152,10 @@ class Setup(msgspec.Struct, frozen=True):
     def judge(self, ordinal: int) -> Judge:
         """The judge of this round with this number."""
         return self.round.judges[ordinal - 1]
+
+    def asked(self, candidate: int, judge: int | None) -> Candidate | Judge:
+        """Who is asked for a task: its judge, or its candidate where it has none."""
+        return self.candidate(candidate) if judge is None else self.judge(judge)
 
     @property
     def shape(self) -> plan.Shape:

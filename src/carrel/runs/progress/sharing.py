@@ -12,7 +12,6 @@ from carrel.kit.sqlite.database import Connection
 from carrel.kit.sqlite.paging import Page, Paging
 from carrel.kit.sqlite.rows import Select, fields_of
 from carrel.runs.model import run_transitions
-from carrel.runs.model.schemas import SharedLogOut
 from carrel.runs.model.setup import RunId
 
 KEPT_SECONDS: Final = 14 * 24 * 3600
@@ -39,6 +38,14 @@ class SharedEntry(msgspec.Struct, frozen=True):
     latency_ms: int | None
     input_tokens: int | None
     output_tokens: int | None
+
+
+class SharedLogOut(msgspec.Struct, frozen=True):
+    """A copy of a log that the operator can read until `expires_at`; `fields` are all that it holds."""
+
+    share_id: Id
+    expires_at: Time
+    fields: list[str]
 
 
 class SharedLogSummary(msgspec.Struct, frozen=True):

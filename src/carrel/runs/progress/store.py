@@ -14,7 +14,7 @@ from carrel.kit.sqlite.database import Connection
 from carrel.kit.sqlite.paging import Page, Paging
 from carrel.kit.sqlite.rows import Column, Select
 from carrel.presets.configuration import Configuration
-from carrel.runs.model import run_transitions, states
+from carrel.runs.model import run_hosts, run_transitions, states
 from carrel.runs.model.schemas import (
     Checkpoint,
     Deleted,
@@ -88,6 +88,7 @@ def get(conn: Connection, run_id: RunId) -> Run:
         raise CarrelError
     return Run(
         configuration=snapshot.configuration,
+        hosts=run_hosts.of(conn, run_id),
         quiesced=shown.progress.running == 0,
         version=snapshot.version,
         **asdict(shown),

@@ -34,6 +34,7 @@ _MESSAGES = {
     "parameter-not-supported": "The model does not take one of the parameters.",
     "request-refused": "The provider refused the request: the text may be too long for the model.",
     "provider-key-missing": "No key of the provider is stored.",
+    "provider-key-changed": "The key came to name another host while the task waited.",
     "provider-key-rejected": "The provider does not take the key.",
     "provider-no-credit": "The account at the provider is empty.",
     "rate-limited": "The provider asked to wait, each time it was asked.",

@@ -14,11 +14,12 @@ from carrel.http.requests.routing import Header, Query, Router, get, post
 from carrel.kit.sqlite.paging import Page, Paging
 from carrel.runs.model import log, run_transitions
 from carrel.runs.model.log import Level, LogEntry
-from carrel.runs.model.schemas import LogCount, SharedLogOut
+from carrel.runs.model.schemas import LogCount
 from carrel.runs.model.setup import RunId
 from carrel.runs.progress import sharing
 from carrel.runs.progress.events import Only, Streams
 from carrel.runs.progress.hub import TooManyStreams
+from carrel.runs.progress.sharing import SharedLogOut
 from carrel.vault.workspace import Workspace
 
 _Level = Annotated[Level | None, Query(description="Only of this level.")]

@@ -21,6 +21,10 @@ _CONTENT = (
     "SELECT contents.id FROM run_outputs JOIN contents ON contents.id = run_outputs.content_id"
     " WHERE run_outputs.run = generated.run AND run_outputs.generated = generated.seq"
 )
+_EXISTED = (
+    "EXISTS (SELECT 1 FROM run_existing AS x WHERE x.run = generated.run AND x.candidate = generated.candidate"
+    " AND x.document = generated.document)"
+)
 GeneratedId = NewType("GeneratedId", Id)
 
 
@@ -29,6 +33,8 @@ class _Row(NamedTuple):
     input: ContentId
     input_name: str
     candidate: str
+    model: str | None
+    host: str | None
     ordinal: int
     repeat: int
     body: str
@@ -58,6 +64,9 @@ _rows = Select(
     run="runs.seq",
     document="generated.document",
     content_id=f"({_CONTENT})",
+    # An answer that existed before has no model; and rows of earlier programs do not know that they have no host.
+    model=f"iif({_EXISTED}, NULL, model)",
+    host="iif(run_candidates.host IS NULL, NULL, generated.host)",
     citations="(SELECT citations FROM generated_citations WHERE generated_citations.generated = generated.seq)",
     lacks_citations="grounding = 'required' AND NOT delivered AND finish_reason = 'stop' AND trim(body) <> ''",
     checks="(SELECT marks FROM check_marks WHERE check_marks.generated = generated.seq)",
@@ -93,16 +102,17 @@ def put(
     answer: Generated,
     usage: Usage,
     cost_micros: int | None,
+    host: str | None = None,
 ) -> None:
-    """Store the answer of a generation task."""
+    """Store the answer of a generation task, which came from this host."""
     text, finish_reason = answer.text, answer.finish_reason
     delivered = finish_reason == "stop" and bool(text.strip()) and not answer.lacks_citations
     conn.run(
         "INSERT INTO generated (id, task, run, document, candidate, repeat, finish_reason, delivered, words,"
-        " input_tokens, output_tokens, cost_micros, created_at, body)"
-        " SELECT ?, seq, run, document, candidate, repeat, ?, ?, ?, ?, ?, ?, ?, ? FROM tasks WHERE seq = ? AND run = ?",
+        " input_tokens, output_tokens, cost_micros, host, created_at, body) SELECT ?, seq, run, document, candidate,"
+        " repeat, ?, ?, ?, ?, ?, ?, ?, ?, ? FROM tasks WHERE seq = ? AND run = ?",
         *(conn.new_id(), finish_reason, delivered, len(text.split()), usage.read_tokens, usage.output_tokens),
-        *(cost_micros, conn.now(), text, task, run),
+        *(cost_micros, host, conn.now(), text, task, run),
     )
     if answer.citations:
         conn.run(
@@ -145,6 +155,8 @@ def get(conn: Connection, run_id: RunId, generated_id: str) -> GeneratedDocument
         input=row.input,
         input_name=row.input_name,
         candidate=row.candidate,
+        model=row.model,
+        host=row.host,
         repeat=row.repeat,
         body=row.body,
         finish_reason=row.finish_reason,

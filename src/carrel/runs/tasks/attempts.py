@@ -41,8 +41,8 @@ class Attempt(msgspec.Struct, frozen=True, kw_only=True):
     """A task that was claimed, with every text that the call needs. `call_id` is its row among the calls.
 
     `fault` is the code of the attempt before, if there was one; after a malformed reply the prompt names it to the
-    judge. `schema` is what a candidate's answer has to follow, as JSON. `price` is `None` where it is unknown, `hold`
-    where no credits pay.
+    judge. `schema` is what a candidate's answer has to follow, as JSON. `host` is where the model is to answer, `None`
+    for its provider's own host. `price` is `None` where it is unknown, `hold` where no credits pay.
     """
 
     task: int
@@ -51,6 +51,7 @@ class Attempt(msgspec.Struct, frozen=True, kw_only=True):
     number: int
     call_id: str
     model: str
+    host: str | None
     parameters: Parameters
     matter: Matter
     instructions: Instructions | None

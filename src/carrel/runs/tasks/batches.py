@@ -23,7 +23,7 @@ State = Literal["prepared", "sending", "sent", "ended"]
 
 
 class Batch(NamedTuple):
-    """A batch that has not ended. Times are in seconds since the epoch.
+    """A batch that has not ended. Times are in seconds since the epoch. `host` is as in calls.
 
     `cancelled`: nobody wants its results, because the run was cancelled or deleted.
     """
@@ -33,6 +33,7 @@ class Batch(NamedTuple):
     run_id: RunId
     round: int
     model: str
+    host: str | None
     state: State
     cancelled: bool
     remote_id: str | None
@@ -128,11 +129,11 @@ def next_tasks(conn: Connection, setup: Setup, phase: Kind) -> Ready | None:
     return None
 
 
-def prepare(conn: Connection, setup: Setup, model: str) -> int:
-    """Make an empty batch, and return its row."""
+def prepare(conn: Connection, setup: Setup, model: str, host: str | None) -> int:
+    """Make an empty batch for this host, and return its row."""
     conn.run(
-        "INSERT INTO batches (id, run_id, round, model, state, created_at) VALUES (?, ?, ?, ?, 'prepared', ?)",
-        *(conn.new_id(), setup.id, setup.round.number, model, conn.now()),
+        "INSERT INTO batches (id, run_id, round, model, host, state, created_at) VALUES (?, ?, ?, ?, ?, 'prepared', ?)",
+        *(conn.new_id(), setup.id, setup.round.number, model, host, conn.now()),
     )
     return conn.last_insert_rowid()
 

@@ -6,15 +6,16 @@ no call are decided in the same transaction.
 
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
-from decimal import Decimal
 from typing import Literal, NamedTuple
 
 from carrel.kit.sqlite.database import Connection
 from carrel.kit.sqlite.rows import Select
 from carrel.metering import calls
+from carrel.providers import keys
 from carrel.providers.prices import Price
 from carrel.providers.registry import is_free, provider_of
 from carrel.runs.costs import quotes
+from carrel.runs.costs.quotes import NO_CREDITS, Credits
 from carrel.runs.model import log, run_transitions
 from carrel.runs.model.plan import Kind
 from carrel.runs.model.setup import RunId, Setup
@@ -93,7 +94,7 @@ class _Short(NamedTuple):
 _SHORT = _Short()
 
 
-def claim(conn: Connection, setup: Setup, permits: Mapping[str, int], markup: Decimal = Decimal(1)) -> Claimed:
+def claim(conn: Connection, setup: Setup, permits: Mapping[str, int], paying: Credits = NO_CREDITS) -> Claimed:
     """Begin attempts at the next tasks of the present phase, in the order of the plan, as far as there are `permits`.
 
     If a run's next call does not fit into its budget, this pauses the run once none of its calls is under way.
@@ -104,7 +105,7 @@ def claim(conn: Connection, setup: Setup, permits: Mapping[str, int], markup: De
     if setup.budget_micros is not None and run.cost_micros > setup.budget_micros:
         run_transitions.pause(conn, setup.seq, "budget")
         return Claimed([])
-    if setup.economy and _prepare_batch(conn, setup, run.phase, markup):
+    if setup.economy and _prepare_batch(conn, setup, run.phase, paying):
         return Claimed([], short=True)
     attempts: list[Attempt] = []
     left = Counter(permits)
@@ -118,7 +119,7 @@ def claim(conn: Connection, setup: Setup, permits: Mapping[str, int], markup: De
         for task in tasks:
             model = model_of(setup, task.candidate, task.judge)
             if model is None or (left[provider_of(model)] > 0 and not setup.batches(model)):
-                attempt = _begin(conn, setup, task, markup)
+                attempt = _begin(conn, setup, task, paying)
                 if isinstance(attempt, _Short):
                     _pause_if_idle(conn, setup)
                     return Claimed(attempts, short=True)
@@ -132,19 +133,19 @@ def claim(conn: Connection, setup: Setup, permits: Mapping[str, int], markup: De
     return Claimed(attempts)
 
 
-def _prepare_batch(conn: Connection, setup: Setup, phase: Kind, markup: Decimal) -> bool:
+def _prepare_batch(conn: Connection, setup: Setup, phase: Kind, paying: Credits) -> bool:
     """Claim tasks of one model for a batch. Return whether the next one does not fit into the budget."""
     if batches.is_full(conn, setup):
         return False
     ready = batches.next_tasks(conn, setup, phase)
     if ready is None:
         return False
-    batch = batches.prepare(conn, setup, ready.model)
+    batch = batches.prepare(conn, setup, ready.model, keys.host(conn, ready.model))
     room = batches.Room()
     short = False
     for seq in ready.tasks:
         task = _tasks.one(conn, "FROM tasks WHERE seq = ?", seq)
-        attempt = None if task is None else _begin(conn, setup, task, markup, batch)
+        attempt = None if task is None else _begin(conn, setup, task, paying, batch)
         if isinstance(attempt, _Short):
             short = True
             break
@@ -173,7 +174,7 @@ def withdraw(conn: Connection, setup: Setup, attempts: Sequence[Attempt], *, pau
         run_transitions.pause(conn, setup.seq, "credits")
 
 
-def again(conn: Connection, setup: Setup, attempt: Attempt, markup: Decimal = Decimal(1)) -> Attempt | None:
+def again(conn: Connection, setup: Setup, attempt: Attempt, paying: Credits = NO_CREDITS) -> Attempt | None:
     """The next attempt at a task whose last one failed; `None` if the run or the task must not continue now."""
     task = _tasks.one(
         conn,
@@ -185,7 +186,7 @@ def again(conn: Connection, setup: Setup, attempt: Attempt, markup: Decimal = De
     if conn.one("SELECT 1 FROM runs WHERE seq = ? AND state = 'running'", setup.seq) is None:
         transitions.put_back(conn, setup.seq, attempt.task, attempt.number)
         return None
-    begun = _begin(conn, setup, task, markup)
+    begun = _begin(conn, setup, task, paying)
     if isinstance(begun, _Short):
         # The next claim finds the task, and waits or pauses the run.
         transitions.put_back(conn, setup.seq, attempt.task, attempt.number)
@@ -234,7 +235,7 @@ def abandon(
 
 def model_of(setup: Setup, candidate: int, judge: int | None) -> str | None:
     """The model that a task would call."""
-    return setup.candidate(candidate).model if judge is None else setup.judge(judge).model
+    return setup.asked(candidate, judge).model
 
 
 def _provider(setup: Setup, candidate: int, judge: int | None) -> str | None:
@@ -244,7 +245,7 @@ def _provider(setup: Setup, candidate: int, judge: int | None) -> str | None:
 
 
 def _begin(
-    conn: Connection, setup: Setup, task: Task, markup: Decimal, batch: int | None = None
+    conn: Connection, setup: Setup, task: Task, paying: Credits, batch: int | None = None
 ) -> Attempt | _Short | None:
     """Begin the attempt and record it; `None` if the task needed no call and has been decided."""
     need = inputs.of(conn, setup, task)
@@ -261,19 +262,25 @@ def _begin(
         else:
             outcomes.decide_comparison(conn, setup, task.seq, task.key, need.side)
         return None
-    asked = None if is_free(need.model) else reuse.asked(task, need)
-    if setup.reuse and asked is not None and reuse.take(conn, setup, task, asked):
+    host = paying.host(need.model) if setup.billing == "credits" else keys.host(conn, need.model)
+    asked = None if is_free(need.model) else reuse.asked(task, need, host)
+    if setup.reuse and asked is not None and reuse.take(conn, setup, task, asked, host):
         return None
     read = quotes.texts_of(need.matter, need.instructions, need.reference, need.criteria, need.schema)
     # The fee of a search is in no price list.
     quote = (
         quotes.UNKNOWN
         if need.grounding != "off"
-        else quotes.quote(_price(conn, setup, need.model, batched=batch is not None), task.kind, need.parameters, read)
+        else quotes.quote(
+            quotes.price_now(conn, setup.billing, need.model, host, batched=batch is not None),
+            task.kind,
+            need.parameters,
+            read,
+        )
     )
     if not _fits(conn, setup, quote.most_micros):
         return _SHORT
-    terms = quotes.terms_of(quote, conn.new_id() if setup.billing == "credits" else None, markup)
+    terms = quotes.terms_of(quote, conn.new_id() if setup.billing == "credits" else None, paying.markup)
     number = task.attempts + 1
     transitions.begin(conn, setup.seq, task.seq, number, asked)
     call_id = calls.begin(
@@ -282,20 +289,23 @@ def _begin(
         task_key=task.key,
         attempt=number,
         model=need.model,
+        host=host,
         free=is_free(need.model) or (quote.price is not None and quote.price.is_nothing),
         phase=task.kind,
         terms=terms,
         batch=batch,
     )
-    return attempt_of(task, need, number, call_id, quote.price, terms.hold)
-
-
-def _price(conn: Connection, setup: Setup, model: str, *, batched: bool) -> Price | None:
-    return quotes.price_at(conn, setup.billing, model, conn.clock.now(), batched=batched)
+    return attempt_of(task, need, number, call_id, host, quote.price, terms.hold)
 
 
 def attempt_of(
-    task: Task, need: inputs.Call, number: int, call_id: str, price: Price | None, hold: calls.Hold | None = None
+    task: Task,
+    need: inputs.Call,
+    number: int,
+    call_id: str,
+    host: str | None,
+    price: Price | None,
+    hold: calls.Hold | None = None,
 ) -> Attempt:
     """The attempt at a task with all that its call needs."""
     return Attempt(
@@ -305,6 +315,7 @@ def attempt_of(
         number=number,
         call_id=call_id,
         model=need.model,
+        host=host,
         parameters=need.parameters,
         matter=need.matter,
         instructions=need.instructions,

@@ -42,7 +42,7 @@ def asked(conn: Connection, batch: Batch) -> Asked | None:
         task = _tasks.one(conn, "FROM tasks WHERE run = ? AND key = ?", setup.seq, call.task_key)
         need = None if task is None else inputs.of(conn, setup, task)
         if task is not None and isinstance(need, inputs.Call):
-            found.append(claims.attempt_of(task, need, call.attempt, call.id, _price(call, need.model)))
+            found.append(claims.attempt_of(task, need, call.attempt, call.id, batch.host, _price(call, need.model)))
     return Asked(setup, found)
 
 

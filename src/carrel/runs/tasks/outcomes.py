@@ -8,8 +8,9 @@ from carrel.kit.sqlite.json_text import as_json
 from carrel.metering import calls
 from carrel.metering.calls import Call
 from carrel.providers.base import Criterion, Usage
-from carrel.providers.codes import FORM_REFUSED
-from carrel.runs.model import log
+from carrel.providers.codes import FORM_REFUSED, KEY_CHANGED
+from carrel.providers.registry import needs_key
+from carrel.runs.model import log, run_hosts
 from carrel.runs.model.setup import Setup
 from carrel.runs.model.states import TaskState
 from carrel.runs.scheduling import backoff
@@ -59,24 +60,27 @@ def commit(conn: Connection, setup: Setup, attempt: Attempt, result: Result, mea
     """
     cost_micros = None if measured is None else end_call(conn, setup, attempt, result, measured)
     row = conn.one(
-        "SELECT failures, malformed FROM tasks WHERE seq = ? AND run = ? AND state = 'running' AND attempts = ?",
+        "SELECT failures, malformed, candidate, judge FROM tasks"
+        " WHERE seq = ? AND run = ? AND state = 'running' AND attempts = ?",
         *(attempt.task, setup.seq, attempt.number),
     )
     if row is None:
         return DONE
-    failures, malformed = row
+    failures, malformed, candidate, judge = row
     if isinstance(result, Failed):
         uncounted = attempt.number - 1 - failures - malformed
-        if result.code == FORM_REFUSED and uncounted < _FORMS_TRIED:
-            # The server refused this form of asking; the next attempt uses another form, and this one does not count.
+        if result.code in (FORM_REFUSED, KEY_CHANGED) and uncounted < _FORMS_TRIED:
+            # The next attempt asks in another form, or at another host, and this one does not count.
             _log(conn, setup, attempt, "attempt-failed", level="warning", code=result.code)
             return Then("again")
         return _failed(conn, setup, attempt, result, failures + 1)
+    if needs_key(attempt.model):
+        run_hosts.record(conn, setup, setup.asked(candidate, judge), attempt.host)
     if isinstance(result, Malformed):
         return _malformed(conn, setup, attempt, result, malformed + 1)
     if isinstance(result, Generated):
         usage = (measured.usage if measured else None) or Usage()
-        answers.put(conn, setup.seq, attempt.task, result, usage, cost_micros)
+        answers.put(conn, setup.seq, attempt.task, result, usage, cost_micros, attempt.host)
     elif isinstance(result, Scored):
         put_score(conn, attempt.task, "given", result.marks, result.reason)
     else:

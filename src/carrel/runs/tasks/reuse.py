@@ -11,7 +11,7 @@ import msgspec
 from carrel.kit.sqlite.database import Connection
 from carrel.kit.sqlite.rows import Select
 from carrel.providers.base import Citation, FinishReason, Usage
-from carrel.runs.model import log
+from carrel.runs.model import log, run_hosts
 from carrel.runs.model.setup import Setup
 from carrel.runs.tasks import answers, inputs, transitions
 from carrel.runs.tasks.attempts import Generated
@@ -40,17 +40,17 @@ _answers = Select(
 )
 
 
-def asked(task: inputs.Task, need: inputs.Call) -> bytes:
-    """The digest of all that the answer depends on: the model, its parameters, every text, and which repeat it is.
+def asked(task: inputs.Task, need: inputs.Call, host: str | None) -> bytes:
+    """The digest of all that an answer depends on: model and host, parameters, every text, and which repeat it is.
 
     The marks of fences around the texts are left out, because they differ from run to run.
     """
-    parts = (task.kind, need, task.repeat, task.judge_repeat)
+    parts = (task.kind, need, host, task.repeat, task.judge_repeat)
     return hashlib.sha256(msgspec.json.encode(parts)).digest()
 
 
-def take(conn: Connection, setup: Setup, task: inputs.Task, digest: bytes) -> bool:
-    """Give the task the result of an earlier run, and return whether there is one."""
+def take(conn: Connection, setup: Setup, task: inputs.Task, digest: bytes, host: str | None) -> bool:
+    """Give the task the result of an earlier run, which came from this host. Return whether there is one."""
     source = _sources.one(
         conn,
         "FROM tasks WHERE asked = ? AND kind = ? AND run <> ? AND state = 'succeeded' AND NOT EXISTS"
@@ -65,13 +65,14 @@ def take(conn: Connection, setup: Setup, task: inputs.Task, digest: bytes) -> bo
         if answer is None:
             return False
         made = Generated(answer.text, answer.finish_reason, tuple(answer.citations or ()), answer.lacks_citations)
-        answers.put(conn, setup.seq, task.seq, made, Usage(), 0)
+        answers.put(conn, setup.seq, task.seq, made, Usage(), 0, host)
     else:
         table, columns = ("scores", "fate, marks, said") if task.kind == "score" else ("comparisons", "word, said")
         conn.run(
             f"INSERT INTO {table} (task, {columns}) SELECT ?, {columns} FROM {table} WHERE task = ?",
             *(task.seq, source.seq),
         )
+    run_hosts.record(conn, setup, setup.asked(task.candidate, task.judge), host)
     transitions.reuse(conn, setup.seq, task.seq, digest, source.origin)
     log.write(conn, setup.seq, "task-reused", task_key=task.key, state="succeeded")
     return True

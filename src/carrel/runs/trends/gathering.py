@@ -202,7 +202,7 @@ def _aspects(conn: Connection, setup: Setup) -> dict[Aspect, str]:
         "prompts": _digest([text(one.instructions) for one in setup.candidates]),
         "candidates": _digest(
             [
-                (one.label, one.model, one.parameters, one.grounding, text(one.response_schema))
+                (one.label, one.model, one.host, one.parameters, one.grounding, text(one.response_schema))
                 for one in setup.candidates
             ]
         ),
