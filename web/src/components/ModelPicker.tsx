@@ -1,6 +1,7 @@
 import { Search } from "lucide-react";
 import { useState } from "react";
 import type { Model } from "../api/types";
+import { modelAt } from "../lib/modelAt";
 import { hintForModel, writesTexts } from "../lib/modelNames";
 import { Button } from "./Button";
 import { ModelFacts } from "./ModelFacts";
@@ -109,7 +110,7 @@ function Line({ name, model, isChosen, onToggle }: LineProps) {
     <li>
       <label className="check picker-line priced">
         <input type="checkbox" checked={isChosen} disabled={model?.available === false} onChange={onToggle} />
-        <span className="grow">{name}</span>
+        <span className="grow">{model ? modelAt(model) : name}</span>
         {model && <ModelFacts model={model} />}
       </label>
     </li>

@@ -2,6 +2,7 @@ import { ChevronDown } from "lucide-react";
 import { useId } from "react";
 import { Button, ComboBox, FieldError, Input, Label, ListBox, ListBoxItem, Popover } from "react-aria-components";
 import type { Model } from "../api/types";
+import { modelAt } from "../lib/modelAt";
 import { hintForModel } from "../lib/modelNames";
 import { ModelFacts } from "./ModelFacts";
 
@@ -57,7 +58,7 @@ export function ModelSelect({ label, value, does, models, faults, isPartial, onC
         <ListBox className="menu" items={shown}>
           {(model: Model) => (
             <ListBoxItem id={model.model} textValue={model.model} className="menu-item model-item">
-              <span className="grow">{model.model}</span>
+              <span className="grow">{modelAt(model)}</span>
               <ModelFacts model={model} />
             </ListBoxItem>
           )}

@@ -13,7 +13,7 @@ import { DataTable } from "../../components/table/DataTable";
 import type { Formats } from "../../lib/format";
 import { part } from "../../lib/part";
 import { beyondBrief, knownCost, spentInBrief } from "../../lib/spend";
-import { chartOf, colourOf, dayAfter, lastDays, type Measure, type Totals, type Usage } from "./usage";
+import { chartOf, colourOf, dayAfter, lastDays, type Measure, nameOf, type Totals, type Usage } from "./usage";
 
 const UsageChart = lazy(part(() => import("./UsageChart").then((m) => ({ default: m.UsageChart }))));
 const PERIODS = { "7": 7, "30": 30, "90": 90 } as const;
@@ -92,7 +92,7 @@ function Figures({
   const chart = chartOf(byDay.items, days, measure);
   const { total } = byModel;
   const items = [...byModel.items].sort(
-    (one, other) => place(chart.models, one.model) - place(chart.models, other.model),
+    (one, other) => place(chart.models, nameOf(one)) - place(chart.models, nameOf(other)),
   );
   return (
     <div className="stack">
@@ -115,9 +115,9 @@ function Figures({
         className="usage"
         unsorted="As in the chart"
         rows={items}
-        keyOf={({ model }) => model ?? ""}
+        keyOf={(item) => nameOf(item) ?? ""}
         columns={columnsOf(total, chart.models, formats)}
-        wordsOf={({ model }) => model ?? "unknown"}
+        wordsOf={(item) => nameOf(item) ?? "unknown"}
       />
     </div>
   );
@@ -139,13 +139,14 @@ function columnsOf(total: Totals, charted: readonly string[], formats: Formats):
       id: "model",
       label: "Model",
       isText: true,
-      value: ({ model }) => model ?? "unknown",
-      cell: ({ model }) => {
-        const colour = colourOf(model ?? "", charted);
+      value: (item) => nameOf(item) ?? "unknown",
+      cell: (item) => {
+        const name = nameOf(item);
+        const colour = colourOf(name ?? "", charted);
         return (
           <>
             {colour && <i className="swatch" style={{ background: colour }} />}
-            <Breakable name={model ?? "unknown"} />
+            <Breakable name={name ?? "unknown"} />
           </>
         );
       },
@@ -175,7 +176,7 @@ function Cost({ of }: { of: Totals }) {
   );
 }
 
-function place(models: readonly string[], model: string | null | undefined): number {
-  const found = models.indexOf(model ?? "");
+function place(models: readonly string[], name: string | undefined): number {
+  const found = models.indexOf(name ?? "");
   return found < 0 ? models.length : found;
 }

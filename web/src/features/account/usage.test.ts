@@ -25,6 +25,13 @@ test("days are those of the time zone, over the end of a month too", () => {
   expect(dayAfter("2028-02-28")).toBe("2028-02-29");
 });
 
+test("the same model at another host is another model", () => {
+  const [own, elsewhere] = [item("2026-02-27", "a", 2, "0.5"), { ...item("2026-02-27", "a", 1, "2"), host: "h" }];
+  const chart = chartOf([own, elsewhere], DAYS, "cost");
+  expect(chart.models).toEqual(["a at h", "a"]);
+  expect(chart.bars[0]?.parts).toEqual({ a: 0.5, "a at h": 2 });
+});
+
 test("a day without a call has a bar of nothing", () => {
   const chart = chartOf(
     [item("2026-02-27", "a", 2, "0.5"), item("2026-03-01", "b", 1, "2"), item("2026-03-01", "a", 1, "0.25")],

@@ -1,5 +1,6 @@
 /** Usage as a chart shows it: by day, and by the models with the most of it. */
 import type { UsageItem } from "../../api/types";
+import { modelAt } from "../../lib/modelAt";
 
 export type Measure = "cost" | "calls";
 
@@ -46,7 +47,7 @@ export function dayAfter(day: string): string {
 export function chartOf(items: readonly UsageItem[], days: readonly string[], measure: Measure): Chart {
   const valueOf = ({ totals }: UsageItem) => (measure === "cost" ? Number(totals.cost) : totals.calls);
   const sums = new Map<string, number>();
-  for (const item of items) sums.set(item.model ?? OTHERS, (sums.get(item.model ?? OTHERS) ?? 0) + valueOf(item));
+  for (const item of items) sums.set(nameOf(item) ?? OTHERS, (sums.get(nameOf(item) ?? OTHERS) ?? 0) + valueOf(item));
   const ranked = [...sums]
     .filter(([, sum]) => sum > 0)
     .sort((one, other) => other[1] - one[1])
@@ -58,10 +59,16 @@ export function chartOf(items: readonly UsageItem[], days: readonly string[], me
   );
   for (const item of items) {
     const bar = bars.get(item.day ?? "");
-    const part = item.model && shown.includes(item.model) ? item.model : OTHERS;
+    const name = nameOf(item);
+    const part = name && shown.includes(name) ? name : OTHERS;
     if (bar && models.includes(part)) bar.parts[part] = (bar.parts[part] ?? 0) + valueOf(item);
   }
   return { bars: [...bars.values()], models };
+}
+
+/** The model of a group, with its host. */
+export function nameOf({ model, host }: UsageItem): string | undefined {
+  return model ? modelAt({ model, host }) : undefined;
 }
 
 /** The colour of a model in a chart of these models; those that have no part of their own share one. */

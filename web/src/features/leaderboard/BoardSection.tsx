@@ -4,6 +4,7 @@ import type { Leaderboard } from "../../api/types";
 import { useFormats } from "../../app/context";
 import { DataTable } from "../../components/table/DataTable";
 import { Note, Skeleton } from "../../components/Feedback";
+import { madeBy } from "../../lib/modelAt";
 import { part } from "../../lib/part";
 import { unbroken } from "../../lib/unbroken";
 import type { TableView } from "../../lib/tableView";
@@ -72,7 +73,7 @@ export function BoardSection({ board, view, onView }: Props) {
           columns={columnsOf(entries, ranking, formats)}
           view={view}
           onView={onView}
-          wordsOf={({ candidate }) => `${candidate.candidate} ${candidate.model ?? ""}`}
+          wordsOf={({ candidate }) => `${candidate.candidate} ${madeBy(candidate) ?? ""}`}
         />
       </section>
       <RunsOf board={board} />

@@ -5,6 +5,7 @@ import { Mark } from "../../components/Mark";
 import type { Formats } from "../../lib/format";
 import { type Measure, measureOf } from "../../lib/interval";
 import { range } from "../../lib/intervals";
+import { madeBy } from "../../lib/modelAt";
 import { inTime, perThousand, priced } from "../../lib/spend";
 
 export interface Entry {
@@ -133,8 +134,8 @@ function Name({ entry: { candidate, number, row } }: { entry: Entry }) {
   return (
     <>
       <Mark number={number} /> {candidate.candidate} {row?.is_best && <span className="chip good">best</span>}
-      {candidate.model !== candidate.candidate && (
-        <span className="dim small block">{candidate.model ?? "finished texts"}</span>
+      {madeBy(candidate) !== candidate.candidate && (
+        <span className="dim small block">{madeBy(candidate) ?? "finished texts"}</span>
       )}
     </>
   );

@@ -21,6 +21,7 @@ const run = (id: string, name: string, day: number, preset_id: string | null = n
 const candidate = (name: string, changes: Partial<BoardCandidate> = {}): BoardCandidate => ({
   candidate: name,
   model: `openai:${name}`,
+  host: null,
   runs: ["late"],
   answers: 40,
   delivered: 40,
@@ -40,7 +41,13 @@ const BOARD: Leaderboard = {
   judges: ["openai:judge"],
   candidates: [
     candidate("dear", { runs: ["late", "early"] }),
-    candidate("cheap", { cost_per_answer: "0.0006", median_latency_ms: 40, p95_latency_ms: null, runs: ["early"] }),
+    candidate("cheap", {
+      host: "llm.example.org",
+      cost_per_answer: "0.0006",
+      median_latency_ms: 40,
+      p95_latency_ms: null,
+      runs: ["early"],
+    }),
     candidate("today", { model: null, cost_per_answer: null, median_latency_ms: null, p95_latency_ms: null }),
   ],
   verdict: { outcome: "decided", sentence: "dear is best.", scope: "about these", notes: ["Few."], grey: false },
@@ -83,7 +90,7 @@ test("candidates stand in the order of the ranking, with all that is known of th
   expect(rows()).toEqual([
     ["dear openai:dear", "86 %76 % to 96 %", "$3.96", "4.1 s", "12 s", "20", "2", "Nov 20"],
     ["today finished texts", "50 %40 % to 60 %", "unknown", "–", "–", "20", "1", "Nov 20"],
-    ["cheap openai:cheap", "14 %4 % to 24 %", "$0.60", "40 ms", "–", "20", "1", "Nov 11"],
+    ["cheap openai:cheap at llm.example.org", "14 %4 % to 24 %", "$0.60", "40 ms", "–", "20", "1", "Nov 11"],
   ]);
   const marks = [...document.querySelectorAll("tbody .candidate-mark")].map((mark) => mark.className);
   // The number of a mark is that of the candidate in the newest run, wherever the ranking puts it.

@@ -5,6 +5,7 @@ import type { Column } from "../../components/table/column";
 import { DataTable } from "../../components/table/DataTable";
 import type { Formats } from "../../lib/format";
 import { writtenShare } from "../../lib/intervals";
+import { modelAt } from "../../lib/modelAt";
 import { priced } from "../../lib/spend";
 
 const TRAPS = {
@@ -31,7 +32,7 @@ export function Checks({ judges }: { judges: readonly JudgePassport[] }) {
         rows={checks}
         keyOf={({ id }) => id}
         columns={columnsOf(formats)}
-        wordsOf={({ model }) => model}
+        wordsOf={modelAt}
       />
       <p className="small dim">
         A judge that flips is right by half. Twelve pairs tell a bad judge from a good one, not one good judge from
@@ -68,10 +69,10 @@ function columnsOf(formats: Formats): [Column<JudgeCheck>, ...Column<JudgeCheck>
       id: "judge",
       label: "Judge",
       isText: true,
-      value: ({ model }) => model,
+      value: modelAt,
       cell: (check) => (
         <>
-          {check.model}
+          {modelAt(check)}
           <span className="dim small block">{state(check, formats)}</span>
         </>
       ),

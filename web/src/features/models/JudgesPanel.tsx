@@ -11,6 +11,7 @@ import { TextField } from "../../components/Field";
 import { Passports } from "../../components/Passports";
 import { QueryView } from "../../components/QueryView";
 import { writtenDifference } from "../../lib/intervals";
+import { modelAt } from "../../lib/modelAt";
 import { priced } from "../../lib/spend";
 import { Checks } from "./Checks";
 import { judgesQuery } from "./queries";
@@ -90,11 +91,12 @@ function CheckCard() {
 
 function InRuns({ judges }: { judges: readonly JudgePassport[] }) {
   const formats = useFormats();
-  const rows = judges.flatMap(({ model, runs, in_runs, cost_per_verdict }) => {
+  const rows = judges.flatMap((judge) => {
+    const { runs, in_runs, cost_per_verdict } = judge;
     const write = (cost: string) => `${formats.briefDollars(cost)} a verdict`;
     const cost = cost_per_verdict === null ? "" : `, ${priced(cost_per_verdict, write)}`;
     const below = `${formats.integer(runs)} ${runs === 1 ? "comparison" : "comparisons"}${cost}`;
-    return in_runs ? [{ judge: model, below, passport: in_runs }] : [];
+    return in_runs ? [{ judge: modelAt(judge), below, passport: in_runs }] : [];
   });
   if (rows.length === 0) return null;
   return (
@@ -113,10 +115,11 @@ function InRuns({ judges }: { judges: readonly JudgePassport[] }) {
 /** How often each two judges said the same, and how a judge treats models of its own family. */
 function BesideOthers({ judges }: { judges: readonly JudgePassport[] }) {
   const formats = useFormats();
-  const pairs = judges.flatMap(({ model, agreement }) => agreement.filter((pair) => pair.first === model && pair.of));
-  const lifts = judges.flatMap(({ model, health }) =>
-    health && health.own_family_lift.lift !== null ? [{ model, lift: health.own_family_lift }] : [],
-  );
+  const pairs = judges.flatMap((judge) => judge.agreement.filter((pair) => pair.first === modelAt(judge) && pair.of));
+  const lifts = judges.flatMap((judge) => {
+    const lift = judge.health?.own_family_lift;
+    return lift && lift.lift !== null ? [{ name: modelAt(judge), lift }] : [];
+  });
   if (!pairs.length && !lifts.length) return null;
   return (
     <dl className="card facts">
@@ -125,10 +128,10 @@ function BesideOthers({ judges }: { judges: readonly JudgePassport[] }) {
           the same in {formats.percent(same / of)} of {formats.integer(of)} comparisons
         </Fact>
       ))}
-      {lifts.map(({ model, lift }) => {
+      {lifts.map(({ name, lift }) => {
         const { value, interval } = writtenDifference({ ...lift, difference: lift.lift }, formats);
         return (
-          <Fact key={model} name={`${model} and its own family`}>
+          <Fact key={name} name={`${name} and its own family`}>
             preferred by {value}
             {interval && ` (${interval})`} more than by other judges, of 1
           </Fact>

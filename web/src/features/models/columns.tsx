@@ -3,6 +3,7 @@ import type { Model } from "../../api/types";
 import { useFormats } from "../../app/context";
 import type { Column } from "../../components/table/column";
 import type { Formats } from "../../lib/format";
+import { modelAt } from "../../lib/modelAt";
 
 /** What is known of a model before it is called. */
 export function columnsOf(formats: Formats): [Column<Model>, ...Column<Model>[]] {
@@ -11,7 +12,7 @@ export function columnsOf(formats: Formats): [Column<Model>, ...Column<Model>[]]
       id: "model",
       label: "Model",
       isText: true,
-      value: ({ model }) => model,
+      value: modelAt,
       cell: (model) => <Name model={model} />,
     },
     {
@@ -52,10 +53,11 @@ function about({ available, reason, description }: Model): string | null {
   return reason === "provider-key-missing" ? "No key is stored for its provider." : reason;
 }
 
-function Name({ model: { model, roles, available, reason } }: { model: Model }) {
+function Name({ model }: { model: Model }) {
+  const { roles, available, reason } = model;
   return (
     <>
-      <code>{model}</code>
+      <code>{modelAt(model)}</code>
       <div className="row tight">
         {roles.map((role) => (
           <span key={role} className="chip">

@@ -38,3 +38,12 @@ test("bars that support no conclusion are grey", async () => {
   await renderPage(<RankingTable report={REPORT} ranking={REPORT.ranking} grey />);
   expect(looks(".interval")).toEqual(["grey", "grey"]);
 });
+
+test("a host that is not the provider’s own belongs to the model’s name, also where the label is that name", async () => {
+  const candidates = [{ ...candidate("lead"), host: "llm.example.org" }, candidate("mmr")];
+  const page = await renderPage(
+    <RankingTable report={{ ...REPORT, candidates } as Report} ranking={REPORT.ranking} grey={false} />,
+  );
+  expect(page.textContent).toContain("lead at llm.example.org");
+  expect(page.textContent).not.toContain("mmr at");
+});

@@ -3,6 +3,7 @@ import { useFormats } from "../../app/context";
 import { DataTable } from "../../components/table/DataTable";
 import { Term } from "../../components/Term";
 import { measureOf } from "../../lib/interval";
+import { madeBy } from "../../lib/modelAt";
 import { columnsOf } from "./rankingColumns";
 
 interface Props {
@@ -25,9 +26,10 @@ export function RankingTable({ report, ranking, grey, before }: Props) {
         rows={ranking.rows}
         keyOf={({ candidate }) => candidate}
         columns={columnsOf(report, ranking, grey, before, formats)}
-        wordsOf={({ candidate }) =>
-          `${candidate} ${report.candidates.find((one) => one.candidate === candidate)?.model ?? ""}`
-        }
+        wordsOf={({ candidate }) => {
+          const found = report.candidates.find((one) => one.candidate === candidate);
+          return `${candidate} ${(found && madeBy(found)) ?? ""}`;
+        }}
       />
       <p className="small dim">
         {hasIntervals && (

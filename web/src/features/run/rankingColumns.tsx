@@ -5,6 +5,7 @@ import type { Column } from "../../components/table/column";
 import { type Formats, placesFor } from "../../lib/format";
 import { type Measure, measureOf } from "../../lib/interval";
 import { range } from "../../lib/intervals";
+import { madeBy } from "../../lib/modelAt";
 import { perThousand, priced } from "../../lib/spend";
 import { IntervalBar } from "./IntervalBar";
 
@@ -115,7 +116,8 @@ interface NameProps {
 
 function Name({ report, row, before }: NameProps) {
   const number = numberOf(row, report);
-  const model = report.candidates[number]?.model;
+  const candidate = report.candidates[number];
+  const model = candidate && madeBy(candidate);
   return (
     <div className="placed">
       <span className="num place">

@@ -88,6 +88,9 @@ function HealthTable({ report }: { report: Report }) {
               <tr key={judge.judge}>
                 <th scope="row">
                   {judge.judge} {health?.flagged && <span className="chip bad">often invalid</span>}
+                  {judge.host && !judge.judge.includes(judge.host) && (
+                    <span className="dim small block">at {judge.host}</span>
+                  )}
                   {judge.family && <span className="dim small block">family {judge.family}</span>}
                 </th>
                 <td className="n" data-label="Weight">

@@ -3,6 +3,7 @@ import { useFormats } from "../../../app/context";
 import type { Column } from "../../../components/table/column";
 import { DataTable } from "../../../components/table/DataTable";
 import { type Formats, placesFor } from "../../../lib/format";
+import { modelAt } from "../../../lib/modelAt";
 import { beyondBrief, knownCost, priced } from "../../../lib/spend";
 import { wordsForPhase } from "../../../lib/states";
 
@@ -17,9 +18,9 @@ export function SpendTable({ spend }: { spend: Report["spend"] }) {
         label="What it took"
         unsorted="As the work went"
         rows={spend.rows}
-        keyOf={({ model, kind }) => model + kind}
+        keyOf={(row) => modelAt(row) + row.kind}
         columns={columnsOf(spend, formats)}
-        wordsOf={({ model, kind }) => `${model} ${wordsForPhase(kind)}`}
+        wordsOf={(row) => `${modelAt(row)} ${wordsForPhase(row.kind)}`}
       />
     </section>
   );
@@ -44,8 +45,8 @@ function columnsOf(spend: Report["spend"], formats: Formats): [Column<Line>, ...
       id: "model",
       label: "Model",
       isText: true,
-      value: ({ model }) => model,
-      cell: ({ model }) => model,
+      value: modelAt,
+      cell: modelAt,
       total: "Together",
     },
     {
