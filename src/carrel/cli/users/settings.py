@@ -21,7 +21,7 @@ def command() -> None:
 def show(cli: UserCommand) -> None:
     """Print all settings."""
     settings = cli.workspace.settings.get()
-    cli.show(settings, _written(settings))
+    _show(cli, settings)
 
 
 @command.command("set")
@@ -50,9 +50,11 @@ def set_settings(cli: UserCommand, pairs: tuple[str, ...]) -> None:
         names = ", ".join(pair.partition("=")[0] for pair in pairs)
         terminal.end(terminal.EXIT_USAGE, f"a value is of the wrong kind, among {names}", as_json=cli.as_json)
     saved = cli.workspace.settings.save(wanted)
-    cli.show(saved, _written(saved))
+    _show(cli, saved)
 
 
-def _written(settings: Settings) -> str:
-    shown = {name: getattr(settings, name) for name in _NAMES}
-    return str(yaml.safe_dump(shown, sort_keys=False, allow_unicode=True)).rstrip()
+def _show(cli: UserCommand, settings: Settings) -> None:
+    # All of them: what is sent leaves out what has its default, but a reader wants to see that, too.
+    shown = {name: getattr(settings, name) for name in Settings.__struct_fields__}
+    words = {name: shown[name] for name in _NAMES}
+    cli.show(shown, yaml.safe_dump(words, sort_keys=False, allow_unicode=True).rstrip())
