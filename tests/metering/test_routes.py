@@ -1,6 +1,7 @@
 """What the books say over HTTP: sums that are exact, days of the user's own, rows that do not change."""
 
 from collections.abc import Iterator
+from datetime import datetime
 from pathlib import Path
 from zoneinfo import ZoneInfo
 
@@ -84,13 +85,15 @@ def test_a_row_that_ended_does_not_change(conn: Connection) -> None:
 @given(
     st.lists(
         st.tuples(
-            st.datetimes(),
+            st.datetimes(datetime(2026, 1, 1), datetime(2026, 12, 31)).map(
+                lambda at: at.replace(microsecond=at.microsecond // 1000 * 1000)
+            ),
             st.one_of(st.none(), st.integers(0, 10**12)),
             st.sampled_from(["openai:a", "google:b"]),
             st.sampled_from(["r", "s", None]),
         ),
         max_size=12,
-        unique=True,
+        unique_by=lambda row: row[0],
     ),
     st.lists(st.sampled_from(["day", "model", "provider", "run", "phase"]), min_size=1),
 )
@@ -100,7 +103,7 @@ def test_the_groups_add_up_to_the_total(
     with workspace_database(tmp_path_factory.mktemp("books")) as conn, pytest.MonkeyPatch.context() as patched:
         patched.setattr(store, "PART_ROWS", 3)
         for at, cost, model, run in rows:
-            moment = at.replace(year=2026).isoformat(timespec="milliseconds") + "Z"  # type: ignore[attr-defined]
+            moment = at.isoformat(timespec="milliseconds") + "Z"  # type: ignore[attr-defined]
             put(conn, moment, cost, model, run)  # type: ignore[arg-type]
         found = store.usage(conn, store.span_of(BERLIN, None, None), by)
     assert sum(micros_of(item.totals.cost) for item in found.items) == sum(row[1] or 0 for row in rows)  # type: ignore[misc]
