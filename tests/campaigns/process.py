@@ -39,7 +39,7 @@ def spent(pid: int, work: Callable[[], object], held_bytes: int | None = None) -
     before = quiet(pid)
     processes = [pid, *_children(pid)]
     for each in processes:
-        _forget_peak(each)
+        forget_peak(each)
     began = time.perf_counter()
     work()
     seconds = time.perf_counter() - began
@@ -130,7 +130,8 @@ def _ended_children_ns(pid: int) -> int:
     return (int(user) + int(system)) * 1_000_000_000 // os.sysconf("SC_CLK_TCK")
 
 
-def _forget_peak(pid: int) -> None:
+def forget_peak(pid: int) -> None:
+    """Count the most memory anew from now on."""
     with suppress(FileNotFoundError):
         Path(f"/proc/{pid}/clear_refs").write_text(_CLEAR_PEAK)
 

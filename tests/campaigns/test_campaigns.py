@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.campaigns import climb, cost, cost_table, operations, shapes, stranger, unread
+from tests.campaigns import answers, climb, cost, cost_table, operations, shapes, stranger, unread
 from tests.campaigns.cases import CASES, Case
 from tests.campaigns.process import Spent, spent
 from tests.campaigns.shared import sharing
@@ -71,6 +71,25 @@ def test_ten_thousand_unread_answers_hold_less_than_200_megabytes(figure: soak.F
         slowest_ms_of_a_stranger=held.slowest_ms,
     )
     assert held.waiting_bytes < unread.MAX_BYTES
+
+
+@pytest.mark.soak(campaign="answers", alone=True)
+def test_hostile_answers_cost_a_stranger_no_time_and_the_service_little_memory(
+    capsys: pytest.CaptureFixture[str], figure: soak.Figure
+) -> None:
+    found: dict[str, answers.Held] = {}
+    for name in answers.ANSWERS:
+        found[name] = answers.held(name)
+        with capsys.disabled():
+            print(answers.line(name, found[name]), file=sys.stderr, flush=True)
+    figure(
+        "hostile answers of a model's server, 64 at once: a stranger's longest wait, and what the service grew by",
+        kinds=len(found),
+        slowest_ms=max(one.slowest_ms for one in found.values()),
+        grown_mb=max(one.grown_bytes for one in found.values()) / 1e6,
+    )
+    assert [name for name, one in found.items() if one.slowest_ms > answers.MAX_MS] == []
+    assert [name for name, one in found.items() if one.grown_bytes > answers.MAX_BYTES] == []
 
 
 def test_a_request_is_not_charged_with_what_an_earlier_one_left_behind() -> None:

@@ -5,7 +5,7 @@ import gc
 import gzip
 import json
 import tracemalloc
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Iterator
 from contextlib import contextmanager
 
 import pytest
@@ -18,6 +18,7 @@ from carrel.providers.foreign_json import MAX_ELEMENTS
 from carrel.providers.http_provider import HttpProvider
 from carrel.providers.protocols.wire import Wire
 from carrel.providers.transport import MAX_ERROR_BYTES
+from tests.support.hostile_answers import GOOD, SHAPES, SILENT_STREAMS, STREAMS, many
 from tests.support.network import provider_of
 from tests.support.raw_server import RawServer, Say, ok, raw_server, says
 
@@ -26,7 +27,6 @@ LONGEST = 512 * 1024
 """Of an answer, here: an eighth of what a service reads."""
 CALLS = 24
 WIRES = [pytest.param(known.wire, id=name) for name, known in KNOWN.items()]
-GOOD = b'{"choices": [{"message": {"content": "%b"}, "finish_reason": "stop"}]}'
 PROTOCOLS = {
     "openai": b'{"choices":[{"message":{"content":%b}}]}',
     "anthropic": b'{"content":[{"type":"text","text":%b}]}',
@@ -92,31 +92,6 @@ async def provider(server: RawServer) -> AsyncIterator[HttpProvider]:
         await made.complete(request(server))
         server.asked.clear()
         yield made
-
-
-def many(item: bytes, before: bytes, after: bytes, length: int) -> bytes:
-    return before + b",".join([item] * ((length - len(before) - len(after)) // (len(item) + 1))) + after
-
-
-def usage(length: int) -> bytes:
-    """An answer with tokens counted under so many names that it is about this long."""
-    counts = b",".join(b'"%x":1' % number for number in range(length // 9))
-    return b'{"choices":[{"message":{"content":"Hello"}}],"usage":{' + counts + b"}}"
-
-
-SHAPES: dict[str, Callable[[int], bytes]] = {
-    "choices": lambda length: many(b'{"message":{}}', b'{"choices":[', b"]}", length),
-    "annotations": lambda length: many(b"{}", b'{"choices":[{"message":{"annotations":[', b"]}}]}", length),
-    "parts": lambda length: many(b"{}", b'{"choices":[{"message":{"content":[', b"]}}]}", length),
-    "unknown": lambda length: many(b"[]", b'{"more":[', b"]}", length),
-    "usage": usage,
-    "nested": lambda length: b'{"choices":' + b"[" * length,
-    "text": lambda length: GOOD % (b"ab cd " * (length // 6)),
-    "wide text": lambda length: GOOD % (b"\\ud83d\\ude00" * (length // 12)),
-    "spaces": lambda length: b" " * length + GOOD % b"Hello",
-    "zeros": bytes,
-}
-"""Answers of about a length: of many elements, of deep ones, of one huge one, and of nothing."""
 
 
 @pytest.mark.parametrize("shape", SHAPES)
@@ -196,20 +171,7 @@ async def test_a_server_may_send_spaces_while_a_model_thinks(server: RawServer, 
     assert (await provider.complete(request(server))).text == "Hello"
 
 
-EVENT = b'data: {"choices": [%b]}\n\n'
-
-
-@pytest.mark.parametrize(
-    "chunk",
-    [
-        EVENT % b'{"delta": {"content": "%b"}}' % (b"ab" * 10_000),
-        EVENT % b'{"delta": {"content": "ab\\ud83d\\ude00"}}' * 400,
-        EVENT % b'{"delta": {"refusal": "%b"}}' % (b"ab" * 10_000),
-        EVENT % many(b"{}", b"", b"", 400_000),
-        b"data: " + b"x" * 10_000,
-    ],
-    ids=["long texts", "short texts", "refusals", "elements", "no end of a line"],
-)
+@pytest.mark.parametrize("chunk", STREAMS.values(), ids=STREAMS)
 async def test_a_stream_without_end_is_given_up(server: RawServer, provider: HttpProvider, chunk: bytes) -> None:
     server.say = in_chunks(chunk, b"text/event-stream")
     heard = list[int]()
@@ -221,7 +183,7 @@ async def test_a_stream_without_end_is_given_up(server: RawServer, provider: Htt
 
 
 async def test_a_stream_of_empty_lines_is_no_answer(server: RawServer, provider: HttpProvider) -> None:
-    server.say = in_chunks(b"\n" * 10_000, b"text/event-stream", 100)
+    server.say = in_chunks(SILENT_STREAMS["empty lines"], b"text/event-stream", 100)
     with pytest.raises(ProviderError, match="provider-malformed"):
         await provider.stream(request(server), print)
 
