@@ -201,12 +201,17 @@ def _begin_block(conn: Connection, setup: Setup, number: int) -> None:
 
 def _plan(conn: Connection, setup: Setup, stage: Stage) -> None:
     """Plan the tasks of a stage, after which only those of later stages are still to be planned."""
+    before = conn.total_changes()
     conn.executemany(
         "INSERT INTO tasks (run, round, key, kind, state, document, candidate, repeat, opponent, judge, judge_repeat,"
         f" presented) VALUES ({setup.seq}, {setup.round.number}, ?, ?, 'pending', ?, ?, ?, ?, ?, ?, ?)"
         # A round that was reopened has planned them before.
         " ON CONFLICT (run, key) DO NOTHING",
         _tasks(setup, stage),
+    )
+    conn.run(
+        "UPDATE run_rounds SET pending = pending + ? WHERE run = ? AND number = ?",
+        *(conn.total_changes() - before, setup.seq, setup.round.number),
     )
     _expect(conn, setup)
 
