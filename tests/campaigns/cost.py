@@ -57,6 +57,10 @@ MOVED = Rate(1.0, 100.0)
 """For each megabyte that goes in or out, before it is packed."""
 STARTED = Rate(1.0, 5.0)
 """For each task of a run that a request starts."""
+READ_TIMES = 3
+"""How many times its size a file that is uploaded may take of memory besides."""
+READS = ("POST /documents", "POST /data-sets", "POST /data-sets/{data_set_id}/versions")
+"""Their files are read by a worker."""
 MOVES = (
     "GET /users/me/export",
     "POST /users/me/import",
@@ -86,6 +90,8 @@ class Cost(NamedTuple):
     """Of the file that goes in or out, unpacked."""
     tasks: int = 0
     """Of the run that was started."""
+    sent_bytes: int = 0
+    """Of the file that was uploaded."""
     others_ms: float | None = None
     """The longest wait of a stranger meanwhile, if there was one."""
 
@@ -98,7 +104,7 @@ class Cost(NamedTuple):
         return {
             "loop": self.spent.loop_ms / loop_ms,
             "threads": (self.spent.threads_ms + self.spent.workers_ms) / threads_ms,
-            "memory": self.spent.memory_bytes / MAX_MEMORY_BYTES,
+            "memory": self.spent.memory_bytes / (MAX_MEMORY_BYTES + READ_TIMES * self.sent_bytes),
             "answer": 0.0 if self.streamed else self.answer_bytes / MAX_ANSWER_BYTES,
             "others": (self.others_ms or 0.0) / MAX_OTHERS_MS,
         }
@@ -194,7 +200,9 @@ def measured_request(shared: Shared, user: User, case: Case, request: Request, h
     # A file in pieces tells its length if that is known.
     streamed = answer.headers.get("transfer-encoding") == "chunked" or "content-disposition" in answer.headers
     tasks = json.loads(began)["progress"]["total"] if case.operation in STARTS and answer.status_code == 202 else 0
-    return Cost(case, answer.status_code, user.last_code, cost, answer.num_bytes_downloaded, streamed, moved, tasks)
+    sent = len(request.content or b"") if case.operation in READS else 0
+    size = answer.num_bytes_downloaded
+    return Cost(case, answer.status_code, user.last_code, cost, size, streamed, moved, tasks, sent)
 
 
 def is_zip(answer: httpx.Response) -> bool:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from tests.campaigns import climb
-from tests.campaigns.cost import MAX_OTHERS_MS, MOVED, STARTED, Cost, share
+from tests.campaigns.cost import MAX_OTHERS_MS, MOVED, READ_TIMES, STARTED, Cost, share
 from tests.support import soak
 
 PAGE: Final = Path("docs/cost.md")
@@ -29,6 +29,7 @@ class Line(NamedTuple):
     streamed: str
     moved_mb: float
     tasks: int
+    sent_mb: float
     others_wait_ms: str
     share: float
     beyond: str
@@ -49,6 +50,7 @@ def line_of(cost: Cost) -> Line:
         "streamed" if cost.streamed else "",
         round(cost.moved_bytes / 1e6, 2),
         cost.tasks,
+        round(cost.sent_bytes / 1e6, 2),
         "" if cost.others_ms is None else f"{cost.others_ms:.0f}",
         round(share(cost), 3),
         " ".join(cost.faults),
@@ -94,8 +96,10 @@ commit {commit}, and wrote this page and [every line](cost.csv); without the var
 `python -m tests.campaigns.cost WORD ...` measures only the lines whose operation or case has one of the words.
 A request may take 250 ms of the event loop, 2 s in threads and workers, 64 MB of memory in service and workers
 together, and 8 MB of answer, unless that is streamed; and nobody else may wait longer than {others:.0f} ms.
-Two kinds of requests do work that grows with what their user may have, and may take so much besides:
+Three kinds of requests may take so much besides:
 
+- **Files that are read** (uploads of documents and tables): memory of {read_times} times the file. The service holds
+  it, the worker that reads it holds it again, and a damaged PDF is put together once more.
 - **Files in and out** (exports of a workspace and of a run, imports, originals, backups): {moved_loop:.0f} ms of the
   loop and {moved_threads:.0f} ms in threads and workers for each megabyte as it is unpacked, and no more memory.
   The work is done in pieces that take turns with others' work, and ends when the client leaves; the export of a run
@@ -139,6 +143,7 @@ def page(lines: list[Line]) -> str:
         verdict=verdict(lines),
         data_steps=climb.DATA_STEPS,
         rows="\n".join(_row(operation, operations[operation]) for operation in sorted(operations)),
+        read_times=READ_TIMES,
         moved_loop=MOVED.loop_ms,
         moved_threads=MOVED.threads_ms,
         started_loop=STARTED.loop_ms,

@@ -1,13 +1,15 @@
 """What a real service process spends on one request, as the kernel counts it: processor time by thread, and memory."""
 
 import os
+import threading
 import time
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import NamedTuple
 
 _SETTLE_SECONDS = 0.05
+_WATCH_SECONDS = 0.05
 _QUIET_READINGS = 4
 """A run that an earlier request started may wait for a moment and go on."""
 _CLEAR_PEAK = "5"
@@ -27,8 +29,13 @@ class Spent(NamedTuple):
 class _Reading(NamedTuple):
     loop_ns: int
     all_ns: int
-    workers_ns: int
+    workers: dict[int, int]
+    """Nanoseconds of each child."""
     resident: int
+
+    @property
+    def total_ns(self) -> int:
+        return self.all_ns + sum(self.workers.values())
 
 
 def spent(pid: int, work: Callable[[], object], held_bytes: int | None = None) -> Spent:
@@ -37,21 +44,43 @@ def spent(pid: int, work: Callable[[], object], held_bytes: int | None = None) -
     Memory counts beyond `held_bytes`, or else beyond what they hold before.
     """
     before = quiet(pid)
-    processes = [pid, *_children(pid)]
-    for each in processes:
+    for each in (pid, *before.workers):
         forget_peak(each)
     began = time.perf_counter()
-    work()
+    with _watched(pid) as seen:
+        work()
     seconds = time.perf_counter() - began
     # Threads may still be at it after the answer: what they do is part of the cost.
     after = _settled(pid)
+    # A child that was ended meanwhile takes its figures with it, but for those that were seen.
+    workers = {child: ns for reading in (*seen, after) for child, ns in reading.workers.items()}
+    peaks = [*(reading.resident for reading in seen), sum(map(peak_bytes, [pid, *after.workers]))]
     return Spent(
         (after.loop_ns - before.loop_ns) / 1e6,
         (after.all_ns - after.loop_ns - before.all_ns + before.loop_ns) / 1e6,
-        (after.workers_ns - before.workers_ns) / 1e6,
-        max(0, sum(peak_bytes(each) for each in [pid, *_children(pid)]) - (held_bytes or before.resident)),
+        sum(ns - before.workers.get(child, 0) for child, ns in workers.items()) / 1e6,
+        max(0, max(peaks) - (held_bytes or before.resident)),
         seconds,
     )
+
+
+@contextmanager
+def _watched(pid: int) -> Iterator[list[_Reading]]:
+    """Readings now and then while the block lasts."""
+    seen: list[_Reading] = []
+    ended = threading.Event()
+
+    def watch() -> None:
+        while not ended.wait(_WATCH_SECONDS):
+            seen.append(_reading(pid))
+
+    watching = threading.Thread(target=watch)
+    watching.start()
+    try:
+        yield seen
+    finally:
+        ended.set()
+        watching.join()
 
 
 def all_resident_bytes(pid: int) -> int:
@@ -80,20 +109,18 @@ def _settled(pid: int, found: _Reading | None = None) -> _Reading:
     while True:
         time.sleep(_SETTLE_SECONDS)
         again = _reading(pid)
-        idle = again.all_ns + again.workers_ns - found.all_ns - found.workers_ns
-        if idle < _SETTLE_SECONDS * 1e9 * 0.1:
+        if again.total_ns - found.total_ns < _SETTLE_SECONDS * 1e9 * 0.1:
             return found
         found = again
 
 
 def _reading(pid: int) -> _Reading:
     children = _children(pid)
-    everything = [pid, *children]
     return _Reading(
         _thread_ns(pid, pid),
         _process_ns(pid),
-        sum(map(_process_ns, children)) + sum(map(_ended_children_ns, everything)),
-        sum(resident_bytes(each) for each in everything),
+        {child: _process_ns(child) for child in children},
+        sum(map(resident_bytes, [pid, *children])),
     )
 
 
@@ -118,16 +145,6 @@ def _children(pid: int) -> list[int]:
         for thread in os.listdir(f"/proc/{pid}/task"):
             found += map(int, Path(f"/proc/{pid}/task/{thread}/children").read_text().split())
     return sorted([*found, *(below for child in found for below in _children(child))])
-
-
-def _ended_children_ns(pid: int) -> int:
-    """What children spent that have ended meanwhile; the kernel counts it in ticks."""
-    try:
-        stat = Path(f"/proc/{pid}/stat").read_text()
-    except FileNotFoundError:
-        return 0
-    user, system = stat.rpartition(") ")[2].split()[13:15]
-    return (int(user) + int(system)) * 1_000_000_000 // os.sysconf("SC_CLK_TCK")
 
 
 def forget_peak(pid: int) -> None:
