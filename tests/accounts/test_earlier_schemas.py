@@ -9,9 +9,9 @@ from carrel.accounts import deletions, issuance, roster
 from carrel.accounts.accounts import Accounts
 from carrel.accounts.slots import file_key
 from carrel.credits import ledger, reservation_store
+from carrel.keys import store as keys
 from carrel.kit.sqlite.database import Connection
 from carrel.kit.sqlite.paging import Paging
-from carrel.providers import keys
 from tests.accounts.conftest import SERVICE_KEY, MakeService
 from tests.support.earlier_schemas import ACCOUNT, SERVICE, earlier, faults, leave, numbers, still_there
 

@@ -16,7 +16,7 @@ from carrel.auth import schemas
 from carrel.auth.schemas import LoginIn, RekeyIn, SessionOut, key_from
 from carrel.config import Settings
 from carrel.http.requests.schema import Hidden
-from carrel.providers.keys import ProviderKeyIn
+from carrel.keys.store import ProviderKeyIn
 from tests.support.clock import FakeClock
 from tests.support.host import ADMIN, PLUGIN, Host, service, token
 

@@ -14,10 +14,10 @@ from carrel.kit.ids import uuid7_factory
 from carrel.kit.sqlite import database
 from carrel.kit.sqlite.database import Connection
 from carrel.runs.engine import commands
-from carrel.runs.judging import evidence, judgement
 from carrel.runs.model import setup as setups
 from carrel.runs.model.setup import Setup
 from carrel.runs.tasks import phases
+from carrel.runs.verdicts import evidence, judgement
 from tests.campaigns.user import Json, User
 from tests.support.service import Service
 

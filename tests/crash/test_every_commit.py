@@ -17,13 +17,13 @@ from typing import Any, Literal, NamedTuple
 
 import pytest
 
+from carrel.keys import store as keys
+from carrel.keys.store import ProviderKeyIn
 from carrel.kit.clock import SystemClock
 from carrel.kit.sqlite.database import Connection, transaction
-from carrel.providers import keys
 from carrel.providers.base import Answer, Request
 from carrel.providers.catalogue import KNOWN
 from carrel.providers.http_provider import HttpProvider
-from carrel.providers.keys import ProviderKeyIn
 from carrel.providers.network import Network
 from carrel.providers.remote import Remote
 from carrel.runs.engine import commands

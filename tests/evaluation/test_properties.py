@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from carrel.evaluation import verdict
 from carrel.evaluation.judges import agreement, health
 from carrel.evaluation.records import Score, Verdict, mirrored
-from carrel.runs.judging import judgement
-from carrel.runs.judging.judgement import Evidence
+from carrel.runs.verdicts import judgement
+from carrel.runs.verdicts.judgement import Evidence
 from tests.evaluation.told import CRITERIA, score, tournaments, verdicts
 
 FEW = settings(max_examples=60, deadline=None)

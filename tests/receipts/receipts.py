@@ -11,9 +11,9 @@ from carrel.receipts import commitments, rules
 from carrel.receipts.keys import Signer
 from carrel.receipts.making import worded
 from carrel.receipts.receipt import Receipt, ReceiptCandidate, ReceiptJudge, Versions
-from carrel.runs.judging import judgement
-from carrel.runs.judging.judgement import Evidence
 from carrel.runs.model.setup import RunId
+from carrel.runs.verdicts import judgement
+from carrel.runs.verdicts.judgement import Evidence
 from carrel.vault.ids import ContentId
 
 SIGNER = Signer(b"service-key-for-tests-0123456789")

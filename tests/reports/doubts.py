@@ -19,8 +19,8 @@ from carrel.evaluation.ranking.stopping import Beaten, looks
 from carrel.evaluation.records import HumanVote, Verdict
 from carrel.evaluation.remarks import Kind, Remark
 from carrel.evaluation.verdict import Statement
-from carrel.runs.judging import judgement
-from carrel.runs.judging.judgement import Evidence
+from carrel.runs.verdicts import judgement
+from carrel.runs.verdicts.judgement import Evidence
 from tests.evaluation.told import CRITERIA, score, verdicts
 from tests.evaluation.told import verdict as told
 

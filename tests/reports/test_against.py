@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from carrel.evaluation.ranking.grouping import Groups
 from carrel.evaluation.records import Score
-from carrel.kit.sqlite.json_text import as_json
+from carrel.kit.sqlite.rows import as_json
 from carrel.providers.base import Criterion, Parameters
 from carrel.reports import findings, paired
 from carrel.reports.against_report import Against, OnlyIn

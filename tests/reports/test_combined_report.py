@@ -12,8 +12,8 @@ from carrel.providers.base import CombineMatter, CompareMatter, ScoreMatter
 from carrel.reports import export_parts, findings, page, report_input
 from carrel.reports.archive import Archive
 from carrel.reports.report import AnswerReport, Report
-from carrel.runs.judging import combining, evidence, whatif
 from carrel.runs.model.setup import RunId
+from carrel.runs.verdicts import combining, evidence, whatif
 from tests.support.engine import EngineHarness, engine_harness
 from tests.support.models import TestModels
 from tests.support.workspace import write

@@ -15,8 +15,8 @@ from carrel.evaluation import verdict
 from carrel.evaluation.remarks import Kind
 from carrel.evaluation.verdict import Statement
 from carrel.reports import findings, page
-from carrel.runs.judging import combining, judgement
-from carrel.runs.judging.judgement import Evidence
+from carrel.runs.verdicts import combining, judgement
+from carrel.runs.verdicts.judgement import Evidence
 from tests.evaluation.told import verdicts
 from tests.reports.doubts import APP, CASES, case, evidence, for_the_app, votes
 from tests.support.html import read

@@ -4,7 +4,7 @@ from typing import Any
 
 import httpx
 
-from tests.runs.splits.test_split_routes import COMPARED, ROWS, data_set, run_over
+from tests.runs.findings.test_split_routes import COMPARED, ROWS, data_set, run_over
 
 
 async def test_the_grid_has_the_figures_of_every_answer_and_the_beginnings_of_those_asked_for(

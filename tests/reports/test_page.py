@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from carrel.kit.sqlite.json_text import as_json
+from carrel.kit.sqlite.rows import as_json
 from carrel.providers.base import Criterion, Turn
 from carrel.reports import findings, page
 from carrel.reports.report_input import ReportInput

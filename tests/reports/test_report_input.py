@@ -14,9 +14,9 @@ from carrel.reports import findings, report_input
 from carrel.reports.report import Report
 from carrel.reports.report_input import ReportInput
 from carrel.runs.engine import commands, reevaluate
-from carrel.runs.judging import evidence
 from carrel.runs.model.schemas import ReevaluateIn
 from carrel.runs.model.setup import RunId
+from carrel.runs.verdicts import evidence
 from tests.support.engine import EngineHarness, engine_harness
 from tests.support.models import TestModels, fails, honest, said, said_json
 from tests.support.workspace import SETTINGS

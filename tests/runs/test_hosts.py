@@ -20,9 +20,9 @@ from msgspec.structs import replace
 
 from carrel.cli.main import main
 from carrel.config import Settings
+from carrel.keys import store as keys
+from carrel.keys.store import ProviderKeyIn
 from carrel.kit.sqlite.database import Connection
-from carrel.providers import keys
-from carrel.providers.keys import ProviderKeyIn
 from carrel.runs.costs.quotes import Credits
 from carrel.runs.model.setup import Setup
 from carrel.runs.tasks import claims

@@ -5,11 +5,11 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from carrel.keys import store as keys
+from carrel.keys.store import ProviderKeyIn
 from carrel.kit.clock import SystemClock
-from carrel.providers import keys
 from carrel.providers.catalogue import KNOWN
 from carrel.providers.http_provider import HttpProvider
-from carrel.providers.keys import ProviderKeyIn
 from carrel.providers.network import Network
 from carrel.providers.remote import Remote
 from tests.support.engine import EngineHarness, engine_harness

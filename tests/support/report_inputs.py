@@ -11,9 +11,9 @@ from carrel.providers.base import Criterion, Parameters
 from carrel.reports.document_input import Answer, Document, Mark
 from carrel.reports.rendering import Sent
 from carrel.reports.report_input import Head, ReportCounts, ReportInput, Spending, Trouble
-from carrel.runs.judging.judgement import Evidence, conclude, pack
 from carrel.runs.model.setup import Candidate, Judge, Round, RunId, Setup
 from carrel.runs.model.states import State
+from carrel.runs.verdicts.judgement import Evidence, conclude, pack
 
 CRITERIA = (Criterion("clarity", "It is clear."),)
 _WORDS: dict[str, tuple[Word, Word]] = {

@@ -35,7 +35,7 @@ PLACES = (
     # Real connections and their time limits, on the clock of the wall.
     "tests/cli/test_protocol.py",
     "tests/documents/test_routes.py::test_a_hostile_file_gets_a_clear_answer_and_nothing_is_kept",
-    "tests/generation/test_stream.py",
+    "tests/single_calls/test_stream.py",
     "tests/judges/test_leaving.py",
     "tests/runs/progress/test_eta.py::test_scores_that_are_planned_with_the_answers_count_among_what_is_to_come",
     "tests/runs/test_remote_models.py",
@@ -75,7 +75,7 @@ PLACES = (
     "tests/evaluation/test_properties.py",
     "tests/http/test_validation.py::test_no_value_is_ever_repeated",
     "tests/providers/local/test_markdown.py",
-    "tests/runs/judging/test_combining_recovery.py",
+    "tests/runs/verdicts/test_combining_recovery.py",
     "tests/runs/tasks/test_stopping_recovery.py",
     "tests/vault/test_memory.py",
     "tests/vault/test_pool_machine.py",

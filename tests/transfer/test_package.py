@@ -8,9 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from carrel.transfer import package
-from carrel.transfer.errors import ImportTooLarge
 from carrel.transfer.package import Package
-from carrel.transfer.pieces import PieceFile
+from carrel.transfer.pieces import ImportTooLarge, PieceFile
 from tests.support.transfers import packed
 
 LINES = st.lists(st.binary(max_size=12).map(lambda line: line.replace(b"\n", b" ")), max_size=8)

@@ -15,8 +15,7 @@ from carrel.kit.sqlite.migrate import NewerDatabase
 from carrel.vault import files
 from carrel.vault.files import Format
 from carrel.vault.keyring import UserUuid
-from carrel.vault.listener import Closing
-from carrel.vault.pool import Busy, KeyNotCached, WorkspacePool
+from carrel.vault.pool import Busy, Closing, KeyNotCached, WorkspacePool
 from carrel.vault.workspace import Workspace, WorkspaceClosed
 from tests.support import soak
 from tests.support.disk import Disk, failing

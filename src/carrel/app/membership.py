@@ -20,9 +20,9 @@ from carrel.cluster.peers import Peers, PeerServer
 from carrel.cluster.registry import Registry
 from carrel.config import Settings
 from carrel.errors import Unavailable
+from carrel.keys.system_keys import SystemKeys
 from carrel.kit.concurrency.cancellation import cancel
 from carrel.runs.scheduling.scheduler import FairScheduler
-from carrel.system_keys.held import SystemKeys
 from carrel.vault.keyring import Keyring
 
 SUPERSEDED: Final = 3

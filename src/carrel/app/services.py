@@ -27,6 +27,7 @@ from carrel.documents import jobs as document_jobs
 from carrel.documents.intake import Intake
 from carrel.github.client import Github
 from carrel.judges.checking import Checks
+from carrel.keys.system_keys import SystemKeys
 from carrel.kit.clock import Clock
 from carrel.kit.concurrency.turns import Turns
 from carrel.kit.ids import uuid7_factory
@@ -35,14 +36,13 @@ from carrel.kit.processes.jobs import Bounds
 from carrel.kit.processes.pool import WorkerPool
 from carrel.kit.reserve import Reserve
 from carrel.metering import calls, unknown_costs
-from carrel.one_off.caller import Caller
 from carrel.providers import http_provider
 from carrel.providers.local import LocalProvider
 from carrel.providers.network import Network
 from carrel.providers.registry import Registry
-from carrel.rate_limits.defaults import DEFAULTS
 from carrel.rate_limits.known import KnownLimits
 from carrel.rate_limits.limiter import Limiter
+from carrel.rate_limits.store import DEFAULTS
 from carrel.receipts.keys import Signer
 from carrel.reports import jobs as report_jobs
 from carrel.reports.exports import Exports
@@ -57,7 +57,7 @@ from carrel.runs.progress.hub import Hub
 from carrel.runs.publishing.deliveries import Deliveries
 from carrel.runs.scheduling.permits import DirectPermits
 from carrel.runs.scheduling.scheduler import FairScheduler
-from carrel.system_keys.held import SystemKeys
+from carrel.single_calls.caller import Caller
 from carrel.uploads.room import Room
 from carrel.users.lifecycle import Users
 from carrel.vault import process

@@ -19,10 +19,10 @@ from carrel.accounts.service import ServiceDatabase
 from carrel.cluster.etcd import EtcdUnreachable
 from carrel.cluster.refusals import EtcdSilent
 from carrel.cluster.registry import Registry
+from carrel.keys import store as keys
+from carrel.keys.store import Table
 from carrel.kit import logs
 from carrel.kit.sqlite.database import Connection
-from carrel.providers import keys
-from carrel.providers.keys import Table
 
 T = TypeVar("T")
 _NONCE_BYTES: Final = 12

@@ -3,7 +3,9 @@
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from datetime import tzinfo
 from functools import cache
+from zoneinfo import ZoneInfo
 
 from carrel.accounts import issuance
 from carrel.app import docs, health, metrics
@@ -11,7 +13,6 @@ from carrel.app.browser import browser_routes
 from carrel.app.health import Probe, Vitals
 from carrel.app.metrics import Meters
 from carrel.app.services import Services
-from carrel.app.timezone import provide_timezone
 from carrel.auth import guard
 from carrel.auth import routes as auth
 from carrel.auth.credentials import Credentials
@@ -22,8 +23,6 @@ from carrel.contents import routes as contents
 from carrel.credits import routes as credits_
 from carrel.datasets import routes as datasets
 from carrel.documents import routes as documents
-from carrel.evaluation import routes as evaluation
-from carrel.generation import routes as generation
 from carrel.github import routes as github
 from carrel.http.requests.body import LIMITS
 from carrel.http.requests.cors import Cors
@@ -34,14 +33,14 @@ from carrel.http.requests.routing import Router, Routes
 from carrel.http.watching.access_log import AccessLog
 from carrel.http.watching.request_metrics import RequestMetrics
 from carrel.judges import routes as judges
+from carrel.keys import routes as keys
+from carrel.keys.probe import KeyTests
 from carrel.kit.clock import Clock, SystemClock
 from carrel.metering import routes as metering
 from carrel.models import price_routes as model_prices
 from carrel.models import routes as models
 from carrel.presets import draft_routes as preset_drafts
 from carrel.presets import routes as presets
-from carrel.provider_keys import routes as provider_keys
-from carrel.provider_keys.probe import KeyTests
 from carrel.providers.recent_lists import RecentLists
 from carrel.rate_limits import routes as rate_limits
 from carrel.receipts import routes as receipts
@@ -50,10 +49,12 @@ from carrel.runs.progress.events import Streams
 from carrel.runs.routes import control, criteria, leaderboard, logs, notes, results, runs, shared_logs, trends, votes
 from carrel.runs.routes import github as run_github
 from carrel.settings import routes as settings_
-from carrel.system_keys import routes as system_keys
+from carrel.settings import store as settings_store
+from carrel.single_calls import routes as single_calls
 from carrel.transfer import routes as transfer
 from carrel.transfer.upload import Imports
 from carrel.users import routes as users
+from carrel.vault.workspace import Workspace
 
 ROUTERS = (
     docs.router,
@@ -88,16 +89,16 @@ ROUTERS = (
     credits_.router,
     credits_.write_offs_router,
     metering.router,
-    provider_keys.router,
+    keys.router,
     rate_limits.router,
     github.router,
     run_github.router,
-    generation.router,
-    evaluation.router,
+    single_calls.generation_router,
+    single_calls.evaluation_router,
     leaderboard.router,
     trends.router,
     judges.router,
-    system_keys.router,
+    keys.system_router,
     backup.router,
 )
 
@@ -157,7 +158,7 @@ def _routes(
             "user": guard.provide_user,
             "session": guard.provide_session,
             "signed_in": guard.provide_signed_in,
-            "timezone": provide_timezone,
+            "timezone": _timezone,
             "settings": lambda: settings,
             "streams": lambda: streams,
             "imports": lambda: imports,
@@ -197,6 +198,12 @@ def _routes(
         lambda: _lifespan(services, stopping),
     )
     return routes
+
+
+def _timezone(workspace: Workspace) -> tzinfo:
+    """The user's time zone, for features below the settings: what a day is."""
+    settings, _ = workspace.read(settings_store.get)
+    return ZoneInfo(settings.timezone)
 
 
 @asynccontextmanager

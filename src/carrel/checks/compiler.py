@@ -13,7 +13,7 @@ from carrel.errors import BadInput, FieldError, Unavailable
 from carrel.http.requests.validation import join
 from carrel.kit.processes.jobs import MIB, Bounds, WorkerDied, WorkerError
 from carrel.kit.processes.pool import WorkerPool
-from carrel.kit.sqlite.json_text import as_json
+from carrel.kit.sqlite.rows import as_json
 
 CPU_SECONDS: Final = 1.0
 """For all texts of a request: one takes 0.1 ms, a schema of as many and as large patterns as are allowed 0.3 s."""

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping
 from carrel.contents.resolve import RESERVED, VariableCycle
 from carrel.errors import BadInput, FieldError
 from carrel.kit.sqlite.database import Connection
-from carrel.kit.sqlite.json_text import as_json
+from carrel.kit.sqlite.rows import as_json
 from carrel.vault.ids import ContentId
 
 Links = Mapping[str, ContentId | None]

@@ -24,8 +24,7 @@ from carrel.errors import BadInput, Conflict, FieldError, NotFound
 from carrel.http.answers.etag import IfMatch, require_unchanged
 from carrel.kit.json_pieces import JsonPieces
 from carrel.kit.sqlite.database import Connection
-from carrel.kit.sqlite.json_text import as_json
-from carrel.kit.sqlite.rows import Select, columns_of, fields_of, insert, update
+from carrel.kit.sqlite.rows import Select, as_json, columns_of, fields_of, insert, update
 from carrel.kit.structs import narrowed
 from carrel.vault.ids import ContentId
 

@@ -28,8 +28,8 @@ from carrel.http.requests.body import MULTIPART
 from carrel.http.requests.describe import raises
 from carrel.http.requests.idempotency import Once
 from carrel.http.requests.routing import Query, Router, delete, get, post, put
-from carrel.kit.sqlite.json_text import as_json
 from carrel.kit.sqlite.paging import Page, Paging
+from carrel.kit.sqlite.rows import as_json
 from carrel.uploads.form import UploadTooLarge
 from carrel.uploads.room import Busy, Place, Room, brisk
 from carrel.vault.ids import DataSetId

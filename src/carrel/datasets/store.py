@@ -14,9 +14,8 @@ from carrel.datasets.table import cell_fault
 from carrel.errors import FieldError, NotFound, PreconditionFailed
 from carrel.http.answers.etag import IfMatch, require_unchanged
 from carrel.kit.sqlite.database import Connection
-from carrel.kit.sqlite.json_text import as_json
 from carrel.kit.sqlite.paging import Page, Paging, fetch
-from carrel.kit.sqlite.rows import Select
+from carrel.kit.sqlite.rows import Select, as_json
 from carrel.vault.ids import DataSetId
 
 VERSIONED: Final = "version, name, description, format, columns, row_count, bytes, batch, updated_at"

@@ -3,7 +3,6 @@
 Begin with `records`, the judges' verdicts and scores, and `ranking.ranking`, the conclusions. Imports go down this
 list only:
 
-    routes · schemas · single  one-off scores and comparisons over HTTP
     people                     what people would say, from judges on all documents and votes on a few
     verdict                    the words of a verdict; `remarks` lists the kinds of doubts about it
     gate                       whether a candidate is worse than its baseline

@@ -8,14 +8,14 @@ only.
 import asyncio
 from contextlib import AbstractAsyncContextManager
 from functools import lru_cache, partial
-from typing import Literal, TypeVar
+from typing import Literal, NamedTuple, TypeVar
 
 import msgspec
 
+from carrel.config import Secret
 from carrel.errors import BadInput
 from carrel.github import refusals
 from carrel.github.refusals import GithubHostNotAllowed, GithubUnavailable
-from carrel.github.target import Target
 from carrel.kit.clock import Clock
 from carrel.kit.concurrency.keyed_lock import KeyedLock
 from carrel.providers import base_url
@@ -23,6 +23,21 @@ from carrel.providers.base import ProviderError
 from carrel.providers.foreign_json import decoded
 from carrel.providers.network import Network
 from carrel.providers.transport import Transport
+
+
+class Target(NamedTuple):
+    """One repository. `base_url` has no slash at its end; `branch` is `None` for the repository's default."""
+
+    base_url: str
+    repository: str
+    branch: str | None
+    token: Secret
+
+    @property
+    def url(self) -> str:
+        """The repository's own address."""
+        return f"{self.base_url}/repos/{self.repository}"
+
 
 T = TypeVar("T")
 

@@ -11,10 +11,9 @@ import msgspec
 
 from carrel.errors import BadInput
 from carrel.github import repository
-from carrel.github.client import Github
+from carrel.github.client import Github, Target
 from carrel.github.refusals import GithubNotFound, GithubUnavailable
 from carrel.github.repository import Point
-from carrel.github.target import Target
 from carrel.kit.git_paths import is_plain, quoted
 
 MAX_FILES = 500

@@ -5,8 +5,7 @@ from collections.abc import Mapping
 from http import HTTPStatus
 
 from carrel.errors import BadInput, CarrelError, Conflict, NotFound, Unavailable
-from carrel.providers.base import ProviderError
-from carrel.providers.codes import ANSWER_TOO_LARGE
+from carrel.providers.base import ANSWER_TOO_LARGE, ProviderError
 
 _LONGEST_WAIT_SECONDS = 86_400
 _UNTOLD_WAIT_SECONDS = 60

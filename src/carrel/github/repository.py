@@ -9,10 +9,9 @@ from typing import Literal, NamedTuple
 import msgspec
 
 from carrel.errors import BadInput
-from carrel.github.client import Github
+from carrel.github.client import Github, Target
 from carrel.github.refusals import GithubNotFound, GithubUnavailable
 from carrel.github.schemas import Tree, TreeEntry
-from carrel.github.target import Target
 from carrel.kit.git_paths import is_plain, quoted
 
 _KINDS: dict[str, Literal["file", "folder", "other"]] = {"blob": "file", "tree": "folder"}

@@ -4,9 +4,9 @@ from typing import NamedTuple
 
 from carrel.config import Secret
 from carrel.errors import BadInput, FieldError, NotFound
+from carrel.github.client import Target
 from carrel.github.refusals import GithubHostNotAllowed
 from carrel.github.schemas import Connection, ConnectionChange, ConnectionId, ConnectionIn, LastConnectionTest
-from carrel.github.target import Target
 from carrel.http.answers.etag import IfMatch, require_unchanged
 from carrel.kit.git_paths import is_plain
 from carrel.kit.sqlite.database import Connection as Database

@@ -3,15 +3,15 @@
 import asyncio
 from collections.abc import Iterable
 
-from carrel.evaluation import single
-from carrel.evaluation.schemas import SingleJudge
 from carrel.judges import bench, checks
 from carrel.judges.bench import Asked
 from carrel.judges.checks import Spoken
 from carrel.judges.schemas import JudgeCheck
 from carrel.kit.concurrency.cancellation import cancel, run_to_completion
 from carrel.kit.concurrency.keyed_lock import KeyedLock
-from carrel.one_off.caller import Caller
+from carrel.single_calls import evaluation
+from carrel.single_calls.caller import Caller
+from carrel.single_calls.schemas import SingleJudge
 from carrel.vault.keyring import UserUuid
 from carrel.vault.workspace import Workspace
 
@@ -59,7 +59,9 @@ class Checks:
             await cancel(tasks)
 
     async def _one(self, workspace: Workspace, judge: SingleJudge, asked: Asked) -> None:
-        said, done = await single.compare_in_one_order(self._caller, workspace, judge, asked.matter, bench.INSTRUCTIONS)
+        said, done = await evaluation.compare_in_one_order(
+            self._caller, workspace, judge, asked.matter, bench.INSTRUCTIONS
+        )
         costs = [one.cost_micros for one in done if one.cost_micros is not None]
         cost_micros = sum(costs) if len(costs) == len(done) else None
         word = Spoken(asked.pair.name, asked.presented, said.word, cost_micros)

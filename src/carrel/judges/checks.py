@@ -7,18 +7,17 @@ from carrel.errors import CarrelError
 from carrel.evaluation.judges import passport
 from carrel.evaluation.judges.passport import Passport
 from carrel.evaluation.records import Verdict, Word
-from carrel.evaluation.schemas import SingleJudge
 from carrel.judges import bench
 from carrel.judges.bench import PAIRS, TRAPS, VERSION
 from carrel.judges.schemas import JudgeCheck, TrapResult
+from carrel.keys import store as keys
 from carrel.kit.money import text_of
 from carrel.kit.sqlite.database import Connection
-from carrel.kit.sqlite.json_text import as_json
-from carrel.kit.sqlite.rows import Select
-from carrel.providers import keys
+from carrel.kit.sqlite.rows import Select, as_json
 from carrel.providers.base import Parameters
 from carrel.providers.hosts import ModelAt
 from carrel.runs.model.plan import Presented
+from carrel.single_calls.schemas import SingleJudge
 
 
 class Spoken(NamedTuple):

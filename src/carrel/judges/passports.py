@@ -3,16 +3,16 @@
 from typing import NamedTuple
 
 from carrel.errors import NotFound
-from carrel.judges import checks
+from carrel.judges import checks, run_passports
 from carrel.judges.schemas import JudgeCheck, JudgePassport, JudgePassports
+from carrel.keys import store as keys
 from carrel.kit.money import text_if_known
 from carrel.kit.processes.pool import WorkerPool
 from carrel.kit.sqlite.database import Connection
-from carrel.metering import verdict_costs
-from carrel.providers import families, keys
+from carrel.metering import store as metering
+from carrel.providers import families
 from carrel.providers.hosts import ModelAt
 from carrel.providers.registry import name_of, provider_of
-from carrel.runs.leaderboard import passports
 from carrel.vault.workspace import Workspace
 
 
@@ -27,7 +27,7 @@ async def listed(workspace: Workspace, workers: WorkerPool) -> JudgePassports:
     Raises:
         Unavailable: it takes too much time or memory.
     """
-    in_runs = await passports.in_runs(workspace, workers)
+    in_runs = await run_passports.in_runs(workspace, workers)
     known = await workspace.scan(_known)
     found = []
     for judge in sorted(in_runs.judges.keys() | known.checks.keys(), key=str):
@@ -64,4 +64,4 @@ async def one(workspace: Workspace, workers: WorkerPool, model: str, host: str |
 
 
 def _known(conn: Connection) -> _Known:
-    return _Known(verdict_costs.by_model(conn), checks.newest(conn))
+    return _Known(metering.verdict_costs(conn), checks.newest(conn))

@@ -10,10 +10,10 @@ from carrel.http.requests.routing import Path, Query, Router, get, post
 from carrel.judges import passports
 from carrel.judges.checking import Checks
 from carrel.judges.schemas import CheckIn, JudgeCheck, JudgePassport, JudgePassports
+from carrel.keys.store import ProviderKeyMissing
 from carrel.kit.processes.pool import WorkerPool
-from carrel.one_off.caller import Caller
-from carrel.one_off.refusals import ModelCallFailed, ModelCallRefused, RateLimited
-from carrel.providers.keys import ProviderKeyMissing
+from carrel.single_calls.caller import Caller
+from carrel.single_calls.refusals import ModelCallFailed, ModelCallRefused, RateLimited
 from carrel.vault.workspace import Workspace
 
 

@@ -5,13 +5,13 @@ import msgspec
 from carrel.evaluation.judges.agreement import JudgeAgreement
 from carrel.evaluation.judges.health import JudgeHealth
 from carrel.evaluation.judges.passport import Passport, Rate
-from carrel.evaluation.schemas import SingleJudge
 from carrel.http.requests.schema import In
 from carrel.judges.bench import Trap
 from carrel.kit.clock import Time
 from carrel.kit.ids import Id
 from carrel.kit.money import DollarsText
 from carrel.providers.base import Parameters
+from carrel.single_calls.schemas import SingleJudge
 
 
 class CheckIn(In, frozen=True):

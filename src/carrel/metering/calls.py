@@ -6,8 +6,7 @@ from typing import Literal, NamedTuple
 import msgspec
 
 from carrel.kit.sqlite.database import Connection
-from carrel.kit.sqlite.json_text import as_json
-from carrel.kit.sqlite.rows import Select
+from carrel.kit.sqlite.rows import Select, as_json
 from carrel.providers.base import Usage
 
 Outcome = Literal["answered", "malformed", "failed", "unknown-outcome"]

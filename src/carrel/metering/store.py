@@ -13,6 +13,7 @@ from carrel.kit.sqlite.database import Connection
 from carrel.kit.sqlite.paging import Page, Paging, fetch
 from carrel.kit.sqlite.rows import Column, Select
 from carrel.metering.schemas import CallRow, Grouping, Totals, UsageItem, UsageReport
+from carrel.providers.hosts import ModelAt
 
 HOST: Final = "iif(provider = 'local', NULL, host)"
 """The host of a call, in SQL: rows of earlier programs do not know it, also where there is none."""
@@ -166,6 +167,22 @@ def _totals(sums: Sums) -> Totals:
         cost=text_of(sums.cost_micros),
         charged=text_of(sums.charged_micros),
     )
+
+
+_ORDERS = 2
+"""A verdict takes an answer in each order."""
+
+
+def verdict_costs(conn: Connection) -> dict[ModelAt, int]:
+    """Millionths of a dollar for a verdict in both orders, re-asks included, by judge. Unbounded: to be scanned.
+
+    Calls of unknown cost are left out; a model of which nothing else is known is not there.
+    """
+    rows = conn.all(
+        f"SELECT model, {HOST}, sum(cost_micros), sum(outcome = 'answered') FROM calls"
+        f" WHERE phase = 'compare' AND cost_micros IS NOT NULL GROUP BY model, {HOST}"
+    )
+    return {ModelAt(model, host): round(_ORDERS * cost / answered) for model, host, cost, answered in rows if answered}
 
 
 def _days(span: Span) -> tuple[str, list[str]]:

@@ -4,9 +4,10 @@ import asyncio
 from collections.abc import Sequence
 
 from carrel.errors import NotFound
+from carrel.keys import store as keys
 from carrel.kit.sqlite.database import Connection
 from carrel.models.schemas import Model, Models, Prices, Rates
-from carrel.providers import families, hosts, keys, own_prices
+from carrel.providers import families, hosts, own_prices
 from carrel.providers import prices as price_list
 from carrel.providers.base import Access, ModelInfo, Role
 from carrel.providers.catalogue import KNOWN

@@ -9,12 +9,13 @@ from carrel.checks import compiler, definition
 from carrel.checks.compiler import Source
 from carrel.errors import BadInput, FieldError
 from carrel.http.requests.validation import join
+from carrel.keys import store as keys
 from carrel.kit.sqlite.database import Connection
-from carrel.kit.sqlite.json_text import as_json
+from carrel.kit.sqlite.rows import as_json
 from carrel.models import listing
 from carrel.presets import rows, rules
 from carrel.presets.configuration import Candidate, Configuration, Judge, contents_of, ids_of
-from carrel.providers import keys, own_prices
+from carrel.providers import own_prices
 from carrel.providers.base import Criterion, Role
 from carrel.providers.catalogue import SEARCHING, has_batches
 from carrel.providers.local import can_combine, supported_criterion

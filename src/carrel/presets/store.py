@@ -9,9 +9,8 @@ from carrel.config import Settings
 from carrel.errors import NotFound
 from carrel.http.answers.etag import IfMatch, require_unchanged
 from carrel.kit.sqlite.database import Connection
-from carrel.kit.sqlite.json_text import as_json
 from carrel.kit.sqlite.paging import Page, Paging, fetch
-from carrel.kit.sqlite.rows import Select
+from carrel.kit.sqlite.rows import Select, as_json
 from carrel.kit.structs import narrowed
 from carrel.presets import rows, rules
 from carrel.presets.check import checked

@@ -9,8 +9,7 @@ import threading
 from types import TracebackType
 from typing import Final
 
-from carrel.providers.base import ProviderError
-from carrel.providers.codes import SERVICE_BUSY
+from carrel.providers.base import SERVICE_BUSY, ProviderError
 
 SMALL_BYTES: Final = 64 * 1024
 """Shorter answers are not counted: the number of calls at once bounds them."""

@@ -17,6 +17,15 @@ Speaker = Literal["system", "user", "assistant"]
 Grounding = Literal["off", "allowed", "required"]
 """Whether a model may search the web with the tool of its provider. `required`: an answer without citations loses."""
 
+FORM_REFUSED = "structured-output-refused"
+"""The server refuses this form of a structured answer; the next call asks in a weaker form."""
+ANSWER_TOO_LARGE = "answer-too-large"
+"""The answer is longer, or has more elements, than any should have. The same call would bring it again."""
+SERVICE_BUSY = "service-busy"
+"""Long answers of the same user take all the memory that they may have."""
+KEY_CHANGED = "provider-key-changed"
+"""The key names another host than the one that the call was recorded for; another attempt records the new one."""
+
 ASSUMED_OUTPUT_TOKENS: Final[dict[Role, int]] = {"generate": 16_384, "judge": 8_192}
 """The output limit of a call for which none is set. Every call to a server sends it, and estimates and holds of credits
 are made with it, so no answer costs more than was expected. Thoughts count, too: a lower limit would cut them off."""

@@ -11,8 +11,7 @@ from typing import Final, Literal, NamedTuple, Protocol, TypeVar
 
 import msgspec
 
-from carrel.providers.base import ProviderError
-from carrel.providers.codes import ANSWER_TOO_LARGE
+from carrel.providers.base import ANSWER_TOO_LARGE, ProviderError
 from carrel.providers.foreign_json import decoded
 
 T = TypeVar("T")

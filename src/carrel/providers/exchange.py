@@ -18,8 +18,7 @@ from aiohttp.abc import AbstractResolver, ResolveResult
 from yarl import URL
 
 from carrel.providers import addresses, base_url
-from carrel.providers.base import ProviderError
-from carrel.providers.codes import ANSWER_TOO_LARGE
+from carrel.providers.base import ANSWER_TOO_LARGE, ProviderError
 from carrel.providers.transport import MAX_ERROR_BYTES, STREAM_ANSWERS, Asked, Reply
 
 T = TypeVar("T")

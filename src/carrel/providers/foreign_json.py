@@ -5,8 +5,7 @@ from typing import Final, TypeVar
 import msgspec
 
 from carrel.kit import json_elements
-from carrel.providers.base import ProviderError
-from carrel.providers.codes import ANSWER_TOO_LARGE
+from carrel.providers.base import ANSWER_TOO_LARGE, ProviderError
 
 T = TypeVar("T")
 

@@ -15,11 +15,10 @@ from carrel.errors import BadInput
 from carrel.kit.clock import Clock
 from carrel.providers import base_url, refusals
 from carrel.providers.answer_room import Place
-from carrel.providers.base import Access, Answer, ModelInfo, Offer, ProviderError, Request
+from carrel.providers.base import ANSWER_TOO_LARGE, Access, Answer, ModelInfo, Offer, ProviderError, Request
 from carrel.providers.batch_client import BatchClient
 from carrel.providers.batches import HttpReply
 from carrel.providers.catalogue import KNOWN, KnownProvider
-from carrel.providers.codes import ANSWER_TOO_LARGE
 from carrel.providers.families import family_of
 from carrel.providers.network import Network
 from carrel.providers.protocols.wire import Form

@@ -6,8 +6,7 @@ from carrel.errors import CarrelError
 from carrel.rate_limits import store
 from carrel.rate_limits.limiter import Limiter
 from carrel.vault.keyring import UserUuid
-from carrel.vault.listener import Closing
-from carrel.vault.pool import WorkspacePool
+from carrel.vault.pool import Closing, WorkspacePool
 
 
 class KnownLimits:

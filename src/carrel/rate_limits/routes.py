@@ -7,9 +7,9 @@ from carrel.http.answers.etag import IfMatch, etag
 from carrel.http.requests.describe import versioned
 from carrel.http.requests.routing import Router, delete, get, put
 from carrel.rate_limits import store
-from carrel.rate_limits.defaults import DEFAULTS
 from carrel.rate_limits.limiter import Limiter
 from carrel.rate_limits.schemas import RateLimit, RateLimitIn, RateLimits
+from carrel.rate_limits.store import DEFAULTS
 from carrel.vault.workspace import Workspace
 
 

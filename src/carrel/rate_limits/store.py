@@ -4,8 +4,14 @@ from carrel.errors import NotFound
 from carrel.http.answers.etag import IfMatch
 from carrel.kit.sqlite.database import Connection
 from carrel.kit.sqlite.versions import version_of
-from carrel.rate_limits.defaults import DEFAULTS
+from carrel.providers.catalogue import KNOWN
 from carrel.rate_limits.schemas import RateLimitIn
+
+_USUAL = RateLimitIn()
+_OWN = {"ollama": RateLimitIn(concurrency=4)}
+
+DEFAULTS: dict[str, RateLimitIn] = {provider: _OWN.get(provider, _USUAL) for provider in KNOWN}
+"""The defaults by provider. Built-in models have no limits: users share a few workers by turns."""
 
 
 def own(conn: Connection) -> dict[str, RateLimitIn]:

@@ -14,11 +14,11 @@ from carrel.presets.configuration import Configuration
 from carrel.receipts import commitments
 from carrel.receipts.commitments import Commitment, DisclosedText
 from carrel.receipts.receipt import ReceiptCandidate, ReceiptJudge
-from carrel.runs.judging import combining, evidence, judgement, rankings
-from carrel.runs.judging.judgement import Evidence, Packed
 from carrel.runs.model import run_transitions, states, texts
 from carrel.runs.model import setup as setups
 from carrel.runs.model.setup import RunId, Setup
+from carrel.runs.verdicts import combining, evidence, judgement, rankings
+from carrel.runs.verdicts.judgement import Evidence, Packed
 
 
 class ReceiptNotReady(Conflict):

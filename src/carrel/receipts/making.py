@@ -14,10 +14,10 @@ from carrel.receipts import rules
 from carrel.receipts.gathering import Gathered, gather
 from carrel.receipts.keys import Signer
 from carrel.receipts.receipt import Receipt, ReceiptCandidate, SignedReceipt, Versions, canonical, to_sign
-from carrel.runs.judging import whatif, wording
-from carrel.runs.judging.judgement import Answered
-from carrel.runs.judging.wording import Answering
 from carrel.runs.model.setup import RunId
+from carrel.runs.verdicts import whatif, wording
+from carrel.runs.verdicts.judgement import Answered
+from carrel.runs.verdicts.wording import Answering
 from carrel.vault.workspace import Workspace
 
 

@@ -12,8 +12,8 @@ from carrel.presets.configuration import Configuration
 from carrel.providers.base import Parameters
 from carrel.providers.hosts import UNKNOWN
 from carrel.receipts.commitments import Commitment
-from carrel.runs.judging.judgement import Evidence
 from carrel.runs.model.setup import RunId
+from carrel.runs.verdicts.judgement import Evidence
 
 FORMAT: Final = "carrel-receipt-2"
 FORMATS: Final = ("carrel-receipt-1", FORMAT)

@@ -7,10 +7,10 @@ from importlib.resources import files
 from importlib.resources.abc import Traversable
 from typing import Final
 
-_NO_RULES: Final = frozenset({"asking", "routes.py", "schemas.py", "single.py", "__init__.py"})
-"""Parts of `carrel.evaluation` that speak with models or clients: they decide nothing about a ranking."""
+_NO_RULES: Final = frozenset({"asking", "__init__.py"})
+"""Parts of `carrel.evaluation` that speak with models, or say nothing: they decide nothing about a ranking."""
 _OUTSIDE: Final = (
-    ("carrel.runs.judging", ("combining.py", "judgement.py", "wording.py")),
+    ("carrel.runs.verdicts", ("combining.py", "judgement.py", "wording.py")),
     ("carrel.providers", ("catalogue.py", "hosts.py")),
 )
 """Other modules that apply the rules to a round, and that know which hosts are the providers' own."""

@@ -18,8 +18,8 @@ from carrel.receipts.commitments import DisclosedText
 from carrel.receipts.grounds import Ground, grounds
 from carrel.receipts.making import worded
 from carrel.receipts.receipt import FORMATS, ReceiptCandidate, ReceiptJudge, Versions, canonical, to_sign
-from carrel.runs.judging import judgement
-from carrel.runs.judging.judgement import Evidence
+from carrel.runs.verdicts import judgement
+from carrel.runs.verdicts.judgement import Evidence
 
 
 class Refuted(Exception):

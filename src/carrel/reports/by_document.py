@@ -16,8 +16,8 @@ from carrel.kit.money import text_if_known
 from carrel.reports import combined
 from carrel.reports.document_input import MAX_JUDGEMENTS, Answer, Document, DocumentsInput, Mark
 from carrel.reports.report import AnswerReport, Cell, DocumentReport, MarkReport, PairShare, VerdictReport
-from carrel.runs.judging.judgement import Evidence
 from carrel.runs.model.plan import comparison_key
+from carrel.runs.verdicts.judgement import Evidence
 
 
 class Voices(NamedTuple):

@@ -6,7 +6,7 @@ from carrel.evaluation.words import listed
 from carrel.reports.document_input import Answer, DocumentsInput
 from carrel.reports.report import CombinationReport
 from carrel.reports.report_input import ReportInput
-from carrel.runs.judging import combining
+from carrel.runs.verdicts import combining
 
 
 def combination(report_input: ReportInput) -> CombinationReport | None:

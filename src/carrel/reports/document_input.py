@@ -13,11 +13,11 @@ from carrel.kit.sqlite.database import Connection
 from carrel.kit.sqlite.rows import Select
 from carrel.providers.base import Citation, FinishReason
 from carrel.reports.room import Room
-from carrel.runs.judging.judgement import Evidence
 from carrel.runs.model import plan
 from carrel.runs.model.plan import Kind
 from carrel.runs.model.setup import Setup
 from carrel.runs.model.states import TaskState
+from carrel.runs.verdicts.judgement import Evidence
 
 MAX_JUDGEMENTS = 10_000
 """If there are more verdicts or scores, they are not listed; what is computed from them still holds them."""

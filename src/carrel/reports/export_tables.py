@@ -7,12 +7,12 @@ from carrel.kit.money import text_if_known
 from carrel.kit.sqlite.rows import Column, Select, fields_of
 from carrel.metering.store import HOST
 from carrel.reports.archive import CellValue
-from carrel.runs.judging.answer_notes import CANDIDATE as NOTED
-from carrel.runs.judging.answer_notes import FROM as NOTES
-from carrel.runs.judging.votes import FROM as VOTES
-from carrel.runs.judging.votes import SHOWN_FIRST, SHOWN_SECOND
 from carrel.runs.model.names import answer_name
 from carrel.runs.model.plan import Presented
+from carrel.runs.verdicts.answer_notes import CANDIDATE as NOTED
+from carrel.runs.verdicts.answer_notes import FROM as NOTES
+from carrel.runs.verdicts.votes import FROM as VOTES
+from carrel.runs.verdicts.votes import SHOWN_FIRST, SHOWN_SECOND
 
 Lines = Iterator[Sequence[CellValue]]
 

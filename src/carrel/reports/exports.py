@@ -21,8 +21,7 @@ from carrel.reports.export_store import Build, Export
 from carrel.reports.rendering import Wanted
 from carrel.runs.model.setup import RunId
 from carrel.vault.keyring import UserUuid
-from carrel.vault.listener import Closing
-from carrel.vault.pool import WorkspacePool
+from carrel.vault.pool import Closing, WorkspacePool
 from carrel.vault.workspace import Workspace
 
 _TIMEOUT_SECONDS = 300.0

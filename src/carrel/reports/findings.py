@@ -22,10 +22,10 @@ from carrel.reports.report import (
     TroubleReport,
 )
 from carrel.reports.report_input import ReportInput, Spending
-from carrel.runs.judging import judgement, wording
-from carrel.runs.judging.wording import Answering
 from carrel.runs.model.setup import Candidate, Setup
 from carrel.runs.model.states import ENDED
+from carrel.runs.verdicts import judgement, wording
+from carrel.runs.verdicts.wording import Answering
 
 _ranking = msgspec.json.Decoder(Ranking)
 

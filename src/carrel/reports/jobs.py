@@ -2,13 +2,12 @@
 
 import importlib
 
+from carrel.judges import run_passports
 from carrel.kit.processes.jobs import Jobs
 from carrel.reports import rendering
 from carrel.reports.grid import figures
-from carrel.runs.gate import deciding
-from carrel.runs.judging import judgement
-from carrel.runs.leaderboard import passports
-from carrel.runs.splits import splitting
+from carrel.runs.findings import gate_decision, split_parts
+from carrel.runs.verdicts import judgement
 
 
 def prepare() -> None:
@@ -25,9 +24,9 @@ JOBS = Jobs(
         rendering.as_page,
         rendering.as_entries,
         judgement.answer,
-        passports.drawn,
-        deciding.decide,
-        splitting.split_packed,
+        run_passports.drawn,
+        gate_decision.decide,
+        split_parts.split_packed,
         figures.of,
     ),
     prepare=prepare,

@@ -14,11 +14,11 @@ from carrel.reports import findings
 from carrel.reports import report_input as report_inputs
 from carrel.reports.report import Report
 from carrel.reports.report_input import Chosen, ReportInput
-from carrel.runs.judging import evidence, judgement
-from carrel.runs.judging.judgement import Packed
+from carrel.runs.findings import split_parts, splits
+from carrel.runs.findings.split_parts import Cut
 from carrel.runs.model.setup import RunId
-from carrel.runs.splits import gathering, splitting
-from carrel.runs.splits.splitting import Cut
+from carrel.runs.verdicts import evidence, judgement
+from carrel.runs.verdicts.judgement import Packed
 from carrel.vault.workspace import Workspace
 
 TIMEOUT_SECONDS = 60.0
@@ -99,7 +99,7 @@ def _sent(
     conn: Connection, chosen: Chosen, split: str | None = None, *, is_other: bool = False, has_documents: bool = True
 ) -> Sent:
     rest = report_inputs.gather(conn, chosen.seq, chosen.setup, is_other=is_other, has_documents=has_documents)
-    cut = None if split is None else gathering.cut(conn, chosen.setup, split, "split")
+    cut = None if split is None else splits.cut(conn, chosen.setup, split, "split")
     return Sent(msgspec.msgpack.encode(rest), evidence.packed(conn, chosen.setup), cut, has_documents)
 
 
@@ -115,7 +115,7 @@ def _report(sent: Sent, other: Sent | None = None) -> Report:
     if not sent.documents:
         run = replace(report.run, contents=(), generated={}, outputs={})
         report = replace(report, run=run, documents=())
-    return report if sent.cut is None else replace(report, split=splitting.split(report_input.evidence, sent.cut))
+    return report if sent.cut is None else replace(report, split=split_parts.split(report_input.evidence, sent.cut))
 
 
 def as_json(sent: Sent, other: Sent | None = None) -> bytes:

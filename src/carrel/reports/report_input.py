@@ -17,7 +17,6 @@ from carrel.reports import document_input
 from carrel.reports.document_input import MAX_JUDGEMENTS, DocumentsInput
 from carrel.reports.room import Room
 from carrel.runs.checking import results
-from carrel.runs.judging import combining, evidence, looks, votes
 from carrel.runs.model import run_transitions, texts
 from carrel.runs.model import setup as setups
 from carrel.runs.model.plan import PHASES, Kind
@@ -25,6 +24,7 @@ from carrel.runs.model.schemas import LookTaken
 from carrel.runs.model.setup import RunId, Setup
 from carrel.runs.model.states import PauseReason, State, TaskState
 from carrel.runs.publishing import library
+from carrel.runs.verdicts import combining, evidence, looks, votes
 
 ROOM_BYTES = 3_000_000
 """The most that instructions, answers, judges' words and documents take in a report, as JSON or in its page. They are

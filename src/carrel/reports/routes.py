@@ -8,6 +8,7 @@ from carrel.errors import DiskFull
 from carrel.http.answers import accept
 from carrel.http.answers.answer import JSON, Answer
 from carrel.http.requests.describe import produces, raises, versioned
+from carrel.http.requests.parameters import RoundNumber
 from carrel.http.requests.routing import Header, Path, Query, Router, get, post
 from carrel.kit.processes.pool import WorkerPool
 from carrel.reports import export_store, rendering
@@ -21,7 +22,6 @@ from carrel.reports.grid.figures import Figures
 from carrel.reports.rendering import Wanted
 from carrel.reports.report import DocumentReport, Report
 from carrel.runs.model.setup import RunId
-from carrel.runs.parameters import RoundNumber
 from carrel.vault.workspace import Workspace
 
 HTML: Final = "text/html"

@@ -7,11 +7,9 @@ process going. Imports go down this list only:
     engine                    works on runs: start, pause, resume, cancel, reevaluate
     creation                  makes a run, estimates its cost
     tasks                     plans, claims, attempts and commits tasks
-    trends                    one candidate over the runs of a preset
-    leaderboard · publishing  compares runs; sends answers to the library or to GitHub
-    gate · splits             says whether a candidate is worse than its baseline; results by a column of the rows
-    judging · progress        turns verdicts into rankings; shows how far a run is
+    findings · publishing     gate, splits, trends, leaderboard; sends answers to the library or to GitHub
+    verdicts · progress       turns verdicts into rankings; shows how far a run is
     checking                  makes the checks that need no judge
     scheduling · costs        decides who may call; what a call costs
-    model                     states, plan, setup, texts, units, log, schemas
+    model                     states, plan, setup, texts, prompts, units, log, schemas
 """

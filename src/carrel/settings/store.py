@@ -7,8 +7,7 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 from carrel.errors import BadInput, FieldError
 from carrel.http.answers.etag import IfMatch
 from carrel.kit.sqlite.database import Connection
-from carrel.kit.sqlite.json_text import as_json
-from carrel.kit.sqlite.rows import Select
+from carrel.kit.sqlite.rows import Select, as_json
 from carrel.models import listing
 from carrel.providers.base import Role
 from carrel.providers.registry import Registry

@@ -51,9 +51,8 @@ from carrel.transfer.entries import (
     PresetLine,
     PriceLine,
 )
-from carrel.transfer.errors import ImportForeign, ImportTooLarge, ImportUnreadable
 from carrel.transfer.package import Package
-from carrel.transfer.pieces import PieceFile
+from carrel.transfer.pieces import ImportForeign, ImportTooLarge, ImportUnreadable, PieceFile
 from carrel.transfer.renamed import renamed, renamed_json
 from carrel.vault.ids import ContentId, DataSetId, DraftId, PresetId
 

@@ -16,13 +16,14 @@ from carrel.contents.schemas import ContentSummary
 from carrel.contents.store import SUMMARIES, VERSIONED
 from carrel.contents.versions import EARLIER
 from carrel.datasets.schemas import Column, DataSetSummary, DataSetVersion
+from carrel.keys import store as keys
 from carrel.kit.sqlite.database import Connection
 from carrel.kit.sqlite.paging import MAX_LIMIT, Paging
 from carrel.kit.sqlite.rows import Select, fields_of
 from carrel.metering.store import CALLS
 from carrel.presets import drafts as preset_drafts
 from carrel.presets import store as presets
-from carrel.providers import keys, own_prices
+from carrel.providers import own_prices
 from carrel.rate_limits import store as rate_limits
 from carrel.reports.archive import Archive, csv_rows
 from carrel.reports.export_parts import START, Exported, Place

@@ -8,8 +8,7 @@ from contextlib import contextmanager
 from typing import IO, Final, cast
 
 from carrel.errors import Unavailable
-from carrel.transfer.errors import ImportForeign, ImportTooLarge, ImportUnreadable
-from carrel.transfer.pieces import PieceFile
+from carrel.transfer.pieces import ImportForeign, ImportTooLarge, ImportUnreadable, PieceFile
 
 MAX_UNPACKED_BYTES: Final = 128 * 1024 * 1024
 """The limit for all entries together: a few kilobytes in a zip can unpack to gigabytes."""

@@ -21,8 +21,7 @@ from carrel.providers.registry import Registry
 from carrel.transfer import upload
 from carrel.transfer.download import MEDIA_TYPE, pieces
 from carrel.transfer.entries import Imported
-from carrel.transfer.errors import ImportForeign, ImportTooLarge, ImportUnreadable
-from carrel.transfer.pieces import ImportReplaced
+from carrel.transfer.pieces import ImportForeign, ImportReplaced, ImportTooLarge, ImportUnreadable
 from carrel.transfer.upload import Imports
 from carrel.vault.workspace import Workspace
 

@@ -8,7 +8,7 @@ import asyncio
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
-from typing import ParamSpec, TypeVar
+from typing import Literal, ParamSpec, Protocol, TypeVar
 
 from carrel.errors import CarrelError, Unauthorized, Unavailable
 from carrel.kit.concurrency.cancellation import run_to_completion
@@ -19,8 +19,23 @@ from carrel.vault import files
 from carrel.vault.executors import Executors
 from carrel.vault.files import Format
 from carrel.vault.keyring import Keyring, UserUuid, zero
-from carrel.vault.listener import Closing, Listener
 from carrel.vault.workspace import Workspace
+
+Closing = Literal["evicted", "rekey", "deleted"]
+"""Why a workspace is about to close while work goes on in it."""
+
+
+class Listener(Protocol):
+    """Works in workspaces without a request, as the run engine does, and has to learn of openings and closings."""
+
+    async def opened(self, uuid: UserUuid) -> None:
+        """The user signed in, or a rekey is over: work that stopped without a key may go on."""
+        ...
+
+    async def closing(self, uuid: UserUuid, why: Closing) -> None:
+        """Stop working in this workspace and release the lease before returning."""
+        ...
+
 
 T = TypeVar("T")
 P = ParamSpec("P")

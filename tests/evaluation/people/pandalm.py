@@ -18,7 +18,7 @@ from carrel.evaluation.judges.human import vote
 from carrel.evaluation.people import people
 from carrel.evaluation.people.people import PeopleVerdict
 from carrel.evaluation.records import HumanVote, Side, Verdict
-from carrel.runs.judging.pairing import Meeting, choose
+from carrel.runs.verdicts.pairing import Meeting, choose
 
 JUDGES = ("gpt_3_5_turbo", "pandalm_7b")
 PEOPLE = ("human_1", "human_2", "human_3")

@@ -29,8 +29,8 @@ from carrel.providers.base import Answer, GenerateMatter
 from carrel.providers.local.work import answer
 from carrel.reports.jobs import JOBS as REPORTS
 from carrel.runs.engine.jobs import JOBS as MODELS
-from carrel.runs.judging import judgement
-from carrel.runs.judging.judgement import Evidence
+from carrel.runs.verdicts import judgement
+from carrel.runs.verdicts.judgement import Evidence
 from tests.support import soak
 from tests.support.host import Host, code_of
 from tests.support.soak import Figure

@@ -10,13 +10,13 @@ import pytest
 
 from carrel.documents.extract import text_of
 from carrel.documents.jobs import JOBS as DOCUMENTS
+from carrel.judges import run_passports
 from carrel.kit.processes.jobs import Jobs
 from carrel.providers.local.work import answer
 from carrel.reports import rendering
 from carrel.reports.jobs import JOBS as REPORTS
 from carrel.runs.engine.jobs import JOBS as MODELS
-from carrel.runs.judging import judgement
-from carrel.runs.leaderboard import passports
+from carrel.runs.verdicts import judgement
 from tests.documents import files
 from tests.providers.local.test_provider import CALLS as ANSWERS
 from tests.support.report_inputs import report_input, sent
@@ -57,7 +57,7 @@ CALLS: dict[str, tuple[Jobs, Calls]] = {
             *((form, (SENT, other)) for form in (rendering.as_json, rendering.as_page) for other in (None, SENT)),
             (rendering.as_entries, (SENT,)),
             (judgement.answer, (PACKED, None, {}, True)),
-            (passports.drawn, (PACKED, {}, {}, {})),
+            (run_passports.drawn, (PACKED, {}, {}, {})),
         ],
     ),
 }

@@ -15,9 +15,9 @@ from carrel.providers.local import LocalProvider
 from carrel.providers.registry import Registry
 from carrel.runs.creation import snapshot
 from carrel.runs.creation.belonging import beginning
-from carrel.runs.judging import evidence
 from carrel.runs.model import setup
 from carrel.runs.model.schemas import RunIn
+from carrel.runs.verdicts import evidence
 from tests.support.engine import small_configuration
 from tests.support.models import TestModels
 from tests.support.workspace import SETTINGS, workspace_database

@@ -6,8 +6,8 @@ import pytest
 
 from carrel.contents.resolve import Slot
 from carrel.evaluation.asking import replies
-from carrel.generation.prompts import Instructions
 from carrel.providers.base import CompareMatter, Criterion, GenerateMatter, Matter, Parameters, ScoreMatter
+from carrel.runs.model.prompts import Instructions
 from carrel.runs.tasks import attempts
 from carrel.runs.tasks.attempts import Attempt, Compared, Generated, Malformed, Scored
 from tests.support.models import said, said_json

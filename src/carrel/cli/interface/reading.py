@@ -10,7 +10,7 @@ import rich_click as click
 from carrel_sdk.models import DocumentGroups, Rows
 
 from carrel.cli.interface import terminal
-from carrel.cli.interface.terminal import UserCommand
+from carrel.cli.interface.terminal import Output, UserCommand
 
 
 def read_text(cli: UserCommand, file: Path) -> str:
@@ -108,3 +108,13 @@ def variables(cli: UserCommand, given: tuple[str, ...]) -> dict[str, str]:
     if not all(equals for _, equals, _ in pairs):
         terminal.end(terminal.EXIT_USAGE, "--set takes NAME=TEXT", as_json=cli.as_json)
     return {name: text for name, _, text in pairs}
+
+
+def read_secret(cli: Output, what: str, option: str, *, given: bool) -> str:
+    """The first line of stdin. Ends the program if the option was not given, or if stdin is empty."""
+    if not given:
+        terminal.end(terminal.EXIT_USAGE, f"give the {what} on stdin, with {option}", as_json=cli.as_json)
+    secret = sys.stdin.readline().strip()
+    if not secret:
+        terminal.end(terminal.EXIT_USAGE, f"stdin held no {what}", as_json=cli.as_json)
+    return secret

@@ -18,8 +18,8 @@ from carrel_sdk.admin import Admin
 from carrel.cli.interface import terminal
 from carrel.cli.interface.data_folder import env_file_option, json_option, settings_of
 from carrel.cli.interface.printing import say
+from carrel.cli.interface.reading import read_secret
 from carrel.cli.interface.saving import saving
-from carrel.cli.interface.secret_input import read_secret
 from carrel.cli.interface.terminal import DEFAULT_URL, Output
 from carrel.config import Settings
 

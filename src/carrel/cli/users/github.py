@@ -8,7 +8,7 @@ from carrel_sdk.github import GITHUB
 from carrel_sdk.models import ContentType
 
 from carrel.cli.interface import terminal
-from carrel.cli.interface.secret_input import read_secret
+from carrel.cli.interface.reading import read_secret
 from carrel.cli.interface.terminal import UserCommand, user_command
 
 _TYPES = click.Choice(get_args(ContentType))

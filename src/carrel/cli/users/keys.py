@@ -3,7 +3,7 @@
 import rich_click as click
 
 from carrel.cli.interface import terminal
-from carrel.cli.interface.secret_input import read_secret
+from carrel.cli.interface.reading import read_secret
 from carrel.cli.interface.terminal import UserCommand, user_command
 
 

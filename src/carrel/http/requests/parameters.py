@@ -8,6 +8,9 @@ from carrel.http.requests.routing import Header, Query
 from carrel.kit.sqlite import paging
 from carrel.kit.sqlite.paging import DEFAULT_LIMIT, MAX_LIMIT, Paging
 
+RoundNumber = Annotated[int | None, Query(name="round", ge=1, description="Of this round; else of the present one.")]
+
+
 FromDay = Annotated[str | None, Query(name="from", max_length=10, description="The first day, such as 2026-11-21.")]
 ToDay = Annotated[str | None, Query(name="to", max_length=10, description="The day after the last one.")]
 

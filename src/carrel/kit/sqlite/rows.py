@@ -24,7 +24,14 @@ import msgspec
 from msgspec.structs import asdict
 
 from carrel.kit.sqlite.database import Connection, Row
-from carrel.kit.sqlite.json_text import as_json
+
+_encode = msgspec.json.Encoder().encode
+
+
+def as_json(value: object) -> str:
+    """`value` as JSON."""
+    return _encode(value).decode()
+
 
 T = TypeVar("T")
 

@@ -8,8 +8,7 @@ from typing import Final, TypeVar
 
 import msgspec
 
-from carrel.providers.base import Answer, ProviderError
-from carrel.providers.codes import ANSWER_TOO_LARGE
+from carrel.providers.base import ANSWER_TOO_LARGE, Answer, ProviderError
 from carrel.providers.foreign_json import decoded
 
 T = TypeVar("T")

@@ -12,11 +12,11 @@ from carrel.evaluation.statistics.means import mean
 from carrel.kit.processes.pool import WorkerPool
 from carrel.kit.sqlite.database import Connection
 from carrel.reports import by_document
-from carrel.runs.judging import evidence, judgement
-from carrel.runs.judging.computing import computed
-from carrel.runs.judging.judgement import Packed
 from carrel.runs.model import setup as setups
 from carrel.runs.model.setup import RunId
+from carrel.runs.verdicts import evidence, judgement
+from carrel.runs.verdicts.computing import computed
+from carrel.runs.verdicts.judgement import Packed
 from carrel.vault.workspace import Workspace
 
 Figure = float | None

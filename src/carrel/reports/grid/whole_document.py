@@ -7,9 +7,9 @@ from carrel.reports.document_input import MAX_JUDGEMENTS, DocumentsInput
 from carrel.reports.report import DocumentReport
 from carrel.reports.report_input import ROOM_BYTES
 from carrel.reports.room import Room
-from carrel.runs.judging import combining, evidence
 from carrel.runs.model import setup as setups
 from carrel.runs.model.setup import RunId
+from carrel.runs.verdicts import combining, evidence
 
 
 def read(conn: Connection, run_id: RunId, document: int, round_number: int | None) -> DocumentReport:

@@ -12,8 +12,7 @@ from carrel.checks import definition
 from carrel.checks.definition import Check
 from carrel.checks.work import Answer
 from carrel.kit.sqlite.database import Connection
-from carrel.kit.sqlite.json_text import as_json
-from carrel.kit.sqlite.rows import Column, Select
+from carrel.kit.sqlite.rows import Column, Select, as_json
 from carrel.runs.model import log
 from carrel.runs.model.setup import Setup
 

@@ -3,9 +3,9 @@
 from collections.abc import Collection, Iterator, Sequence
 
 from carrel.errors import Conflict, FieldError
+from carrel.keys import store as keys
+from carrel.keys.store import ProviderKeyMissing
 from carrel.kit.sqlite.database import Connection
-from carrel.providers import keys
-from carrel.providers.keys import ProviderKeyMissing
 from carrel.providers.prices import is_priced
 from carrel.providers.registry import needs_key, provider_of
 from carrel.runs.model.setup import Setup

@@ -4,7 +4,6 @@ from collections.abc import Callable, Iterable
 from decimal import ROUND_CEILING, Decimal
 from typing import NamedTuple
 
-from carrel.generation.prompts import Instructions
 from carrel.kit.sqlite.database import Connection
 from carrel.metering.calls import Hold, Terms
 from carrel.providers import base, hosts, own_prices
@@ -13,6 +12,7 @@ from carrel.providers.own_prices import Billing
 from carrel.providers.prices import Price
 from carrel.providers.registry import provider_of
 from carrel.runs.model.plan import Kind
+from carrel.runs.model.prompts import Instructions
 
 FRAME_BYTES = 6_000
 """The most bytes that a prompt holds besides the texts: rules, fences, the form of the reply."""

@@ -7,12 +7,12 @@ from carrel.evaluation.ranking.power import power, saved
 from carrel.evaluation.ranking.stopping import LEAST_DOCUMENTS, Look
 from carrel.evaluation.statistics import clusters
 from carrel.evaluation.words import listed
+from carrel.keys import store as keys
 from carrel.kit.sqlite.database import Connection
-from carrel.kit.sqlite.json_text import as_json
+from carrel.kit.sqlite.rows import as_json
 from carrel.presets import rules
 from carrel.presets.check import may_be_batched
 from carrel.presets.configuration import Candidate, Comparison, Configuration, Scoring
-from carrel.providers import keys
 from carrel.providers.prices import Price
 from carrel.providers.registry import Registry
 from carrel.runs.costs.quotes import bytes_of, output_limit, price_now, texts_of_criteria
@@ -21,11 +21,11 @@ from carrel.runs.creation.belonging import belonging
 from carrel.runs.creation.forecast import Answers, Work, foresee
 from carrel.runs.creation.row_inputs import RowInputs
 from carrel.runs.creation.text_cache import TextCache
-from carrel.runs.judging import evidence
 from carrel.runs.model import plan
 from carrel.runs.model.plan import Kind, Shape
 from carrel.runs.model.schemas import Calls, DryRun, EconomyCosts, ExecuteIn, RunIn, Saving
 from carrel.runs.model.setup import Round, looks, shape_of
+from carrel.runs.verdicts import evidence
 from carrel.vault.ids import ContentId, PresetId
 
 _NO_SEED = ""

@@ -11,7 +11,7 @@ from carrel.datasets.rows import Row, Version
 from carrel.datasets.schemas import Role
 from carrel.errors import BadInput
 from carrel.kit.sqlite.database import Connection
-from carrel.kit.sqlite.json_text import as_json
+from carrel.kit.sqlite.rows import as_json
 from carrel.presets import rows
 from carrel.presets.configuration import Configuration
 from carrel.providers.base import Turn

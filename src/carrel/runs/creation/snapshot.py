@@ -15,7 +15,7 @@ from carrel.errors import BadInput, CarrelError, NotFound
 from carrel.evaluation.ranking.grouping import By
 from carrel.kit.money import micros_of
 from carrel.kit.sqlite.database import Connection
-from carrel.kit.sqlite.json_text import as_json
+from carrel.kit.sqlite.rows import as_json
 from carrel.presets import rows, rules
 from carrel.presets import store as presets
 from carrel.presets.check import checked
@@ -27,13 +27,13 @@ from carrel.runs.creation import belonging, likeness, narrowing, row_inputs
 from carrel.runs.creation.likeness import Sketch
 from carrel.runs.creation.row_inputs import RowInput, RowInputs
 from carrel.runs.creation.text_cache import TextCache
-from carrel.runs.judging import evidence
 from carrel.runs.model import log, rounds, run_hosts, texts
 from carrel.runs.model import setup as setups
 from carrel.runs.model.schemas import ExecuteIn, RunIn
 from carrel.runs.model.setup import Round, RunId
 from carrel.runs.publishing.library import Library
 from carrel.runs.tasks import phases
+from carrel.runs.verdicts import evidence
 from carrel.vault.ids import ContentId, PresetId
 
 _NAMELESS = "Run"

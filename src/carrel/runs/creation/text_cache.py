@@ -11,7 +11,7 @@ from carrel.contents.resolve import Resolved, Slot
 from carrel.errors import BadInput, FieldError
 from carrel.http.requests.validation import name_of
 from carrel.kit.sqlite.database import Connection
-from carrel.kit.sqlite.json_text import as_json
+from carrel.kit.sqlite.rows import as_json
 from carrel.providers.base import Criterion
 from carrel.runs.costs.quotes import bytes_of
 from carrel.runs.creation import likeness

@@ -11,14 +11,14 @@ from contextlib import suppress
 from typing import Any, Final
 
 from carrel.errors import CarrelError
+from carrel.keys import store as keys
 from carrel.kit import logs
 from carrel.kit.concurrency.cancellation import cancel
 from carrel.kit.logs import tail
-from carrel.providers import hosts, keys
-from carrel.providers.base import Access, Answer, ProviderError
+from carrel.providers import hosts
+from carrel.providers.base import KEY_CHANGED, Access, Answer, ProviderError
 from carrel.providers.batch_client import BatchClient
 from carrel.providers.batches import CANCELLED, FAILED, LOST, Line, Result, Sought, Unsure
-from carrel.providers.codes import KEY_CHANGED
 from carrel.providers.registry import provider_of
 from carrel.runs.engine.dependencies import EngineDependencies
 from carrel.runs.tasks import attempts, batches, collecting

@@ -19,8 +19,6 @@ from carrel.runs.engine import answer_checks, commands, payer
 from carrel.runs.engine.dependencies import EngineDependencies
 from carrel.runs.engine.payer import Payer
 from carrel.runs.engine.run_calls import Overdue, RunCalls
-from carrel.runs.judging import evidence, judgement
-from carrel.runs.judging.judgement import Packed
 from carrel.runs.model import setup as setups
 from carrel.runs.model.setup import RunId, Setup
 from carrel.runs.scheduling.concurrency import Concurrency
@@ -28,6 +26,8 @@ from carrel.runs.scheduling.permits import Permits
 from carrel.runs.tasks import claims, outcomes, phases
 from carrel.runs.tasks.attempts import Attempt
 from carrel.runs.tasks.claims import HALTED, Ahead
+from carrel.runs.verdicts import evidence, judgement
+from carrel.runs.verdicts.judgement import Packed
 from carrel.vault.workspace import Workspace, WorkspaceClosed
 
 T = TypeVar("T")

@@ -27,8 +27,7 @@ from carrel.runs.model.states import PauseReason
 from carrel.runs.progress.hub import Hub
 from carrel.settings import store as settings_store
 from carrel.vault.keyring import UserUuid
-from carrel.vault.listener import Closing
-from carrel.vault.pool import WorkspacePool
+from carrel.vault.pool import Closing, WorkspacePool
 from carrel.vault.workspace import Workspace, WorkspaceClosed
 
 T = TypeVar("T")

@@ -5,7 +5,7 @@ from carrel.checks import work
 from carrel.kit.processes.jobs import Jobs
 from carrel.providers.local import jobs as models
 from carrel.providers.local.work import answer
-from carrel.runs.judging import judgement
+from carrel.runs.verdicts import judgement
 
 
 def prepare() -> None:

@@ -19,8 +19,7 @@ from carrel.runs.model.states import ENDED, in_sql
 from carrel.runs.publishing.deliveries import CallLater
 from carrel.settings import store as settings_store
 from carrel.vault.keyring import UserUuid
-from carrel.vault.listener import Closing
-from carrel.vault.pool import WorkspacePool
+from carrel.vault.pool import Closing, WorkspacePool
 from carrel.vault.workspace import Workspace
 
 AGAIN_SECONDS: Final = 3_600.0

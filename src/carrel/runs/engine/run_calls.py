@@ -7,12 +7,11 @@ from typing import NamedTuple
 
 from msgspec.structs import replace
 
+from carrel.keys import store as keys
 from carrel.kit.sqlite.rows import Select
-from carrel.model_calls import metered
-from carrel.providers import hosts, keys
+from carrel.providers import hosts
 from carrel.providers.answer_room import Place
-from carrel.providers.base import Access, Answer, Provider, ProviderError, Request, Streaming
-from carrel.providers.codes import KEY_CHANGED
+from carrel.providers.base import KEY_CHANGED, Access, Answer, Provider, ProviderError, Request, Streaming
 from carrel.providers.registry import needs_key
 from carrel.runs.costs import quotes
 from carrel.runs.engine.dependencies import EngineDependencies
@@ -21,6 +20,7 @@ from carrel.runs.model.setup import Setup
 from carrel.runs.progress.live_texts import Answering, LiveAnswer
 from carrel.runs.tasks.attempts import Attempt, Failed, Result, request, result
 from carrel.runs.tasks.outcomes import Measured
+from carrel.single_calls import metered
 from carrel.vault.workspace import Workspace
 
 PAID_CALL_SECONDS = 600.0

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 from carrel.kit.sqlite.database import Connection
-from carrel.kit.sqlite.json_text import as_json
+from carrel.kit.sqlite.rows import as_json
 from carrel.presets.configuration import Judge as JudgeIn
 from carrel.providers.registry import Registry, replays
 from carrel.runs.model.setup import Judge, Round

@@ -6,8 +6,9 @@ where it came from, because a key may have been changed since. Whoever answered 
 
 from typing import NamedTuple
 
+from carrel.keys import store as keys
 from carrel.kit.sqlite.database import Connection
-from carrel.providers import families, hosts, keys
+from carrel.providers import families, hosts
 from carrel.providers.hosts import ModelAt
 from carrel.providers.registry import name_of, needs_key, provider_of
 from carrel.runs.model import rounds

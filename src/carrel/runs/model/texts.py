@@ -8,9 +8,9 @@ import msgspec
 
 from carrel.contents.resolve import Slot
 from carrel.errors import CarrelError
-from carrel.generation.prompts import Instructions
 from carrel.kit.sqlite.database import Connection
 from carrel.kit.sqlite.rows import Select
+from carrel.runs.model.prompts import Instructions
 
 _HASHED_AT_ONCE: Final = 64 * 1024
 """Characters: while they are encoded, no other thread runs."""

@@ -3,7 +3,7 @@
 from carrel.errors import NotFound
 from carrel.http.answers.etag import IfMatch, require_unchanged
 from carrel.kit.sqlite.database import Connection
-from carrel.kit.sqlite.json_text import as_json
+from carrel.kit.sqlite.rows import as_json
 from carrel.runs.model.schemas import Run, RunChange
 from carrel.runs.model.setup import RunId
 from carrel.runs.progress import store

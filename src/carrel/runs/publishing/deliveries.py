@@ -32,8 +32,7 @@ from carrel.runs.model.setup import RunId, Setup
 from carrel.runs.publishing import github_export
 from carrel.runs.publishing.github_schemas import ExportIn
 from carrel.vault.keyring import UserUuid
-from carrel.vault.listener import Closing
-from carrel.vault.pool import Busy, WorkspacePool
+from carrel.vault.pool import Busy, Closing, WorkspacePool
 from carrel.vault.workspace import Workspace
 
 _MESSAGE = "Add the answers of a run from Carrel"

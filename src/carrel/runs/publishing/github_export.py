@@ -13,7 +13,6 @@ from carrel.github.refusals import GithubUnavailable
 from carrel.github.schemas import ConnectionId
 from carrel.kit.sqlite.database import Connection
 from carrel.kit.sqlite.rows import Select
-from carrel.runs.judging import rankings
 from carrel.runs.model import log
 from carrel.runs.model import setup as setups
 from carrel.runs.model.names import answer_name, file_name
@@ -21,6 +20,7 @@ from carrel.runs.model.setup import RunId
 from carrel.runs.publishing import library
 from carrel.runs.publishing.github_import import PATIENCE_SECONDS
 from carrel.runs.publishing.github_schemas import ExportedTo, ExportIn
+from carrel.runs.verdicts import rankings
 from carrel.vault.ids import ContentId
 from carrel.vault.workspace import Workspace
 

@@ -9,11 +9,10 @@ from carrel.contents.schemas import ContentIn
 from carrel.errors import BadInput, TooLarge
 from carrel.github import repository
 from carrel.github import store as connections
-from carrel.github.client import Github
+from carrel.github.client import Github, Target
 from carrel.github.refusals import GithubUnavailable
 from carrel.github.repository import Folders, Point
 from carrel.github.schemas import ConnectionId
-from carrel.github.target import Target
 from carrel.kit.plain_text import is_text
 from carrel.kit.sqlite.database import Connection
 from carrel.runs.publishing.github_schemas import ImportIn, ImportOutcome, Left, Taken

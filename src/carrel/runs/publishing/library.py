@@ -9,8 +9,8 @@ from carrel.contents import store as contents
 from carrel.evaluation.ranking.ranking import Ranking
 from carrel.kit.sqlite.database import Connection
 from carrel.kit.sqlite.rows import Select
-from carrel.runs.judging.judgement import Ending
 from carrel.runs.model.setup import Setup
+from carrel.runs.verdicts.judgement import Ending
 
 TAG = "output"
 """The tag of every such content, besides the tags of its run."""

@@ -11,9 +11,10 @@ from carrel.http.answers.answer import Answer
 from carrel.http.requests.describe import raises
 from carrel.http.requests.idempotency import Once
 from carrel.http.requests.routing import Query, Router, get, post
+from carrel.keys.store import ProviderKeyMissing
+from carrel.keys.system_keys import SystemKeys
 from carrel.kit.sqlite.paging import Page, Paging
 from carrel.presets.check import BudgetUnpriced, CriterionNotSupported
-from carrel.providers.keys import ProviderKeyMissing
 from carrel.providers.registry import Registry
 from carrel.runs.costs.keys import CreditsUnavailable
 from carrel.runs.creation.text_cache import VariablesOpen
@@ -27,7 +28,6 @@ from carrel.runs.model.setup import RunId
 from carrel.runs.model.states import NothingToRetry, RunStateConflict, TaskState, TaskStateConflict
 from carrel.runs.progress import store, task_list
 from carrel.runs.progress.task_list import Filters
-from carrel.system_keys.held import SystemKeys
 from carrel.vault.workspace import Workspace
 
 _GOING_ON = (RunStateConflict, ProviderKeyMissing, CreditsUnavailable)

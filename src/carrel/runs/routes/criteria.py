@@ -3,9 +3,9 @@
 from carrel.auth import guard
 from carrel.auth.programs import scopes
 from carrel.http.requests.routing import Router, get
-from carrel.runs.judging import criteria_proposal
-from carrel.runs.judging.criteria_proposal import CriteriaProposal
 from carrel.runs.model.setup import RunId
+from carrel.runs.verdicts import criteria_proposal
+from carrel.runs.verdicts.criteria_proposal import CriteriaProposal
 from carrel.vault.workspace import Workspace
 
 

@@ -8,8 +8,8 @@ from carrel.errors import NotFound
 from carrel.http.requests.describe import raises
 from carrel.http.requests.routing import Query, Router, get
 from carrel.kit.processes.pool import WorkerPool
-from carrel.runs.leaderboard import across
-from carrel.runs.leaderboard.across import Leaderboard
+from carrel.runs.findings import leaderboard
+from carrel.runs.findings.leaderboard import Leaderboard
 from carrel.runs.model.setup import RunId
 from carrel.vault.workspace import Workspace
 
@@ -23,7 +23,7 @@ async def read_leaderboard(
     ] = None,
 ) -> Leaderboard:
     """Runs that share inputs and judges, ranked as if they were one. It costs no calls."""
-    return await across.leaderboard(workspace, workers, like)
+    return await leaderboard.leaderboard(workspace, workers, like)
 
 
 router = Router("/evaluation", route_handlers=[read_leaderboard], tags=["Evaluation"])

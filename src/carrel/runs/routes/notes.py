@@ -6,9 +6,9 @@ from carrel.http.requests.describe import raises
 from carrel.http.requests.routing import Router, get, put
 from carrel.kit.sqlite.paging import Page, Paging
 from carrel.runs.engine.engine import Engine
-from carrel.runs.judging import answer_notes
-from carrel.runs.judging.answer_notes import AnswerNote, AnswerNoteIn, TooManyNotes
 from carrel.runs.model.setup import RunId
+from carrel.runs.verdicts import answer_notes
+from carrel.runs.verdicts.answer_notes import AnswerNote, AnswerNoteIn, TooManyNotes
 from carrel.vault.workspace import Workspace
 
 

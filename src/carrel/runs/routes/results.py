@@ -13,17 +13,16 @@ from carrel.http.answers import accept
 from carrel.http.answers.answer import JSON, Answer
 from carrel.http.answers.etag import etag
 from carrel.http.requests.describe import produces
+from carrel.http.requests.parameters import RoundNumber
 from carrel.http.requests.routing import Header, Query, Router, get
 from carrel.kit.processes.pool import WorkerPool
-from carrel.runs.gate import gathering
-from carrel.runs.judging import whatif
-from carrel.runs.judging.whatif import MAX_CHARACTERS, Question
+from carrel.runs.findings import gate, splits
 from carrel.runs.model.schemas import GeneratedDocument, RankingOut
 from carrel.runs.model.setup import RunId
-from carrel.runs.parameters import RoundNumber
-from carrel.runs.splits import gathering as splits
 from carrel.runs.tasks import answers
 from carrel.runs.tasks.answers import GeneratedId
+from carrel.runs.verdicts import whatif
+from carrel.runs.verdicts.whatif import MAX_CHARACTERS, Question
 from carrel.vault.workspace import Workspace
 
 MARKDOWN = "text/markdown"
@@ -78,8 +77,8 @@ async def read_gate(
     round_number: RoundNumber = None,
 ) -> GateResult:
     """Whether a candidate is worse than its baseline by a margin, by judges and by checks. It costs no calls."""
-    question = gathering.Question(baseline, margin, candidate, round_number)
-    return await gathering.answer(workspace, workers, run_id, question)
+    question = gate.Question(baseline, margin, candidate, round_number)
+    return await gate.answer(workspace, workers, run_id, question)
 
 
 @get("/split", guards=[guard.session], opt=scopes.READ)

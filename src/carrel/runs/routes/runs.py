@@ -14,9 +14,10 @@ from carrel.http.answers.etag import IfMatch
 from carrel.http.requests.describe import also, raises
 from carrel.http.requests.idempotency import Once
 from carrel.http.requests.routing import Query, Router, delete, get, post, put
+from carrel.keys.store import ProviderKeyMissing
+from carrel.keys.system_keys import SystemKeys
 from carrel.kit.sqlite.paging import Page, Paging
 from carrel.presets.check import BudgetUnpriced, CriterionNotSupported, sources
-from carrel.providers.keys import ProviderKeyMissing
 from carrel.providers.registry import Registry
 from carrel.runs.costs.keys import CreditsUnavailable
 from carrel.runs.creation.estimate import estimate, rehearse
@@ -27,7 +28,6 @@ from carrel.runs.model.schemas import BulkIn, Deleted, DryRun, ExecuteIn, Run, R
 from carrel.runs.model.setup import RunId
 from carrel.runs.model.states import RunStateConflict, State
 from carrel.runs.progress import labels, store
-from carrel.system_keys.held import SystemKeys
 from carrel.vault.ids import PresetId
 from carrel.vault.workspace import Workspace
 

@@ -6,8 +6,8 @@ from carrel.auth import guard
 from carrel.auth.programs import scopes
 from carrel.http.requests.routing import Query, Router, get
 from carrel.kit.processes.pool import WorkerPool
-from carrel.runs.trends import gathering
-from carrel.runs.trends.trend import Trends
+from carrel.runs.findings import trends
+from carrel.runs.findings.trend import Trends
 from carrel.vault.ids import PresetId
 from carrel.vault.workspace import Workspace
 
@@ -29,7 +29,7 @@ async def read_trends(
 
     Runs that have more than 50,000 tasks together are left out, the oldest first.
     """
-    return await gathering.answer(workspace, workers, preset_id, gathering.Question(candidate, baseline, margin))
+    return await trends.answer(workspace, workers, preset_id, trends.Question(candidate, baseline, margin))
 
 
 router = Router("/presets", route_handlers=[read_trends], tags=["Presets"])

@@ -5,14 +5,16 @@ from typing import Annotated
 from carrel.auth import guard
 from carrel.auth.programs import scopes
 from carrel.http.requests.describe import raises
+from carrel.http.requests.parameters import RoundNumber
 from carrel.http.requests.routing import Query, Router, delete, get, post
 from carrel.kit.sqlite.paging import Page, Paging
 from carrel.runs.engine.engine import Engine
-from carrel.runs.judging import against_judges, ballots, imported_votes, votes
-from carrel.runs.judging.against_judges import AgainstJudges
-from carrel.runs.judging.ballots import Ballot, NothingToVoteOn, VoteCount
-from carrel.runs.judging.imported_votes import VotesImported, VotesIn
-from carrel.runs.judging.votes import (
+from carrel.runs.model.setup import RunId
+from carrel.runs.verdicts import against_judges, ballots, imported_votes, votes
+from carrel.runs.verdicts.against_judges import AgainstJudges
+from carrel.runs.verdicts.ballots import Ballot, NothingToVoteOn, VoteCount
+from carrel.runs.verdicts.imported_votes import VotesImported, VotesIn
+from carrel.runs.verdicts.votes import (
     MAX_VOTER,
     TooManyVotes,
     Vote,
@@ -23,8 +25,6 @@ from carrel.runs.judging.votes import (
     VoteNotLast,
     VoteUndone,
 )
-from carrel.runs.model.setup import RunId
-from carrel.runs.parameters import RoundNumber
 from carrel.vault.workspace import Workspace
 
 Voter = Annotated[

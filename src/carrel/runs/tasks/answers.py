@@ -8,8 +8,7 @@ from carrel.errors import NotFound
 from carrel.kit.ids import Id
 from carrel.kit.money import text_if_known
 from carrel.kit.sqlite.database import Connection
-from carrel.kit.sqlite.json_text import as_json
-from carrel.kit.sqlite.rows import Column, Select
+from carrel.kit.sqlite.rows import Column, Select, as_json
 from carrel.providers.base import Citation, FinishReason, Usage
 from carrel.runs.checking import marks
 from carrel.runs.model.schemas import GeneratedDocument, Marks, Tokens

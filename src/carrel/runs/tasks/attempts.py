@@ -7,8 +7,6 @@ import msgspec
 from carrel.evaluation.asking import judge as judging
 from carrel.evaluation.asking import replies
 from carrel.evaluation.asking.replies import Fault
-from carrel.generation import prompts
-from carrel.generation.prompts import Instructions
 from carrel.kit.plain_text import as_text
 from carrel.metering.calls import Hold
 from carrel.providers.base import (
@@ -27,7 +25,9 @@ from carrel.providers.base import (
 )
 from carrel.providers.prices import Price
 from carrel.providers.registry import name_of, reads_matter
+from carrel.runs.model import prompts
 from carrel.runs.model.plan import Kind
+from carrel.runs.model.prompts import Instructions
 
 REASKS = 2
 """How often a judge is asked again after a reply in a wrong form."""

@@ -8,8 +8,7 @@ from collections.abc import Sequence
 from typing import Final, Literal, NamedTuple
 
 from carrel.kit.sqlite.database import Connection
-from carrel.kit.sqlite.json_text import as_json
-from carrel.kit.sqlite.rows import Select
+from carrel.kit.sqlite.rows import Select, as_json
 from carrel.providers.base import output_limit
 from carrel.providers.batches import MAX_OUTPUT_TOKENS, MAX_PROMPT_BYTES, MAX_REQUESTS
 from carrel.runs.costs import quotes

@@ -8,10 +8,10 @@ from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from typing import Literal, NamedTuple
 
+from carrel.keys import store as keys
 from carrel.kit.sqlite.database import Connection
 from carrel.kit.sqlite.rows import Select
 from carrel.metering import calls
-from carrel.providers import keys
 from carrel.providers.prices import Price
 from carrel.providers.registry import is_free, provider_of
 from carrel.runs.costs import quotes

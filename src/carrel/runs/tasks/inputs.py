@@ -7,15 +7,14 @@ import msgspec
 from carrel.datasets import conversations
 from carrel.evaluation import records
 from carrel.evaluation.records import Side
-from carrel.generation import prompts
-from carrel.generation.prompts import Instructions
 from carrel.kit.sqlite.database import Connection
 from carrel.providers.base import CompareMatter, Criterion, Grounding, Matter, Parameters, ScoreMatter, Turn
-from carrel.runs.judging import combining
-from carrel.runs.model import texts
+from carrel.runs.model import prompts, texts
 from carrel.runs.model.plan import Kind, Presented, answer_repeat
+from carrel.runs.model.prompts import Instructions
 from carrel.runs.model.setup import Candidate, Setup
 from carrel.runs.tasks import answers
+from carrel.runs.verdicts import combining
 
 
 class Task(NamedTuple):

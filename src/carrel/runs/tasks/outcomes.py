@@ -4,11 +4,10 @@ from typing import Literal, NamedTuple
 
 from carrel.evaluation.records import Side
 from carrel.kit.sqlite.database import Connection
-from carrel.kit.sqlite.json_text import as_json
+from carrel.kit.sqlite.rows import as_json
 from carrel.metering import calls
 from carrel.metering.calls import Call
-from carrel.providers.base import Criterion, Usage
-from carrel.providers.codes import FORM_REFUSED, KEY_CHANGED
+from carrel.providers.base import FORM_REFUSED, KEY_CHANGED, Criterion, Usage
 from carrel.providers.registry import needs_key
 from carrel.runs.model import log, run_hosts
 from carrel.runs.model.setup import Setup

@@ -18,16 +18,16 @@ from carrel.errors import CarrelError
 from carrel.evaluation.passing import CheckResults
 from carrel.evaluation.ranking.stopping import Decision
 from carrel.kit.sqlite.database import Connection
-from carrel.kit.sqlite.json_text import as_json
+from carrel.kit.sqlite.rows import as_json
 from carrel.runs.checking import results
-from carrel.runs.judging import combining, evidence, looks, rankings, votes
-from carrel.runs.judging.judgement import Ending
 from carrel.runs.model import log, plan, run_transitions
 from carrel.runs.model import setup as setups
 from carrel.runs.model.plan import Kind, Stage, Task
 from carrel.runs.model.setup import Setup
 from carrel.runs.model.states import State
 from carrel.runs.publishing import deliveries, library
+from carrel.runs.verdicts import combining, evidence, looks, rankings, votes
+from carrel.runs.verdicts.judgement import Ending
 
 
 def begin(conn: Connection, setup: Setup) -> None:

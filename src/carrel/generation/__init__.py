@@ -1,1 +1,0 @@
-"""The prompts for generating answers, and single generations."""

@@ -1,0 +1,111 @@
+"""Reads what judges and checks say of a candidate and its baseline, and has a worker decide."""
+
+from collections import defaultdict
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import msgspec
+
+from carrel.errors import BadInput
+from carrel.evaluation.gate import GateResult
+from carrel.kit.processes.pool import WorkerPool
+from carrel.kit.sqlite.database import Connection
+from carrel.runs.checking import marks
+from carrel.runs.findings import gate_decision
+from carrel.runs.findings.gate_decision import Marks, Pair
+from carrel.runs.model import setup as setups
+from carrel.runs.model import units
+from carrel.runs.model.setup import RunId, Setup
+from carrel.runs.verdicts import evidence
+from carrel.runs.verdicts.computing import computed
+from carrel.runs.verdicts.judgement import Packed
+from carrel.vault.workspace import Workspace
+
+_marks = msgspec.json.Decoder(list[float | None]).decode
+
+
+class Question(NamedTuple):
+    """Is the candidate worse than the baseline by the margin? Without a `candidate`: the only other one of the run.
+
+    `round`: by the judges of which round (`None`: the present one).
+    """
+
+    baseline: str
+    margin: float
+    candidate: str | None = None
+    round: int | None = None
+
+
+class Gathered(NamedTuple):
+    """What a worker decides from."""
+
+    packed: Packed
+    pair: Pair
+    marks: list[Marks]
+
+
+async def answer(workspace: Workspace, workers: WorkerPool, run_id: RunId, question: Question) -> GateResult:
+    """The answer. It costs no calls.
+
+    Raises:
+        NotFound: there is no such run, or it has no such round.
+        BadInput: it has no such candidates.
+        Unavailable: it takes too much time or memory.
+    """
+    async with workers.turn(workspace.uuid) as worker:
+        found = await workspace.scan(gather, run_id, question)
+        return await computed(worker, gate_decision.decide, found.packed, found.pair, question.margin, found.marks)
+
+
+def gather(conn: Connection, run_id: RunId, question: Question) -> Gathered:
+    """What judges and checks say of both. Unbounded: to be scanned.
+
+    Raises:
+        NotFound: there is no such run, or it has no such round.
+        BadInput: it has no such candidates.
+    """
+    setup = setups.require(conn, run_id, question.round)
+    candidate, baseline = _ordinals(setup, question)
+    documents = units.of(conn, setup.seq)
+    there: dict[int, set[str]] = {candidate: set(), baseline: set()}
+    found: dict[int, list[tuple[str, bool, list[float | None]]]] = {candidate: [], baseline: []}
+    for document, ordinal, passes, given in _rows(conn, setup.seq, (candidate, baseline)):
+        name = documents.same.get(f"d{document}", f"d{document}")
+        there[ordinal].add(name)
+        if passes is not None and given is not None:
+            found[ordinal].append((name, passes, given))
+    pair = Pair(
+        setup.candidate(candidate).label,
+        setup.candidate(baseline).label,
+        sorted(there[baseline] - there[candidate]),
+    )
+    checks = [one.check for one in marks.asked(conn, setup.seq)]
+    return Gathered(
+        evidence.packed(conn, setup), pair, gate_decision.marks_of(checks, found[candidate], found[baseline])
+    )
+
+
+def _rows(
+    conn: Connection, run: int, candidates: tuple[int, int]
+) -> Iterator[tuple[int, int, bool | None, list[float | None] | None]]:
+    """Every answer of two candidates: its document, its candidate, and what the checks say of it."""
+    for document, candidate, passes, given in conn.each(
+        "SELECT document, candidate, passes, marks FROM generated LEFT JOIN check_marks ON generated = generated.seq"
+        " WHERE generated.run = ? AND candidate IN (?, ?) ORDER BY document, candidate, repeat",
+        *(run, *candidates),
+    ):
+        yield document, candidate, None if passes is None else bool(passes), None if given is None else _marks(given)
+
+
+def _ordinals(setup: Setup, question: Question) -> tuple[int, int]:
+    by_label = defaultdict(lambda: 0, {one.label: one.ordinal for one in setup.candidates})
+    baseline = by_label[question.baseline]
+    if not baseline:
+        raise BadInput.at("baseline", "must be a candidate of the run")
+    others = [one.ordinal for one in setup.candidates if one.ordinal != baseline]
+    if question.candidate is None and len(others) != 1:
+        raise BadInput.at("candidate", "is required unless the run has two candidates")
+    candidate = others[0] if question.candidate is None else by_label[question.candidate]
+    if candidate not in others:
+        raise BadInput.at("candidate", "must be a candidate of the run other than the baseline")
+    return candidate, baseline

@@ -1,0 +1,115 @@
+"""Decides whether a candidate is worse than its baseline, from what was gathered. Pure."""
+
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Sequence
+from typing import NamedTuple
+
+import msgspec
+
+from carrel.checks.definition import Check
+from carrel.evaluation import gate
+from carrel.evaluation.gate import Differences, GateResult, SourceKind
+from carrel.evaluation.ranking import scores
+from carrel.evaluation.ranking.table import tabulate
+from carrel.evaluation.records import Verdict
+from carrel.evaluation.statistics.means import mean
+from carrel.runs.verdicts import judgement
+from carrel.runs.verdicts.judgement import Evidence, Packed
+
+Given = Sequence[tuple[str, bool, list[float | None]]]
+"""The answers of a candidate: the document, whether it passes every required check, and its marks."""
+
+_Value = Callable[[bool, Sequence[float | None]], float | None]
+"""What counts of an answer, which passes or not and has marks; `None` if it has no value."""
+
+
+class Pair(NamedTuple):
+    """A candidate and its baseline by their labels, and the documents that only the baseline has answered."""
+
+    candidate: str
+    baseline: str
+    absent: list[str]
+
+
+class Marks(msgspec.Struct, frozen=True):
+    """The marks of both for one source, by document."""
+
+    kind: SourceKind
+    name: str
+    decides: bool
+    candidate: dict[str, float]
+    baseline: dict[str, float]
+
+
+def marks_of(checks: Sequence[Check], candidate: Given, baseline: Given) -> list[Marks]:
+    """The sources that checks are: the required ones or else the mean decide, and each check may object."""
+    if not checks:
+        return []
+    required = any(check.required for check in checks)
+    together: SourceKind = "required" if required else "checks"
+
+    def both(value: _Value) -> tuple[dict[str, float], dict[str, float]]:
+        return _by_document(candidate, value), _by_document(baseline, value)
+
+    found = [Marks(together, "", True, *both(_passes if required else _mean_mark))]
+    if len(checks) > 1 or required:
+        for place, check in enumerate(checks):
+            found.append(Marks("check", check.name, False, *both(_mark_at(place))))
+    return found
+
+
+def decide(packed: Packed, pair: Pair, margin: float, marks: list[Marks]) -> GateResult:
+    """Whether the candidate is worse."""
+    evidence = judgement.once(judgement.unpack(packed))
+    found = [
+        *_judged(evidence, pair),
+        *(Differences(one.kind, one.name, gate.marked(one.candidate, one.baseline), 1.0, one.decides) for one in marks),
+    ]
+    return gate.decide(pair.candidate, pair.baseline, margin, found, evidence.groups.joined)
+
+
+def _judged(evidence: Evidence, pair: Pair) -> Iterator[Differences]:
+    """What judges say: of comparisons, or of scores where nothing is compared. An answer that never came has lost."""
+    if evidence.comparison_weights:
+        absent = dict.fromkeys(pair.absent, -0.5)
+        yield Differences("comparisons", "", _compared(evidence, pair) | absent, 0.5, decides=True)
+    elif evidence.scoring_weights:
+        weights = evidence.scoring_weights
+        cells = scores.tabulate(evidence.scores, evidence.criteria, weights)
+        theirs = scores.on_documents(cells, pair.baseline, weights)
+        absent = {document: -theirs[document] for document in pair.absent if document in theirs}
+        differences = scores.differences(cells, pair.candidate, pair.baseline, weights)
+        yield Differences("scores", "", differences | absent, 1.0, decides=True)
+
+
+def _compared(evidence: Evidence, pair: Pair) -> dict[str, float]:
+    by_document: defaultdict[str, list[Verdict]] = defaultdict(list)
+    names = (pair.candidate, pair.baseline)
+    for verdict in evidence.verdicts:
+        if verdict.a in names and verdict.b in names:
+            by_document[verdict.document].append(verdict)
+    tables = {one: tabulate(names, said, evidence.comparison_weights) for one, said in by_document.items()}
+    return {one: table.documents[0][0].y - 0.5 for one, table in tables.items() if table.documents}
+
+
+def _passes(passes: bool, marks: Sequence[float | None]) -> float | None:
+    return float(passes)
+
+
+def _mean_mark(passes: bool, marks: Sequence[float | None]) -> float | None:
+    known = [mark for mark in marks if mark is not None]
+    return mean(known) if known else None
+
+
+def _mark_at(place: int) -> _Value:
+    return lambda passes, marks: marks[place]
+
+
+def _by_document(given: Given, value: _Value) -> dict[str, float]:
+    """The mean over the answers to each document."""
+    found: defaultdict[str, list[float]] = defaultdict(list)
+    for document, passes, marks in given:
+        one = value(passes, marks)
+        if one is not None:
+            found[document].append(one)
+    return {document: mean(values) for document, values in found.items()}

@@ -1,1 +1,0 @@
-"""Several runs together: one ranking over runs that share inputs and judges, and the passport of each judge."""

@@ -1,1 +1,0 @@
-"""The system's keys for model providers, sealed in `service.db`; the admin manages them."""
