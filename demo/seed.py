@@ -16,7 +16,7 @@ import msgspec
 from carrel_sdk import CarrelError, Workspace
 from carrel_sdk.models import Candidate, Combination, Comparison, Generation, Judge, Preset, PresetDraft, Scoring
 
-from carrel.cli.demo import CRITERIA, INSTRUCTIONS, DemoFailed, Document, documents_of
+from carrel.cli.demo import CRITERIA, INSTRUCTIONS, DemoDocument, DemoFailed, documents_of
 from carrel.cli.interface.watching import snapshots
 from demo.start import SITE_PORT, say
 
@@ -108,7 +108,7 @@ def fill(workspace: Workspace) -> Seeded:
     return Seeded(len(documents) + 2, len(presets), workspace.runs.count().total)
 
 
-def _presets(workspace: Workspace, documents: list[Document]) -> list[Preset]:
+def _presets(workspace: Workspace, documents: list[DemoDocument]) -> list[Preset]:
     contents = workspace.contents
     inputs = [contents.create(document.name, "input_document", document.body).id for document in documents]
     instructions = contents.create("Summarise for a colleague", "generation_instructions", INSTRUCTIONS).id

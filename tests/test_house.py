@@ -4,6 +4,7 @@ import ast
 import re
 import subprocess
 import sys
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -14,6 +15,8 @@ LARGE = 20
 """From so many files on, a list of their names no longer tells a newcomer where to begin."""
 MOST_PRIVATE_TOUCHES = 37
 """How often tests may name a private attribute of what they test. Lower it when there are fewer, and never raise it."""
+MOST_NAMES_WITH_TWO_HOMES = 0
+"""How many names may be those of two public classes of the service. Never raise it: say in the name what differs."""
 SOURCES = [path for folder in ("src", "sdk/src", "benchmarks") for path in (ROOT / folder).rglob("*.py")]
 
 
@@ -32,6 +35,17 @@ def test_a_file_of_more_than_600_lines_holds_two_nouns() -> None:
 
 def test_every_module_opens_with_a_sentence() -> None:
     assert [str(path) for path in SOURCES if not path.read_text().startswith('"""')] == []
+
+
+def test_a_name_of_a_public_class_has_one_home() -> None:
+    classes = (
+        node.name
+        for path in (ROOT / "src/carrel").rglob("*.py")
+        for node in ast.parse(path.read_text()).body
+        if isinstance(node, ast.ClassDef) and not node.name.startswith("_")
+    )
+    twice = sorted(name for name, homes in Counter(classes).items() if homes > 1)
+    assert len(twice) <= MOST_NAMES_WITH_TWO_HOMES, twice
 
 
 def test_a_package_of_many_files_opens_with_a_map_that_names_each_once() -> None:

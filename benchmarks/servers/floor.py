@@ -61,7 +61,7 @@ class Asked:
 
 
 PAGES: dict[str, Callable[[], Asked]] = {
-    "/api/contents": lambda: Asked(search.find, search.Filters(), Paging()),
+    "/api/contents": lambda: Asked(search.find, search.ContentFilters(), Paging()),
     "/api/runs": lambda: Asked(runs.find, Paging(), None, None),
 }
 

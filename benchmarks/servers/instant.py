@@ -14,7 +14,7 @@ from unittest.mock import patch
 import carrel.app
 from carrel.app import services
 from carrel.cli.program import run
-from carrel.providers.base import Answer, CompareMatter, ModelInfo, Request, ScoreMatter, Usage
+from carrel.providers.base import Answer, CompareMatter, ModelInfo, ModelRequest, ScoreMatter, Usage
 from carrel.providers.registry import Registry, register_free
 
 _GENERATORS = 10
@@ -41,7 +41,7 @@ class InstantModels:
             ModelInfo(name="judge", family="family-judge", roles=("judge",), description=""),
         )
 
-    async def complete(self, request: Request) -> Answer:
+    async def complete(self, request: ModelRequest) -> Answer:
         """An answer, one step of the loop later."""
         self.answered += 1
         await asyncio.sleep(0)

@@ -19,7 +19,7 @@ from carrel.auth.refusals import NotProvisioned, OldKeyRequired, TokenRevoked, W
 from carrel.errors import CarrelError
 from carrel.kit.sqlite.database import KeyRejected
 from carrel.vault.keyring import UserUuid
-from carrel.vault.pool import Busy, KeyNotCached
+from carrel.vault.pool import KeyNotCached, WorkspaceBusy
 from carrel.vault.workspace import WorkspaceClosed
 from tests.support import soak
 from tests.support.auth_stack import AuthStack, key_of
@@ -92,7 +92,7 @@ class Crowd:
             begun = next(self.moments)
             try:
                 await self.act(kind, uuid, self.histories[uuid], begun)
-            except Busy:
+            except WorkspaceBusy:
                 pass
             except REFUSALS.get(kind.split(" ")[-1], (UserUnknown,)):
                 pass

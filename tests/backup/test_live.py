@@ -19,7 +19,7 @@ from carrel_sdk import Admin, CarrelApiError, CarrelUnreachable, Host, Workspace
 from click.testing import CliRunner
 
 from carrel.backup import archive, live
-from carrel.backup.archive import Part
+from carrel.backup.archive import BackupPart
 from carrel.backup.live import BackupInProgress, LiveBackup
 from carrel.cli.main import main
 from carrel.errors import CarrelError, DiskFull, Unavailable
@@ -274,8 +274,8 @@ class Served:
     def __init__(self, *slots: int) -> None:
         self.copies = dict.fromkeys(slots, "first")
 
-    def part(self) -> Part:
-        return Part(cluster="c", node="a", schemas=(1, 1, 1), slots=dict(self.copies))
+    def part(self) -> BackupPart:
+        return BackupPart(cluster="c", node="a", schemas=(1, 1, 1), slots=dict(self.copies))
 
     def copy(self, slot: int) -> str | None:
         return self.copies.get(slot)
@@ -288,7 +288,7 @@ async def test_a_node_copies_only_the_slots_that_it_serves(tmp_path: Path) -> No
     backup = await whole(bare(tmp_path, share=Served(2)))
     assert held(backup).keys() == {"service.db"}
     part = archive.check(io.BytesIO(backup), bytes(32), lambda _: None).part
-    assert isinstance(part, Part)
+    assert isinstance(part, BackupPart)
     assert part.slots == {2: "first"}
     both = await whole(bare(tmp_path, share=Served(1, 2)))
     assert held(both).keys() == {"service.db", "account.db", "workspace.db"}
@@ -305,5 +305,5 @@ async def test_a_slot_that_leaves_during_a_backup_is_not_claimed_by_it(tmp_path:
         served.copies[1] = back_as
     backup = first + b"".join([piece async for piece in pieces])
     part = archive.check(io.BytesIO(backup), bytes(32), lambda _: None).part
-    assert isinstance(part, Part)
+    assert isinstance(part, BackupPart)
     assert part.slots == {2: "first"}

@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator, Iterator
 
 import pytest
 import pytest_asyncio
-from carrel_sdk.models import Connection, Output
+from carrel_sdk.models import GithubConnection, Output
 from playwright.async_api import Locator, Page, expect
 
 from tests.browser.browser import Deployment, open_deployment
@@ -30,7 +30,7 @@ def deployment(tmp_path_factory: pytest.TempPathFactory, github: GitHub) -> Iter
 
 
 @pytest.fixture
-def connection(deployment: Deployment, github: GitHub) -> Iterator[Connection]:
+def connection(deployment: Deployment, github: GitHub) -> Iterator[GithubConnection]:
     """Not tried: nobody could answer while this test's own loop waits."""
     made = deployment.workspace.github.connect(REPOSITORY, REPOSITORY, TOKEN, base_url=github.base_url)
     yield made
@@ -88,7 +88,7 @@ async def test_a_repository_is_connected_and_gets_the_answers_of_a_run(
 
 
 async def test_texts_are_chosen_in_the_library_and_sent_together(
-    page: Page, deployment: Deployment, github: GitHub, connection: Connection
+    page: Page, deployment: Deployment, github: GitHub, connection: GithubConnection
 ) -> None:
     for name in ("Tower", "../Storm <b>"):
         deployment.workspace.contents.create(name, "fragment", f"About the {name}.")
@@ -122,7 +122,7 @@ async def test_texts_are_chosen_in_the_library_and_sent_together(
 
 
 async def test_a_preset_sends_by_itself_and_a_run_that_could_not_says_so(
-    page: Page, deployment: Deployment, github: GitHub, connection: Connection
+    page: Page, deployment: Deployment, github: GitHub, connection: GithubConnection
 ) -> None:
     made = preset(deployment.workspace, "Sends by itself", stations(2))
     await page.goto(f"{deployment.site.url}/desk#/presets/{made.id}")
@@ -158,7 +158,7 @@ async def test_a_preset_sends_by_itself_and_a_run_that_could_not_says_so(
 
 
 async def test_a_run_whose_answers_are_sent_later_says_so_and_can_send_them_now(
-    page: Page, deployment: Deployment, github: GitHub, connection: Connection
+    page: Page, deployment: Deployment, github: GitHub, connection: GithubConnection
 ) -> None:
     made = preset(deployment.workspace, "Sent later", stations(2))
     made.output = Output(destination="github", connection=connection.id, answers="all")
@@ -179,7 +179,9 @@ async def test_a_run_whose_answers_are_sent_later_says_so_and_can_send_them_now(
     await expect(note).to_be_hidden()
 
 
-async def test_a_connection_is_tried_and_changed(page: Page, deployment: Deployment, connection: Connection) -> None:
+async def test_a_connection_is_tried_and_changed(
+    page: Page, deployment: Deployment, connection: GithubConnection
+) -> None:
     await page.goto(f"{deployment.site.url}/desk#/account?tab=github")
     await settled(page)
     await page.get_by_role("button", name=f"Try it: {REPOSITORY}").click()

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from carrel.checks import compiler, jobs, patterns, work
-from carrel.checks.compiler import Compiler, Source
+from carrel.checks.compiler import Compiler, SourceText
 from carrel.checks.definition import Check, faults
-from carrel.checks.work import Found, Kind, Tried
+from carrel.checks.work import CompileResult, Kind, TextFault
 from carrel.errors import BadInput, Unavailable
 from carrel.kit.clock import SystemClock
 from carrel.kit.processes.jobs import WorkerDied, WorkerError, WorkerTimedOut
@@ -106,7 +106,7 @@ def test_no_pattern_is_kept_after_it_was_compiled() -> None:
 class Recording(WorkerPool):
     """Workers that do what the test says, and the calls that they got."""
 
-    def __init__(self, answer: Callable[[str], Tried] = lambda _: Tried(0.0, None)) -> None:
+    def __init__(self, answer: Callable[[str], CompileResult] = lambda _: CompileResult(0.0, None)) -> None:
         super().__init__(jobs.JOBS, 1, SystemClock())
         self.asked: list[str] = []
         self.answer = answer
@@ -122,24 +122,28 @@ class Recording(WorkerPool):
         return Recorded(jobs.JOBS)
 
 
-def recorded(answer: Callable[[str], Tried] = lambda _: Tried(0.0, None)) -> tuple[Compiler, Recording]:
+def recorded(answer: Callable[[str], CompileResult] = lambda _: CompileResult(0.0, None)) -> tuple[Compiler, Recording]:
     pool = Recording(answer)
     return Compiler(pool), pool
 
 
 async def test_a_text_is_tried_once_for_each_user_and_way() -> None:
     tried, pool = recorded()
-    sources = [Source("a", "pattern", "x"), Source("b", "pattern", "x"), Source("c", "pattern_in_any_case", "x")]
+    sources = [
+        SourceText("a", "pattern", "x"),
+        SourceText("b", "pattern", "x"),
+        SourceText("c", "pattern_in_any_case", "x"),
+    ]
     for user in ("ada", "bob", "ada"):
         await tried.require(user, sources)
     assert pool.asked == ["x", "x"] * 2
 
 
 async def test_what_was_found_is_told_again_at_every_path() -> None:
-    tried, pool = recorded(lambda _: Tried(0.0, Found("items.pattern", "schema_pattern")))
+    tried, pool = recorded(lambda _: CompileResult(0.0, TextFault("items.pattern", "schema_pattern")))
     for path in ("a", "b"):
         with pytest.raises(BadInput) as refused:
-            await tried.require("ada", [Source(path, "schema", "{}"), Source("c", "schema", "{}")])
+            await tried.require("ada", [SourceText(path, "schema", "{}"), SourceText("c", "schema", "{}")])
         assert [fault.path for fault in refused.value.errors] == [f"{path}.items.pattern", "c.items.pattern"]
     assert len(pool.asked) == 1
 
@@ -156,13 +160,13 @@ async def test_a_schema_that_is_too_large_reaches_no_worker() -> None:
 async def test_after_a_text_that_takes_too_long_no_other_is_tried_and_nothing_is_remembered(
     error: type[WorkerError],
 ) -> None:
-    def answer(text: str) -> Tried:
+    def answer(text: str) -> CompileResult:
         if text == "slow":
             raise error
-        return Tried(0.0, Found("", "pattern"))
+        return CompileResult(0.0, TextFault("", "pattern"))
 
     tried, pool = recorded(answer)
-    sources = [Source(text, "pattern", text) for text in ("bad", "slow", "more")]
+    sources = [SourceText(text, "pattern", text) for text in ("bad", "slow", "more")]
     for _ in range(2):
         with pytest.raises(BadInput) as refused:
             await tried.require("ada", sources)
@@ -171,8 +175,8 @@ async def test_after_a_text_that_takes_too_long_no_other_is_tried_and_nothing_is
 
 
 async def test_all_texts_of_a_request_have_one_budget_of_processor_time() -> None:
-    tried, pool = recorded(lambda _: Tried(0.4, None))
-    sources = [Source(text, "pattern", text) for text in "abcdef"]
+    tried, pool = recorded(lambda _: CompileResult(0.4, None))
+    sources = [SourceText(text, "pattern", text) for text in "abcdef"]
     with pytest.raises(BadInput) as refused:
         await tried.require("ada", sources)
     assert [fault.path for fault in refused.value.errors] == ["d"]
@@ -184,7 +188,7 @@ async def test_what_is_remembered_is_bounded(monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.setattr(compiler, "MAX_REMEMBERED", 2)
     tried, pool = recorded()
     for text in ("a", "b", "a", "c", "a", "b"):
-        await tried.require("ada", [Source("at", "pattern", text)])
+        await tried.require("ada", [SourceText("at", "pattern", text)])
     assert pool.asked == ["a", "b", "c", "b"]
 
 
@@ -192,7 +196,7 @@ async def test_a_service_that_ends_says_that_it_is_unavailable() -> None:
     tried, pool = recorded()
     await pool.close()
     with pytest.raises(Unavailable):
-        await tried.require("ada", [Source("at", "pattern", "a")])
+        await tried.require("ada", [SourceText("at", "pattern", "a")])
 
 
 @pytest.fixture
@@ -211,4 +215,4 @@ async def test_a_schema_that_takes_any_time_and_memory_ends_with_its_worker(pool
     assert refused.value.errors == (
         ("checks[0].schema", "takes too much time or memory to compile, alone or with the others"),
     )
-    await real.require("ada", [Source("at", "pattern", "a")])
+    await real.require("ada", [SourceText("at", "pattern", "a")])

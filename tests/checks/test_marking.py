@@ -8,11 +8,11 @@ import pytest
 from carrel.checks import overlap
 from carrel.checks.definition import Check
 from carrel.checks.marking import mark
-from carrel.checks.work import Answer
+from carrel.checks.work import CheckInput
 
 
 def marked(answer: str, reference: str | None = None, /, **asked: Any) -> float | None:
-    [[found]] = mark([Check(**asked)], [Answer(answer, reference)])
+    [[found]] = mark([Check(**asked)], [CheckInput(answer, reference)])
     return found
 
 
@@ -109,4 +109,8 @@ def test_a_schema_that_refers_to_itself_ends() -> None:
 
 def test_marks_come_in_the_order_of_answers_and_checks() -> None:
     checks = [Check(kind="json"), Check(kind="length", most=1)]
-    assert mark(checks, [Answer("1"), Answer("not JSON"), Answer("[1, 2]")]) == [[1.0, 1.0], [0.0, 0.0], [1.0, 0.0]]
+    assert mark(checks, [CheckInput("1"), CheckInput("not JSON"), CheckInput("[1, 2]")]) == [
+        [1.0, 1.0],
+        [0.0, 0.0],
+        [1.0, 0.0],
+    ]

@@ -8,7 +8,7 @@ import pytest
 from click.testing import Result
 from rich.console import Console
 
-from carrel.cli.interface.terminal import Output
+from carrel.cli.interface.terminal import CommandOutput
 
 Terminal = Callable[..., Result]
 KEY = "sk-canary-0123456789-wxyz"
@@ -101,7 +101,7 @@ def test_a_narrow_terminal_loses_neither_ids_nor_names() -> None:
     console = Console(file=told, width=44, force_terminal=True, color_system=None)
     rows = [("01a1fdc4-2a5b-7f26-ad7a-45f991268c26", "Which summary is the best of all?", "completed")]
     columns = {"id": lambda row: row[0], "name": lambda row: row[1], "state": lambda row: row[2]}
-    output = Output(as_json=False, console=console)
+    output = CommandOutput(as_json=False, console=console)
     output.show_rows(rows, columns)
     assert rows[0][0] in told.getvalue()
     assert "completed" in told.getvalue()

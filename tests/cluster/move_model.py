@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from carrel.cluster import moves, ownership
-from carrel.cluster.ownership import Entry, Mark
+from carrel.cluster.ownership import Entry, SlotMark
 
 NODES = ("a", "b")
 WRITES = 1
@@ -25,7 +25,7 @@ class Op(NamedTuple):
 
 
 class Node(NamedTuple):
-    mark: Mark | None
+    mark: SlotMark | None
     data: int
     op: Op | None = None
 
@@ -77,7 +77,7 @@ def first() -> State:
     entry = Entry(node="a", copy="c")
     return State(
         entry,
-        Node(Mark(state="owned", copy="c"), 0),
+        Node(SlotMark(state="owned", copy="c"), 0),
         Node(None, 0),
         (Mover("m", "b"), Mover("n", "a")),
         frozenset(),
@@ -156,7 +156,7 @@ def _node_steps(state: State, name: str, node: Node) -> Iterator[Step]:
         yield Step(f"{name}: crash", restarted._replace(crashes=state.crashes - 1), is_fault=True)
     if state.restores and name == "b":
         # A copy of the disk from before: the slot was here once, and has been elsewhere since.
-        older = changed(op=None, mark=Mark(state="owned", copy="old"), data=0)
+        older = changed(op=None, mark=SlotMark(state="owned", copy="old"), data=0)
         yield Step(f"{name}: an older disk", older._replace(restores=state.restores - 1), is_fault=True)
     if node.op is not None:
         yield from _op_steps(state, name, node, node.op)

@@ -13,8 +13,8 @@ import msgspec
 from carrel.accounts.slots import slot_of
 from carrel.cluster import files
 from carrel.cluster.etcd import Etcd
-from carrel.cluster.ownership import Mark
-from carrel.cluster.registry import Registry
+from carrel.cluster.ownership import SlotMark
+from carrel.cluster.registry import ClusterRegistry
 from tests.cluster.proxied import Proxied
 
 MINUTE: Final = 60.0
@@ -104,12 +104,12 @@ class Observed:
     def __init__(self, cluster: Proxied, etcd: Etcd, slot: int) -> None:
         self.cluster, self.slot = cluster, slot
         first = next(iter(cluster.nodes.values()))
-        self.registry = Registry(etcd, first.settings["CARREL_CLUSTER"], bytes.fromhex(first.service_key))
+        self.registry = ClusterRegistry(etcd, first.settings["CARREL_CLUSTER"], bytes.fromhex(first.service_key))
 
-    def mark(self, node: str) -> Mark | None:
+    def mark(self, node: str) -> SlotMark | None:
         path = files.slot_folder(self.cluster.nodes[node].data_dir, self.slot) / files.MARK
         try:
-            return msgspec.json.decode(path.read_bytes(), type=Mark)
+            return msgspec.json.decode(path.read_bytes(), type=SlotMark)
         except FileNotFoundError:
             return None
 
@@ -139,7 +139,7 @@ class Observed:
         """The node whose disk has the copy in force; `None` while the slot is moving."""
         entry = await self.registry.entry(self.slot)
         assert entry is not None
-        owners = [name for name in self.cluster.names if self.mark(name) == Mark(state="owned", copy=entry.copy)]
+        owners = [name for name in self.cluster.names if self.mark(name) == SlotMark(state="owned", copy=entry.copy)]
         assert len(owners) < 2, "two nodes have the copy in force"
         return owners[0] if owners == [entry.node] and not entry.move else None
 

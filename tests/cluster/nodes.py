@@ -10,7 +10,7 @@ from carrel.cluster import files
 from carrel.cluster.etcd import Etcd
 from carrel.cluster.fence import Fence
 from carrel.cluster.node import Identity, Node
-from carrel.cluster.registry import Registry, shared_out
+from carrel.cluster.registry import ClusterRegistry, shared_out
 
 SERVICE_KEY = bytes(range(32))
 SLOTS = 16
@@ -57,7 +57,7 @@ class Running:
         return self
 
 
-def node(registry: Registry, data: Path, name: str = "a", service_key: bytes = SERVICE_KEY) -> Running:
+def node(registry: ClusterRegistry, data: Path, name: str = "a", service_key: bytes = SERVICE_KEY) -> Running:
     boot = Boot()
     fence = Fence(now=boot)
 
@@ -83,9 +83,11 @@ def node(registry: Registry, data: Path, name: str = "a", service_key: bytes = S
     return running
 
 
-async def made_cluster(etcd: Etcd, prefix: str, names: Iterable[str] = ("a", "b"), *, few: bool = True) -> Registry:
+async def made_cluster(
+    etcd: Etcd, prefix: str, names: Iterable[str] = ("a", "b"), *, few: bool = True
+) -> ClusterRegistry:
     name = prefix.rstrip("/")
-    registry = Registry(etcd, name, SERVICE_KEY)
+    registry = ClusterRegistry(etcd, name, SERVICE_KEY)
     members = dict.fromkeys(names, "127.0.0.1:1")
     step = SLOTS_OF_ALL // SLOTS
     entries = {slot // step: entry for slot, entry in shared_out(list(members)).items() if slot % step == 0}

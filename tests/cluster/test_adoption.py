@@ -13,7 +13,7 @@ from carrel.accounts.slots import slot_of
 from carrel.cli.main import main
 from carrel.cluster import files, moves
 from carrel.cluster.etcd import Etcd
-from carrel.cluster.registry import Registry, shared_out
+from carrel.cluster.registry import ClusterRegistry, shared_out
 from carrel.vault.keyring import UserUuid
 from tests.cluster.nodes import copied
 from tests.support.etcd import EtcdServer
@@ -29,7 +29,7 @@ MINUTE = 60.0
 class OneNode:
     """A node that has all slots, and what its operator types while it is stopped."""
 
-    def __init__(self, folder: Path, registry: Registry, server: EtcdServer, service_key: bytes) -> None:
+    def __init__(self, folder: Path, registry: ClusterRegistry, server: EtcdServer, service_key: bytes) -> None:
         self.registry = registry
         self.settings = {
             "CARREL_NODE_NAME": "a",
@@ -56,7 +56,7 @@ class OneNode:
 async def node(tmp_path: Path, server: EtcdServer, etcd: Etcd, prefix: str) -> OneNode:
     service_key = secrets.token_bytes(32)
     name = prefix.rstrip("/")
-    registry = Registry(etcd, name, service_key)
+    registry = ClusterRegistry(etcd, name, service_key)
     made = OneNode(tmp_path / "a", registry, server, service_key)
     members = dict.fromkeys(("a", "b"), "127.0.0.1:1")
     assert await registry.create(name, members, shared_out(["a"]))

@@ -16,10 +16,10 @@ from click.testing import CliRunner, Result
 
 from carrel.accounts.slots import folder_of, slot_of
 from carrel.backup import cluster_backup
-from carrel.backup.archive import Packing, Part
+from carrel.backup.archive import BackupPart, Packing
 from carrel.cli.main import main
 from carrel.cluster.etcd import Etcd
-from carrel.cluster.registry import Registry
+from carrel.cluster.registry import ClusterRegistry
 from carrel.kit.clock import SystemClock
 from tests.cluster.moved import users_of
 from tests.cluster.nodes import SERVICE_KEY, made_cluster
@@ -155,7 +155,7 @@ def test_three_nodes_are_backed_up_while_slots_move_and_restored_onto_two(server
 class Told:
     """A cluster of two nodes that nobody runs, and what an operator types."""
 
-    def __init__(self, registry: Registry, server: EtcdServer, cluster: str, folder: Path) -> None:
+    def __init__(self, registry: ClusterRegistry, server: EtcdServer, cluster: str, folder: Path) -> None:
         self.registry, self.cluster, self.folder = registry, cluster, folder
         self._environment = {
             "CARREL_PLUGIN_SECRET": "plugin-secret-for-tests-0123456789abcdef",
@@ -175,7 +175,7 @@ class Told:
         """The backup of a node, with all of its slots."""
         entries = (await self.registry.slots()).entries
         slots = {slot: entry.copy for slot, entry in entries.items() if entry is not None and entry.node == node}
-        said = Part(cluster=cluster or self.cluster, node=held or node, schemas=(1, 1, schema), slots=slots)
+        said = BackupPart(cluster=cluster or self.cluster, node=held or node, schemas=(1, 1, schema), slots=slots)
         self.folder.mkdir(exist_ok=True)
         packing = Packing()
         body = b"".join(packing.member("service.db", io.BytesIO(b"x" * 10), 10))

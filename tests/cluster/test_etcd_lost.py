@@ -12,7 +12,7 @@ import httpx
 import pytest
 
 from carrel.cluster.etcd import Etcd
-from carrel.cluster.registry import Registry, shared_out
+from carrel.cluster.registry import ClusterRegistry, shared_out
 from tests.support.etcd import EtcdServer, ThreeServers
 from tests.support.service import Service
 from tests.support.soak import Figure, size
@@ -72,10 +72,10 @@ class Wire:
         target.close()
 
 
-async def cluster(etcd: Etcd, name: str) -> tuple[Registry, str]:
+async def cluster(etcd: Etcd, name: str) -> tuple[ClusterRegistry, str]:
     """A cluster of one node, and its service key."""
     key = secrets.token_bytes(32)
-    registry = Registry(etcd, name, key)
+    registry = ClusterRegistry(etcd, name, key)
     members = {"a": "127.0.0.1:1"}
     assert await registry.create(name, members, shared_out(["a"]))
     return registry, key.hex()
@@ -122,7 +122,7 @@ class Writer:
         self._thread.join()
 
 
-async def seconds_before_the_end(registry: Registry, wire: Wire, writer: Writer) -> float:
+async def seconds_before_the_end(registry: ClusterRegistry, wire: Wire, writer: Writer) -> float:
     """Cut the wire: how long before the lease is free the last write is acknowledged."""
     wire.cut()
     while await registry.present():

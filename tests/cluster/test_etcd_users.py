@@ -12,9 +12,9 @@ import httpx
 import pytest
 
 from carrel.accounts.slots import slot_of
-from carrel.cluster.etcd import Etcd, EtcdUnreachable, Put, Unchanged, User, UserRejected
+from carrel.cluster.etcd import Etcd, EtcdUnreachable, EtcdUser, Put, Unchanged, UserRejected
 from carrel.cluster.refusals import EtcdUserRejected
-from carrel.cluster.registry import Registry
+from carrel.cluster.registry import ClusterRegistry
 from tests.cluster.nodes import SERVICE_KEY, node
 from tests.cluster.proxied import Proxied
 from tests.support.etcd import EtcdServer, etcd_server
@@ -27,13 +27,13 @@ MINUTE = 60.0
 
 
 @pytest.fixture(scope="module", params=[False, True], ids=["loopback", "certificates"])
-def guarded(request: pytest.FixtureRequest) -> Iterator[tuple[EtcdServer, User]]:
+def guarded(request: pytest.FixtureRequest) -> Iterator[tuple[EtcdServer, EtcdUser]]:
     """A server after the guide's commands, and the user that they made."""
     with etcd_server(with_tls=request.param) as server:
         yield server, set_up(server)
 
 
-def set_up(server: EtcdServer) -> User:
+def set_up(server: EtcdServer) -> EtcdUser:
     blocks = re.findall(r"^```sh\n(.*?)^```", GUIDE.read_text(), re.MULTILINE | re.DOTALL)
     script = next(block for block in blocks if "etcdctl auth enable" in block)
     script = re.sub(r"^apt-get .*\n", "", script, flags=re.MULTILINE).replace("/etc/carrel", str(server.folder))
@@ -43,11 +43,11 @@ def set_up(server: EtcdServer) -> User:
         environment |= {"ETCDCTL_CACERT": file, "ETCDCTL_CERT": file, "ETCDCTL_KEY": key}
     subprocess.run(["sh", "-eu"], input=script, text=True, env=environment, check=True, capture_output=True)
     made = dict(line.split("=", 1) for line in (server.folder / "carrel.env").read_text().splitlines())
-    return User(made["CARREL_ETCD_USER"], made["CARREL_ETCD_PASSWORD"])
+    return EtcdUser(made["CARREL_ETCD_USER"], made["CARREL_ETCD_PASSWORD"])
 
 
 @pytest.fixture
-async def etcd(guarded: tuple[EtcdServer, User]) -> AsyncIterator[Etcd]:
+async def etcd(guarded: tuple[EtcdServer, EtcdUser]) -> AsyncIterator[Etcd]:
     server, user = guarded
     etcd = Etcd([server.url], call_seconds=20.0, tls=server.tls, user=user)
     yield etcd
@@ -69,7 +69,7 @@ async def test_its_user_does_all_that_nodes_do(etcd: Etcd) -> None:
 
 
 async def test_keys_of_others_are_refused_to_it_and_its_own_to_strangers(
-    guarded: tuple[EtcdServer, User], etcd: Etcd
+    guarded: tuple[EtcdServer, EtcdUser], etcd: Etcd
 ) -> None:
     for key in ("/carrel/other/a", "/carrel/mainz/a", "/a"):
         with pytest.raises(UserRejected):
@@ -77,19 +77,24 @@ async def test_keys_of_others_are_refused_to_it_and_its_own_to_strangers(
         with pytest.raises(UserRejected):
             await etcd.put_if([], [Put(key, b"1")])
     server, user = guarded
-    for stranger in (None, User(user.name, "x" * 64), User("root", user.password), User("nobody", user.password)):
+    for stranger in (
+        None,
+        EtcdUser(user.name, "x" * 64),
+        EtcdUser("root", user.password),
+        EtcdUser("nobody", user.password),
+    ):
         other = Etcd([server.url], call_seconds=20.0, tls=server.tls, user=stranger)
         with pytest.raises(UserRejected):
             await other.get(f"{ROOT}a")
         with pytest.raises(UserRejected):
             await other.put_if([], [Put(f"{ROOT}slots/0007", b"{}")])
-        registry = Registry(other, "main", SERVICE_KEY)
+        registry = ClusterRegistry(other, "main", SERVICE_KEY)
         with pytest.raises(EtcdUserRejected):
             await node(registry, server.folder / "node").node.join(patience_seconds=0.0)
         await other.close()
 
 
-async def test_who_shows_no_certificate_is_not_heard(guarded: tuple[EtcdServer, User]) -> None:
+async def test_who_shows_no_certificate_is_not_heard(guarded: tuple[EtcdServer, EtcdUser]) -> None:
     server, user = guarded
     tls = None if server.certificate is None else ssl.create_default_context(cafile=server.certificate[0])
     other = Etcd([server.url], call_seconds=20.0, tls=tls, user=user)
@@ -103,7 +108,9 @@ async def test_who_shows_no_certificate_is_not_heard(guarded: tuple[EtcdServer, 
 
 
 @pytest.mark.parametrize("guarded", [False], ids=["loopback"], indirect=True)
-async def test_a_server_that_was_restarted_is_told_again_who_asks(guarded: tuple[EtcdServer, User], etcd: Etcd) -> None:
+async def test_a_server_that_was_restarted_is_told_again_who_asks(
+    guarded: tuple[EtcdServer, EtcdUser], etcd: Etcd
+) -> None:
     assert await etcd.put_if([], [Put(f"{ROOT}c", b"1")])
     for _ in range(2):
         await asyncio.to_thread(guarded[0].stop)
@@ -114,7 +121,9 @@ async def test_a_server_that_was_restarted_is_told_again_who_asks(guarded: tuple
 
 @pytest.mark.program("haproxy")
 @pytest.mark.parametrize("guarded", [True], ids=["certificates"], indirect=True)
-async def test_a_cluster_works_and_a_wrong_password_is_said(guarded: tuple[EtcdServer, User], tmp_path: Path) -> None:
+async def test_a_cluster_works_and_a_wrong_password_is_said(
+    guarded: tuple[EtcdServer, EtcdUser], tmp_path: Path
+) -> None:
     server, user = guarded
     settings = {"CARREL_CLUSTER": "main", "CARREL_ETCD_USER": user.name, "CARREL_ETCD_PASSWORD": user.password}
     if server.certificate is not None:

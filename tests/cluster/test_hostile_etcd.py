@@ -14,11 +14,11 @@ import pytest
 
 from carrel.accounts.slots import SLOTS
 from carrel.cluster import haproxy
-from carrel.cluster.etcd import Etcd, Found, Put, Value
+from carrel.cluster.etcd import Etcd, Put, RangeResult, Value
 from carrel.cluster.map_agent import MapAgent
 from carrel.cluster.ownership import Entry
 from carrel.cluster.refusals import ClusterAbsent
-from carrel.cluster.registry import Registry
+from carrel.cluster.registry import ClusterRegistry
 from tests.cluster import hostile
 from tests.cluster.nodes import SERVICE_KEY, made_cluster, node
 from tests.support.etcd import EtcdServer
@@ -34,9 +34,9 @@ class Held(Etcd):
         super().__init__(["http://127.0.0.1:1"])
         self.values: dict[str, bytes] = {}
 
-    async def below(self, prefix: str, *, changed_after: int = 0) -> Found:
+    async def below(self, prefix: str, *, changed_after: int = 0) -> RangeResult:
         found = {key.removeprefix(prefix): text for key, text in self.values.items() if key.startswith(prefix)}
-        return Found({key: Value(text, 2) for key, text in found.items()}, 2)
+        return RangeResult({key: Value(text, 2) for key, text in found.items()}, 2)
 
     async def get(self, key: str) -> Value | None:
         return Value(self.values[key], 2) if key in self.values else None
@@ -78,7 +78,7 @@ async def listening(path: Path) -> AsyncIterator[Socket]:
 
 async def test_of_10_000_hostile_values_none_becomes_a_command_to_the_proxy(tmp_path: Path) -> None:
     chance, etcd = random.Random(1), Held()
-    registry = Registry(etcd, "main", SERVICE_KEY)
+    registry = ClusterRegistry(etcd, "main", SERVICE_KEY)
     path = Path("/tmp") / f"carrel-{tmp_path.name}.sock"
     told: list[str] = []
     written = 0
@@ -104,7 +104,7 @@ async def test_of_10_000_hostile_values_none_becomes_a_command_to_the_proxy(tmp_
 
 async def test_of_hostile_values_nothing_is_read_and_nothing_breaks() -> None:
     chance, etcd = random.Random(2), Held()
-    registry = Registry(etcd, "main", SERVICE_KEY)
+    registry = ClusterRegistry(etcd, "main", SERVICE_KEY)
     folders = ("members", "nodes", "terms", "peers", "slots", "moves")
     for _ in range(VALUES // 10):
         names = [chance.choice((*hostile.WORDS, "a", "b", "0007")) for _ in folders]
@@ -123,7 +123,7 @@ def test_a_slot_s_key_is_its_number_in_four_digits() -> None:
     values = {text: Value(b'{"node":"a","copy":"new"}', 1) for number in range(100_000) for text in forms(number)}
     etcd = Held()
     etcd.values = {f"/carrel/main/slots/{text}": value.text or b"" for text, value in values.items()}
-    found = asyncio.run(Registry(etcd, "main", SERVICE_KEY).slots())
+    found = asyncio.run(ClusterRegistry(etcd, "main", SERVICE_KEY).slots())
     assert found.entries == {slot: Entry(node="a", copy="new") for slot in range(SLOTS)}
 
 
@@ -161,7 +161,7 @@ async def test_an_address_counts_only_with_a_proof_for_its_place(etcd: Etcd, pre
         assert await registry.peers() == ({"a": "127.0.0.1:2"} if forged == peer else {})
     await etcd.put_if([], [Put(f"{registry.root}members/b", good)])
     assert await registry.members() == {"a": "127.0.0.1:1"}
-    assert await Registry(etcd, registry.root.split("/")[2], bytes(32)).members() == {}
+    assert await ClusterRegistry(etcd, registry.root.split("/")[2], bytes(32)).members() == {}
 
 
 @real

@@ -9,7 +9,7 @@ from click.testing import CliRunner, Result
 from carrel.cli.main import main
 from carrel.cluster import moves
 from carrel.cluster.etcd import Etcd
-from carrel.cluster.registry import Progress, Registry
+from carrel.cluster.registry import ClusterRegistry, MoveProgress
 from tests.cluster.nodes import SERVICE_KEY, made_cluster
 from tests.support.etcd import EtcdServer
 
@@ -19,7 +19,7 @@ pytestmark = pytest.mark.program("etcd")
 class Commands:
     """A cluster of three nodes, and what an operator types."""
 
-    def __init__(self, registry: Registry, url: str, cluster: str) -> None:
+    def __init__(self, registry: ClusterRegistry, url: str, cluster: str) -> None:
         self.registry = registry
         self._environment = {
             "CARREL_PLUGIN_SECRET": "plugin-secret-for-tests-0123456789abcdef",
@@ -56,7 +56,7 @@ async def test_a_move_is_written_followed_refused_to_others_and_aborted(commands
     assert await commands.moving() == dict.fromkeys((7, 10, 11), ("a", "b"))
     entry = await commands.registry.entry(7)
     assert entry is not None
-    await commands.registry.tell(7, Progress(entry.move, "waiting", 2_000_000, "the disk of b: disk-full"))
+    await commands.registry.tell(7, MoveProgress(entry.move, "waiting", 2_000_000, "the disk of b: disk-full"))
     again = await commands.run("move", "7", "10-11", "b", "--no-wait")
     told = "0 of 3 slots moved; slot 7: waiting, 2.0 MB (the disk of b: disk-full)\n"
     assert (again.exit_code, again.output) == (0, told)

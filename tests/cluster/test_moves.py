@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from carrel.cluster import moves, ownership
-from carrel.cluster.ownership import Entry, Mark
+from carrel.cluster.ownership import Entry, SlotMark
 from tests.cluster import move_model
 from tests.cluster.walk import Walk, walk
 
@@ -28,43 +28,43 @@ def test_whatever_happens_one_node_serves_and_no_acknowledged_write_is_lost(faul
     assert found.states > 5_000
 
 
-def _serves_by_the_map_alone(entry: Entry | None, mark: Mark | None, node: str) -> bool:
+def _serves_by_the_map_alone(entry: Entry | None, mark: SlotMark | None, node: str) -> bool:
     return entry is not None and entry.node == node
 
 
-def _serves_any_copy(entry: Entry | None, mark: Mark | None, node: str) -> bool:
+def _serves_any_copy(entry: Entry | None, mark: SlotMark | None, node: str) -> bool:
     return entry is not None and mark is not None and entry.node == node and mark.state == "owned"
 
 
-def _serves_by_the_mark_alone(entry: Entry | None, mark: Mark | None, node: str) -> bool:
+def _serves_by_the_mark_alone(entry: Entry | None, mark: SlotMark | None, node: str) -> bool:
     return mark is not None and mark.state == "owned"
 
 
-def _takes_while_a_move_is_under_way(entry: Entry | None, mark: Mark | None, node: str) -> bool:
+def _takes_while_a_move_is_under_way(entry: Entry | None, mark: SlotMark | None, node: str) -> bool:
     return entry is not None and mark is not None and entry.node == node and mark.state in ("released", "arrived")
 
 
-def _takes_what_is_incomplete(entry: Entry | None, mark: Mark | None, node: str) -> bool:
+def _takes_what_is_incomplete(entry: Entry | None, mark: SlotMark | None, node: str) -> bool:
     return entry is not None and not entry.move and entry.node == node and mark is not None and mark.copy == entry.copy
 
 
-def _releases_any_copy(entry: Entry, mark: Mark | None, move: str, node: str) -> bool:
+def _releases_any_copy(entry: Entry, mark: SlotMark | None, move: str, node: str) -> bool:
     return entry.move == move and entry.node == node
 
 
-def _releases_without_a_mark(entry: Entry, move: str) -> Mark:
-    return Mark(state="owned", copy=entry.copy)
+def _releases_without_a_mark(entry: Entry, move: str) -> SlotMark:
+    return SlotMark(state="owned", copy=entry.copy)
 
 
-def _gives_what_still_changes(mark: Mark | None, move: str) -> bool:
+def _gives_what_still_changes(mark: SlotMark | None, move: str) -> bool:
     return mark is not None
 
 
-def _receives_at_any_time(entry: Entry, mark: Mark | None, move: str, node: str) -> bool:
+def _receives_at_any_time(entry: Entry, mark: SlotMark | None, move: str, node: str) -> bool:
     return not moves.is_arrived(mark, move)
 
 
-def _receives_again(entry: Entry, mark: Mark | None, move: str, node: str) -> bool:
+def _receives_again(entry: Entry, mark: SlotMark | None, move: str, node: str) -> bool:
     return entry.move == move and entry.to == node
 
 
@@ -76,11 +76,11 @@ def _aborts_without_comparing(entry: Entry, move: str) -> Entry:
     return Entry(node="a" if move == "m" else "b", copy="c" if move == "m" else "m")
 
 
-def _removes_what_is_in_force(entry: Entry, mark: Mark | None, node: str) -> bool:
+def _removes_what_is_in_force(entry: Entry, mark: SlotMark | None, node: str) -> bool:
     return mark is not None and mark.state == "released"
 
 
-def _discards_what_may_be_committed(entry: Entry, mark: Mark | None) -> bool:
+def _discards_what_may_be_committed(entry: Entry, mark: SlotMark | None) -> bool:
     return mark is not None and mark.state in ("incoming", "arrived")
 
 

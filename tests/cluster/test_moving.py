@@ -17,10 +17,10 @@ from carrel.app import create_app
 from carrel.cluster import files, moves, peers
 from carrel.cluster.etcd import Etcd
 from carrel.cluster.fence import Fence
-from carrel.cluster.ownership import Mark
+from carrel.cluster.ownership import SlotMark
 from carrel.cluster.peers import PeerFailed, Peers, PeerServer
 from carrel.cluster.refusals import NodeCertificateUnusable, NodePeerUnusable
-from carrel.cluster.registry import Registry
+from carrel.cluster.registry import ClusterRegistry
 from carrel.config import Settings
 from tests.cluster.nodes import made_cluster
 from tests.support.asgi import client_of, running
@@ -49,14 +49,14 @@ class Serving:
     def host(self) -> Host:
         return Host(self.client)
 
-    def mark(self) -> Mark | None:
+    def mark(self) -> SlotMark | None:
         return files.read_marks(self.settings.data_dir).get(SLOT)
 
 
 class Two:
     """Two nodes, which start when they are asked for."""
 
-    def __init__(self, settings: Settings, server: EtcdServer, registry: Registry, prefix: str) -> None:
+    def __init__(self, settings: Settings, server: EtcdServer, registry: ClusterRegistry, prefix: str) -> None:
         self.registry = registry
         self._settings = msgspec.structs.replace(
             settings, etcd=(server.url,), cluster=prefix.rstrip("/"), lease_seconds=60, node_peer="127.0.0.1:0"
@@ -128,7 +128,7 @@ async def test_a_moved_user_goes_on_with_the_same_session_and_comes_back(
         assert await names(a, headers) == {"before", "there"}
         entry = await two.registry.entry(SLOT)
         assert entry is not None
-        assert (entry.node, entry.copy, a.mark()) == ("a", "m2", Mark(state="owned", copy="m2"))
+        assert (entry.node, entry.copy, a.mark()) == ("a", "m2", SlotMark(state="owned", copy="m2"))
 
 
 async def test_without_the_operators_word_keys_stay_where_they_are_and_are_wiped(two: Two) -> None:

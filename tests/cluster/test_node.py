@@ -21,7 +21,7 @@ from carrel.cluster.refusals import (
     NodeTaken,
     NodeUnknown,
 )
-from carrel.cluster.registry import Registry
+from carrel.cluster.registry import ClusterRegistry
 from carrel.config import Settings
 from tests.cluster.nodes import LEASE_SECONDS, SERVICE_KEY, SLOTS, made_cluster, node
 from tests.cluster.nodes import copied as copied_disk
@@ -30,7 +30,7 @@ from tests.support.service import free_port
 pytestmark = pytest.mark.program("etcd")
 
 
-async def entry_of(registry: Registry, slot: int) -> Entry:
+async def entry_of(registry: ClusterRegistry, slot: int) -> Entry:
     found = (await registry.slots()).entries[slot]
     assert found is not None
     return found
@@ -173,12 +173,12 @@ async def test_what_is_wrong_with_the_cluster_is_said_at_the_start(etcd: Etcd, p
     with pytest.raises(NodeUnknown):
         await node(registry, tmp_path / "c", "c").node.join(patience_seconds=0.0)
     with pytest.raises(ClusterKeyRejected):
-        await node(Registry(etcd, prefix.rstrip("/"), bytes(32)), tmp_path / "c").node.join(patience_seconds=0.0)
+        await node(ClusterRegistry(etcd, prefix.rstrip("/"), bytes(32)), tmp_path / "c").node.join(patience_seconds=0.0)
     with pytest.raises(ClusterAbsent):
-        await node(Registry(etcd, f"{prefix}other", SERVICE_KEY), tmp_path / "c").node.join(patience_seconds=0.0)
+        await node(ClusterRegistry(etcd, f"{prefix}other", SERVICE_KEY), tmp_path / "c").node.join(patience_seconds=0.0)
     silent = Etcd([f"http://127.0.0.1:{free_port()}"])
     with pytest.raises(EtcdSilent):
-        await node(Registry(silent, "main", SERVICE_KEY), tmp_path / "c").node.join(patience_seconds=0.0)
+        await node(ClusterRegistry(silent, "main", SERVICE_KEY), tmp_path / "c").node.join(patience_seconds=0.0)
     await silent.close()
 
 

@@ -13,7 +13,7 @@ import httpx
 import pytest
 
 from carrel.cluster.etcd import Etcd
-from carrel.cluster.registry import Registry, shared_out
+from carrel.cluster.registry import ClusterRegistry, shared_out
 from tests.support.etcd import EtcdServer
 from tests.support.service import Service
 
@@ -25,7 +25,7 @@ MINUTE = 60.0
 
 async def made(etcd: Etcd, prefix: str, service_key: str, names: tuple[str, ...]) -> None:
     name = prefix.rstrip("/")
-    registry = Registry(etcd, name, bytes.fromhex(service_key))
+    registry = ClusterRegistry(etcd, name, bytes.fromhex(service_key))
     members = dict.fromkeys(names, "127.0.0.1:1")
     assert await registry.create(name, members, shared_out(list(names)))
 

@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 from carrel.contents import budget as budgets
 from carrel.contents.budget import Budget, ResolveBudget
 from carrel.contents.resolve import (
-    Resolved,
+    ResolvedText,
     ResultTooLarge,
     Slot,
-    Source,
+    SourceContent,
     VariableCycle,
     VariableDepth,
     fill,
@@ -26,11 +26,11 @@ from carrel.vault.ids import ContentId
 Written = Mapping[str, tuple[str, Mapping[str, str | None]]]
 
 
-def library(written: Written) -> Callable[[ContentId], Source]:
-    def load(content_id: ContentId) -> Source:
+def library(written: Written) -> Callable[[ContentId], SourceContent]:
+    def load(content_id: ContentId) -> SourceContent:
         body, variables = written[content_id]
         links = {name: None if linked is None else ContentId(linked) for name, linked in variables.items()}
-        return Source(content_id, body, links, len(body.encode()))
+        return SourceContent(content_id, body, links, len(body.encode()))
 
     return load
 
@@ -42,7 +42,7 @@ def resolved(
     max_bytes: int = 4 * 1024 * 1024,
     max_depth: int = 16,
     budget: Budget | None = None,
-) -> Resolved:
+) -> ResolvedText:
     load = library(written)
     return resolve(
         load(ContentId("root")),

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from carrel.contents import search, store, versions
 from carrel.contents.resolve import VariableCycle
 from carrel.contents.schemas import Content, ContentChange, ContentIn, ContentType
-from carrel.contents.search import Filters
+from carrel.contents.search import ContentFilters
 from carrel.errors import BadInput, NotFound, PreconditionFailed
 from carrel.http.answers.etag import ANY_VERSION, IfMatch
 from carrel.kit.sqlite.database import Connection
@@ -29,7 +29,7 @@ def replace(conn: Connection, content: Content, **changes: object) -> Content:
 
 
 def found(conn: Connection, **filters: str) -> list[str]:
-    page = search.find(conn, msgspec.convert(filters, Filters), Paging())
+    page = search.find(conn, msgspec.convert(filters, ContentFilters), Paging())
     return [item.name for item in page.items]
 
 
@@ -55,7 +55,7 @@ def test_an_unknown_id_is_not_found(conn: Connection, read: Callable[[Connection
 
 def test_a_list_shows_how_bodies_begin_and_how_long_they_are(conn: Connection) -> None:
     write(conn, "é" * 1_000)
-    item = search.find(conn, Filters(), Paging()).items[0]
+    item = search.find(conn, ContentFilters(), Paging()).items[0]
     assert item.body_preview == "é" * 200
     assert item.body_bytes == 2_000
 
@@ -63,10 +63,10 @@ def test_a_list_shows_how_bodies_begin_and_how_long_they_are(conn: Connection) -
 def test_a_list_is_newest_first_and_its_pages_do_not_shift(conn: Connection) -> None:
     for number in range(5):
         write(conn, name=f"c{number}")
-    first = search.find(conn, Filters(), Paging(2))
+    first = search.find(conn, ContentFilters(), Paging(2))
     write(conn, name="later")
     assert first.next_cursor is not None
-    second = search.find(conn, Filters(), Paging(2, decode(first.next_cursor)))
+    second = search.find(conn, ContentFilters(), Paging(2, decode(first.next_cursor)))
     assert [item.name for item in (*first.items, *second.items)] == ["c4", "c3", "c2", "c1"]
 
 
@@ -133,9 +133,9 @@ def test_words_type_and_tag_narrow_together(conn: Connection) -> None:
         write(conn, "fox", name=str(number), kind=kind, tags=["t"] if number < 3 else [])
     assert found(conn, words="fox", type="fragment") == ["3", "1"]
     assert found(conn, words="fox", type="fragment", tag="t") == ["1"]
-    page = search.find(conn, Filters(words="fox"), Paging(2))
+    page = search.find(conn, ContentFilters(words="fox"), Paging(2))
     assert page.next_cursor is not None
-    rest = search.find(conn, Filters(words="fox"), Paging(2, decode(page.next_cursor)))
+    rest = search.find(conn, ContentFilters(words="fox"), Paging(2, decode(page.next_cursor)))
     assert [item.name for item in rest.items] == ["1", "0"]
 
 
@@ -306,7 +306,7 @@ def test_a_page_of_any_list_is_found_by_an_index(conn: Connection, filters: dict
         return True
 
     conn.exec_trace = note
-    search.find(conn, msgspec.convert(filters, Filters), paging)
+    search.find(conn, msgspec.convert(filters, ContentFilters), paging)
     conn.exec_trace = None
     sql, params = statements[-1]
     steps = [row[3] for row in conn.all(f"EXPLAIN QUERY PLAN {sql}", *params)]

@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable
 from pathlib import Path
 
 from carrel.accounts.program_keys import ProgramKeyId
-from carrel.auth.programs.keys import ProgramKeys
+from carrel.auth.programs.keys import ProgramKeyStore
 from carrel.auth.programs.schemas import ProgramKeyIn
 from carrel.auth.session import Session
 from carrel.kit.clock import SystemClock
@@ -18,18 +18,18 @@ from tests.support.kills import Mark
 DATA = ProgramKeyIn(name="nightly", scopes=["read"])
 
 
-async def signed_in(stack: Stack) -> tuple[ProgramKeys, Session]:
+async def signed_in(stack: Stack) -> tuple[ProgramKeyStore, Session]:
     """Alice's keys, and a session of hers."""
     token = await stack.sessions.login(ALICE, key_of("old"))
     session, workspace = await stack.sessions.authenticate(token.encode())
     stack.pool.release(workspace)
-    return ProgramKeys(stack.sessions, SystemClock(), allowed=True), session
+    return ProgramKeyStore(stack.sessions, SystemClock(), allowed=True), session
 
 
 def make(mark: Mark, data: str, number: int) -> None:
     """Make a key; the last mark is the key, once it has been answered."""
 
-    async def operation(keys: ProgramKeys, session: Session) -> str:
+    async def operation(keys: ProgramKeyStore, session: Session) -> str:
         return (await keys.create(session, DATA)).program_key
 
     _run(mark, data, number, operation)
@@ -38,14 +38,14 @@ def make(mark: Mark, data: str, number: int) -> None:
 def revoke(mark: Mark, data: str, key_id: str, number: int) -> None:
     """Revoke a key; the last mark is `revoked`, once that has been answered."""
 
-    async def operation(keys: ProgramKeys, session: Session) -> str:
+    async def operation(keys: ProgramKeyStore, session: Session) -> str:
         await keys.revoke(session, ProgramKeyId(key_id))
         return "revoked"
 
     _run(mark, data, number, operation)
 
 
-def _run(mark: Mark, data: str, number: int, operation: Callable[[ProgramKeys, Session], Awaitable[str]]) -> None:
+def _run(mark: Mark, data: str, number: int, operation: Callable[[ProgramKeyStore, Session], Awaitable[str]]) -> None:
     """Run `operation` and die right before its `number`-th change of the disk, or else right after its answer."""
 
     async def work() -> None:

@@ -21,7 +21,7 @@ from carrel.keys import store as keys
 from carrel.keys.store import ProviderKeyIn
 from carrel.kit.clock import SystemClock
 from carrel.kit.sqlite.database import Connection, transaction
-from carrel.providers.base import Answer, Request
+from carrel.providers.base import Answer, ModelRequest
 from carrel.providers.catalogue import KNOWN
 from carrel.providers.http_provider import HttpProvider
 from carrel.providers.network import Network
@@ -86,7 +86,7 @@ class Asked:
         self.models.name = "paid"
         self.on_call: Callable[[int], None] = lambda _: None
 
-    def _answer(self, request: Request) -> Answer:
+    def _answer(self, request: ModelRequest) -> Answer:
         self.on_call(len(self.models.asked))
         return honest(request)
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from carrel.auth.programs.keys import ProgramKeys
+from carrel.auth.programs.keys import ProgramKeyStore
 from carrel.auth.programs.schemas import KeyState
 from carrel.auth.programs.sign_in import ProgramKeyRevoked, ProgramSignIn
 from carrel.auth.sign_out import SignOut
@@ -50,7 +50,7 @@ async def is_good(data: Path, program_key: str) -> bool:
     async with Stack(data) as stack:
         clock = SystemClock()
         sign_out = SignOut(stack.sessions, clock)
-        keys = ProgramKeys(stack.sessions, clock, allowed=True)
+        keys = ProgramKeyStore(stack.sessions, clock, allowed=True)
         sign_in = ProgramSignIn(stack.sessions, sign_out, keys, clock)
         try:
             await sign_in.exchange(sign_in.parse(program_key))

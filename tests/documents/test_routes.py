@@ -9,7 +9,7 @@ import pytest
 
 from carrel.config import Settings
 from carrel.documents import intake, jobs
-from carrel.documents.schemas import Upload
+from carrel.documents.schemas import DocumentUpload
 from carrel.kit.processes.pool import WorkerPool
 from carrel.kit.processes.worker import Worker
 from carrel.vault.keyring import UserUuid
@@ -175,7 +175,7 @@ async def test_who_brings_many_files_lets_others_go_between(
     reader = intake.Intake(WorkerPool(jobs.JOBS, 1, FakeClock()), settings)
     asked = [("ada", b"a1"), ("ada", b"a2"), ("ada", b"a3"), ("bob", b"b1")]
     await asyncio.gather(
-        *(reader.text(UserUuid(user), Upload("n", "n.txt", "txt", bytearray(body))) for user, body in asked)
+        *(reader.text(UserUuid(user), DocumentUpload("n", "n.txt", "txt", bytearray(body))) for user, body in asked)
     )
     assert read == [b"a1", b"b1", b"a2", b"a3"]
 

@@ -4,7 +4,7 @@ import msgspec
 import pytest
 
 from carrel.config import Settings
-from carrel.http.answers.answer import Answer, tagged
+from carrel.http.answers.answer import Response, tagged
 from carrel.http.answers.etag import IfMatch, etag
 from carrel.http.requests.routing import delete, get, put
 from carrel.kit.sqlite import paging
@@ -19,17 +19,17 @@ class Thing(msgspec.Struct):
 
 
 @get("/things/{thing_id:str}")
-async def read(thing_id: str) -> Answer[Thing]:
+async def read(thing_id: str) -> Response[Thing]:
     return tagged(Thing(thing_id, 7))
 
 
 @get("/things/{thing_id:str}/text")
-async def read_text(thing_id: str) -> Answer[str]:
-    return Answer("words", etag=etag(7, "md"), media_type="text/markdown")
+async def read_text(thing_id: str) -> Response[str]:
+    return Response("words", etag=etag(7, "md"), media_type="text/markdown")
 
 
 @put("/things/{thing_id:str}")
-async def replace(thing_id: str, if_match: IfMatch) -> Answer[Thing]:
+async def replace(thing_id: str, if_match: IfMatch) -> Response[Thing]:
     if_match.require(7)
     return tagged(Thing(thing_id, 8))
 

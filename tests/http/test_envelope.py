@@ -10,8 +10,8 @@ import pytest
 
 from carrel.config import Settings
 from carrel.errors import Conflict
-from carrel.http.answers.answer import Answer
-from carrel.http.answers.download import Streamed
+from carrel.http.answers.answer import Response
+from carrel.http.answers.download import StreamedDownload
 from carrel.http.answers.fenced import USER
 from carrel.http.request import Request
 from carrel.http.requests.envelope import RELEASE
@@ -41,18 +41,18 @@ async def make() -> dict[str, str]:
 
 
 @get("/cached")
-async def cached() -> Answer[str]:
-    return Answer("a", headers=[(b"cache-control", b"max-age=60")], media_type="text/plain")
+async def cached() -> Response[str]:
+    return Response("a", headers=[(b"cache-control", b"max-age=60")], media_type="text/plain")
 
 
 @get("/endless")
-async def endless() -> Streamed:
+async def endless() -> StreamedDownload:
     async def beats() -> AsyncGenerator[bytes, None]:
         while True:
             yield b"."
             await asyncio.sleep(0)
 
-    return Streamed(beats, file_name="beats", media_type="text/event-stream")
+    return StreamedDownload(beats, file_name="beats", media_type="text/event-stream")
 
 
 HANDLERS = [read, make, cached, endless]
@@ -189,12 +189,12 @@ async def leased_broken() -> None:
 
 
 @get("/leased/stream", guards=[locked])
-async def leased_stream() -> Streamed:
+async def leased_stream() -> StreamedDownload:
     async def parts() -> AsyncGenerator[bytes, None]:
         yield b"a"
         raise ValueError
 
-    return Streamed(parts, file_name="a", media_type="text/plain")
+    return StreamedDownload(parts, file_name="a", media_type="text/plain")
 
 
 async def test_the_lease_is_given_back_however_the_request_ends(settings: Settings) -> None:

@@ -12,7 +12,7 @@ import pytest
 
 from carrel.config import Settings
 from carrel.errors import Conflict
-from carrel.http.answers.answer import Answer
+from carrel.http.answers.answer import Response
 from carrel.http.request import Request
 from carrel.http.requests import idempotency
 from carrel.http.requests.body import TAKES
@@ -77,12 +77,12 @@ def create(conn: Connection, data: ThingIn) -> Thing:
 
 
 @post("/things", status_code=201)
-async def make(data: ThingIn, request: Request, once: Once, store: Store) -> Answer[Thing]:
+async def make(data: ThingIn, request: Request, once: Once, store: Store) -> Response[Thing]:
     return await once(request.header(b"x-user") or "ada", store.write, create, data)
 
 
 @post("/things/{thing_id:str}/copies", status_code=202)
-async def copy(thing_id: str, data: ThingIn, once: Once, store: Store) -> Answer[Thing]:
+async def copy(thing_id: str, data: ThingIn, once: Once, store: Store) -> Response[Thing]:
     return await once("ada", store.write, create, data)
 
 
@@ -92,12 +92,12 @@ def create_page(conn: Connection, data: ThingIn) -> Page:
 
 
 @post("/pages", status_code=201)
-async def make_page(data: ThingIn, once: Once, store: Store) -> Answer[Page]:
+async def make_page(data: ThingIn, once: Once, store: Store) -> Response[Page]:
     return await once("ada", store.write, create_page, data)
 
 
 @post("/uploads", opt={TAKES: "text/plain"}, status_code=201)
-async def upload(request: Request, once: Once, store: Store) -> Answer[Thing]:
+async def upload(request: Request, once: Once, store: Store) -> Response[Thing]:
     text = (await request.body()).decode().strip("-")
     return await once.over(text.encode())("ada", store.write, create, ThingIn(name=text))
 

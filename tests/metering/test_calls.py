@@ -9,7 +9,7 @@ import pytest
 
 from carrel.kit.sqlite.database import Connection
 from carrel.metering import calls, store
-from carrel.metering.calls import Call, Charge
+from carrel.metering.calls import CallEnd, Charge
 from carrel.providers.base import Usage
 from tests.support.workspace import workspace_database
 
@@ -32,16 +32,16 @@ def test_a_call_is_on_the_books_before_it_is_made(conn: Connection) -> None:
 
 def test_a_call_ends_once(conn: Connection) -> None:
     call_id = begin(conn)
-    ended = Call(outcome="answered", usage=Usage(input_tokens=3, output_tokens=4), cost_micros=7, latency_ms=9)
+    ended = CallEnd(outcome="answered", usage=Usage(input_tokens=3, output_tokens=4), cost_micros=7, latency_ms=9)
     assert calls.end(conn, call_id, ended) == Charge(7)
-    assert calls.end(conn, call_id, Call(outcome="failed", cost_micros=9)) is None
+    assert calls.end(conn, call_id, CallEnd(outcome="failed", cost_micros=9)) is None
     row = conn.one("SELECT outcome, input_tokens, cached_tokens, output_tokens, cost_micros, latency_ms FROM calls")
     assert row == ("answered", 3, 0, 4, 7, 9)
 
 
 def test_an_unknown_price_is_unknown_never_nothing(conn: Connection) -> None:
     call_id = begin(conn)
-    assert calls.end(conn, call_id, Call(outcome="answered", usage=Usage())) == Charge(None)
+    assert calls.end(conn, call_id, CallEnd(outcome="answered", usage=Usage())) == Charge(None)
     assert conn.one("SELECT cost_micros FROM calls") == (None,)
 
 
@@ -58,7 +58,7 @@ def test_what_is_abandoned_is_named_once_and_nobody_knows_its_price(conn: Connec
     assert [lost.task_key for lost in calls.abandon(conn, "other run")] == []
     assert [lost.cost_micros for lost in calls.abandon(conn, "run")] == [None]
     assert calls.abandon(conn, "run") == []
-    assert calls.end(conn, first, Call(outcome="answered", cost_micros=5)) is None
+    assert calls.end(conn, first, CallEnd(outcome="answered", cost_micros=5)) is None
 
 
 @pytest.mark.parametrize("days", [(None, None), ("2020-01-01", None), ("2020-01-01", "2040-01-01")])

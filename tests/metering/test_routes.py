@@ -17,7 +17,7 @@ from carrel.http.client_connection import CLIENT, ClientConnection
 from carrel.kit.money import micros_of
 from carrel.kit.sqlite.database import Connection
 from carrel.metering import calls, store, unknown_costs
-from carrel.metering.calls import Call, Hold, Terms
+from carrel.metering.calls import CallEnd, Hold, Terms
 from carrel.metering.schemas import Grouping
 from carrel.providers.base import Usage
 from tests.support.asgi import client_of
@@ -40,7 +40,7 @@ def put(conn: Connection, at: str, cost: int | None, model: str = "openai:gpt-5-
     )  # fmt: skip
     conn.run("UPDATE calls SET started_at = ? WHERE id = ?", at, call_id)
     usage = Usage(input_tokens=1, cached_tokens=2, written_tokens=3, output_tokens=4)
-    calls.end(conn, call_id, Call(outcome="answered", usage=usage, cost_micros=cost, credit_micros=cost))
+    calls.end(conn, call_id, CallEnd(outcome="answered", usage=usage, cost_micros=cost, credit_micros=cost))
 
 
 def test_days_are_those_of_the_time_zone_also_when_clocks_change(conn: Connection) -> None:

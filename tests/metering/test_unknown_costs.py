@@ -6,7 +6,7 @@ import pytest
 
 from carrel.kit.sqlite.database import Connection
 from carrel.metering import calls, unknown_costs
-from carrel.metering.calls import Call, Hold, Terms
+from carrel.metering.calls import CallEnd, Hold, Terms
 from tests.support.clock import FakeClock
 from tests.support.workspace import workspace_database
 
@@ -56,7 +56,7 @@ def test_what_a_call_cost_above_its_hold_is_borne_and_counts_towards_the_bound(t
         dear = calls.begin(
             conn, run_id="run", task_key="k", attempt=1, model="openai:gpt-5-mini", host=None, free=False, terms=terms
         )
-        calls.end(conn, dear, Call(outcome="answered", cost_micros=9, credit_micros=9))
+        calls.end(conn, dear, CallEnd(outcome="answered", cost_micros=9, credit_micros=9))
         assert not unknown_costs.decide(conn, 100, ["dear"])
         assert calls.charged(conn, ["dear"]) == {"dear": 5}
         lose(conn, "lost", 5)

@@ -5,7 +5,7 @@ import httpx
 import pytest
 
 from carrel.models import listing
-from carrel.providers.base import Answer, ModelInfo, Request
+from carrel.providers.base import Answer, ModelInfo, ModelRequest
 from carrel.providers.registry import Registry
 from tests.support.host import PLUGIN, Host, code_of
 from tests.support.workspace import workspace_database
@@ -77,7 +77,7 @@ class Elsewhere:
             ModelInfo(name="maker/big", family="maker", roles=("generate", "judge"), description="", context_tokens=9),
         )
 
-    async def complete(self, request: Request) -> Answer:
+    async def complete(self, request: ModelRequest) -> Answer:
         raise AssertionError
 
     async def close(self) -> None:

@@ -14,7 +14,7 @@ from carrel.kit.sqlite.paging import Paging, decode
 from carrel.presets import check, rules, store
 from carrel.presets.configuration import Candidate
 from carrel.presets.schemas import Preset, PresetChange, PresetIn
-from carrel.providers.base import Answer, ModelInfo, Request
+from carrel.providers.base import Answer, ModelInfo, ModelRequest
 from carrel.providers.local import LocalProvider
 from carrel.providers.registry import Registry
 from carrel.vault.ids import ContentId, PresetId
@@ -31,7 +31,7 @@ class Elsewhere:
     def models(self) -> tuple[ModelInfo, ...]:
         return (ModelInfo(name="big", family="maker", roles=("generate", "judge"), description=""),)
 
-    async def complete(self, request: Request) -> Answer:
+    async def complete(self, request: ModelRequest) -> Answer:
         raise AssertionError
 
     async def close(self) -> None:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from carrel.providers.answer_room import SMALL_BYTES, AnswerRoom, Place
+from carrel.providers.answer_room import SMALL_BYTES, AnswerMemory, AnswerRoom
 from carrel.providers.base import ProviderError
 
 KIB = 1024
@@ -10,9 +10,9 @@ LONGEST = 1024 * KIB
 ALL = 8 * LONGEST
 
 
-def filled(room: AnswerRoom, user: str, size: int) -> list[Place]:
+def filled(room: AnswerRoom, user: str, size: int) -> list[AnswerMemory]:
     """Places of the user, each of this size, until there is no room for another."""
-    places = list[Place]()
+    places = list[AnswerMemory]()
 
     def fill() -> None:
         while True:

@@ -12,7 +12,7 @@ import pytest
 from msgspec.structs import replace
 
 from carrel.config import Secret
-from carrel.providers.base import Access, Answer, GenerateMatter, ProviderError, Request
+from carrel.providers.base import Access, Answer, GenerateMatter, ModelRequest, ProviderError
 from carrel.providers.catalogue import KNOWN
 from carrel.providers.foreign_json import MAX_ELEMENTS
 from carrel.providers.http_provider import HttpProvider
@@ -66,8 +66,8 @@ def in_chunks(chunk: bytes, kind: bytes, times: int = 1_000_000) -> Say:
     return say
 
 
-def request(server: RawServer) -> Request:
-    return Request(
+def request(server: RawServer) -> ModelRequest:
+    return ModelRequest(
         model="m",
         system="",
         prompt="Say hello.",

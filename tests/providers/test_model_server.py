@@ -31,7 +31,7 @@ def client(server: Running) -> Iterator[httpx.Client]:
         yield client
 
 
-def asked(prompt: judge.Prompt, model: str = "judge-one") -> dict[str, Any]:
+def asked(prompt: judge.JudgePrompt, model: str = "judge-one") -> dict[str, Any]:
     schema = {"name": "reply", "strict": True, "schema": prompt.schema}
     return {
         "model": model,
@@ -49,11 +49,11 @@ def said(answer: httpx.Response) -> str:
     return str(answer.json()["choices"][0]["message"]["content"])
 
 
-def scoring(seed: str) -> judge.Prompt:
+def scoring(seed: str) -> judge.JudgePrompt:
     return judge.score_prompt(ScoreMatter("A document.", "An answer.", CRITERIA), None, seed)
 
 
-def comparing(first: str, second: str) -> judge.Prompt:
+def comparing(first: str, second: str) -> judge.JudgePrompt:
     return judge.compare_prompt(CompareMatter("A document.", first, second, CRITERIA), None, "seed")
 
 
@@ -112,7 +112,7 @@ def test_faults_come_as_they_are_scripted(server: Running, client: httpx.Client)
     with pytest.raises(httpx.ReadTimeout):
         client.post("/chat/completions", json=plain("case: never"), timeout=0.2)
     first = said(client.post("/chat/completions", json=asked(scoring("a"))))
-    assert isinstance(replies.parse_score(first, CRITERIA), replies.Fault)
+    assert isinstance(replies.parse_score(first, CRITERIA), replies.ReplyFault)
     again = asked(judge.asked_again(scoring("a"), replies.NOT_JSON))
     assert isinstance(
         replies.parse_score(said(client.post("/chat/completions", json=again)), CRITERIA), replies.ScoreReply

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from carrel.providers import registry
 from carrel.providers.base import Usage
-from carrel.providers.prices import Price, Rates, context_tokens, price_of
+from carrel.providers.prices import Price, PriceTier, context_tokens, price_of
 
 NOW = datetime(2026, 11, 21, 12, tzinfo=UTC).timestamp()
 TOKENS = st.integers(0, 3_000_000)
@@ -20,7 +20,7 @@ RATE = st.decimals(0, 1_000, places=6)
 
 
 def test_the_parts_of_a_call_are_priced_each_by_itself() -> None:
-    price = Price("p", "s", None, (Rates(0, Decimal("0.25"), Decimal("0.025"), Decimal("0.3125"), Decimal(2)),))
+    price = Price("p", "s", None, (PriceTier(0, Decimal("0.25"), Decimal("0.025"), Decimal("0.3125"), Decimal(2)),))
     usage = Usage(input_tokens=100, cached_tokens=1_000, written_tokens=16, output_tokens=7)
     assert price.cost_micros(usage) == 25 + 25 + 5 + 14
     assert price.cost_micros(Usage(input_tokens=1)) == 1, "what costs something is never free"
@@ -29,7 +29,7 @@ def test_the_parts_of_a_call_are_priced_each_by_itself() -> None:
 
 def test_a_long_prompt_has_its_own_rates_for_all_of_it() -> None:
     one, two = Decimal(1), Decimal(2)
-    price = Price("p", "s", None, (Rates(0, one, one, one, one), Rates(200, two, two, two, two)))
+    price = Price("p", "s", None, (PriceTier(0, one, one, one, one), PriceTier(200, two, two, two, two)))
     assert price.cost_micros(Usage(input_tokens=150, cached_tokens=50, output_tokens=1)) == 201
     assert price.cost_micros(Usage(input_tokens=150, cached_tokens=51, output_tokens=1)) == 404
 
@@ -38,7 +38,7 @@ def test_a_long_prompt_has_its_own_rates_for_all_of_it() -> None:
 def test_the_cost_is_the_exact_sum_rounded_up_and_never_more_than_the_most(
     rates: list[Decimal], tokens: list[int]
 ) -> None:
-    price = Price("p", "s", None, (Rates(0, *rates),))
+    price = Price("p", "s", None, (PriceTier(0, *rates),))
     usage = Usage(input_tokens=tokens[0], cached_tokens=tokens[1], written_tokens=tokens[2], output_tokens=tokens[3])
     exact = sum((Fraction(rate) * count for rate, count in zip(rates, tokens, strict=True)), Fraction())
     assert 0 <= price.cost_micros(usage) - exact < 1

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from carrel.providers.answer_room import Place
+from carrel.providers.answer_room import AnswerMemory
 from carrel.providers.base import ProviderError
 from carrel.providers.network import MAX_ANSWER_BYTES
 from carrel.providers.transport import Reply, Transport
@@ -23,7 +23,7 @@ PATIENCE_SECONDS = 60.0
 
 
 async def get(carrier: Transport, url: str, timeout_seconds: float = PATIENCE_SECONDS) -> Reply[None]:
-    return await carrier.send("GET", url, HEADERS, None, timeout_seconds=timeout_seconds, place=Place("ada"))
+    return await carrier.send("GET", url, HEADERS, None, timeout_seconds=timeout_seconds, place=AnswerMemory("ada"))
 
 
 async def ask(say: Say, *, timeout_seconds: float = PATIENCE_SECONDS) -> Reply[None]:

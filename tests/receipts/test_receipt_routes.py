@@ -11,7 +11,7 @@ from carrel.kit.ids import uuid7_factory
 from carrel.receipts import verifying
 from carrel.receipts.keys import Signer
 from carrel.receipts.receipt import SignedReceipt
-from carrel.receipts.verifying import Refuted
+from carrel.receipts.verifying import ReceiptRefuted
 from tests.support.clock import FakeClock
 from tests.support.host import Host, code_of
 from tests.support.web_runs import ended, planned
@@ -40,7 +40,7 @@ async def test_the_receipt_of_a_run_is_good_without_its_texts_and_each_text_fits
         assert verifying.disclosed(found.texts, told.content) == name
     shown = (await client.get(f"{path}/texts/d1", headers=session)).json()
     assert shown["text"] == "yes"
-    with pytest.raises(Refuted):
+    with pytest.raises(ReceiptRefuted):
         verifying.disclosed(found.texts, msgspec.json.encode(shown | {"text": "no"}))
     nothing = await client.get(f"{path}/texts/d9", headers=session)
     assert (nothing.status_code, code_of(nothing)) == (404, "not-found")

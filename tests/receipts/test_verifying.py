@@ -16,7 +16,7 @@ from carrel.receipts.grounds import grounds
 from carrel.receipts.keys import Signer
 from carrel.receipts.making import signed, worded
 from carrel.receipts.receipt import Receipt, ReceiptCandidate, SignedReceipt, canonical, to_sign
-from carrel.receipts.verifying import Refuted
+from carrel.receipts.verifying import ReceiptRefuted
 from tests.receipts.receipts import SECRET, SIGNER, evidence, receipt
 from tests.support import soak
 from tests.support.soak import Figure
@@ -25,7 +25,7 @@ FILE = signed(receipt(evidence(votes=2)), SIGNER)
 
 
 def refused(content: bytes, trusted: frozenset[str] | None = None) -> str:
-    with pytest.raises(Refuted) as raised:
+    with pytest.raises(ReceiptRefuted) as raised:
         verifying.verify(content, trusted)
     return str(raised.value)
 
@@ -42,7 +42,7 @@ def unseen(content: bytes, bits: Iterator[int] | range) -> list[int]:
     for bit in bits:
         try:
             verifying.authentic(flipped(content, bit))
-        except Refuted:
+        except ReceiptRefuted:
             continue
         found.append(bit)
     return found
@@ -172,10 +172,10 @@ def test_a_disclosed_text_is_held_against_its_hash_and_tells_nothing_of_others()
     assert verifying.disclosed(texts, canonical(told)) == "d1"
     assert salt != commitments.salt(SECRET, "d2")
     for wrong in (replace(told, text="no"), replace(told, name="d2"), replace(told, salt="00" * 32)):
-        with pytest.raises(Refuted, match="not the text"):
+        with pytest.raises(ReceiptRefuted, match="not the text"):
             verifying.disclosed(texts, canonical(wrong))
     for broken in (b"", b"\xff", canonical(replace(told, salt="no hex"))):
-        with pytest.raises(Refuted, match="cannot be read"):
+        with pytest.raises(ReceiptRefuted, match="cannot be read"):
             verifying.disclosed(texts, broken)
 
 

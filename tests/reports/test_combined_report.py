@@ -78,7 +78,7 @@ async def test_wherever_a_verdict_speaks_for_a_combined_answer_it_says_what_the_
         assert "merged" in (await reported(harness, run.id)).ranking.leaders
         plain = await harness.finished(documents=1)
         async with harness.workspace() as workspace:
-            for question in (whatif.Question(), whatif.Question(weights='{"test:judge": 2}')):
+            for question in (whatif.WhatIfQuestion(), whatif.WhatIfQuestion(weights='{"test:judge": 2}')):
                 found = await whatif.ranking(workspace, harness.workers, run.id, question)
                 assert combining.SELECTION in found.verdict.notes
                 found = await whatif.ranking(workspace, harness.workers, plain.id, question)
@@ -134,7 +134,7 @@ async def test_an_export_holds_references_and_what_was_made_from_what(tmp_path: 
             for step in export_parts.STEPS:
                 place: Any = export_parts.START
                 while place is not None:
-                    place = step(conn, export_parts.Exported(1, run.id), archive, place)
+                    place = step(conn, export_parts.ExportedRun(1, run.id), archive, place)
             archive.close()
             return b"".join(archive.pieces())
 

@@ -99,7 +99,7 @@ async def test_an_export_replaced_on_its_way_out_ends_short(
     whole = len((await exported(client, session, run_id)).content)
     read = rows.piece
 
-    def only_the_first(conn: Connection, export: rows.Ready, ordinal: int) -> bytes:
+    def only_the_first(conn: Connection, export: rows.StoredExport, ordinal: int) -> bytes:
         return read(conn, export, ordinal if ordinal == 0 else 10_000)
 
     monkeypatch.setattr(rows, "piece", only_the_first)

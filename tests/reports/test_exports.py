@@ -13,7 +13,7 @@ import pytest
 from carrel.errors import CarrelError, DiskFull, NotFound
 from carrel.kit.processes.jobs import WorkerTimedOut
 from carrel.kit.sqlite.database import Connection
-from carrel.providers.base import Answer, GenerateMatter, Request
+from carrel.providers.base import Answer, GenerateMatter, ModelRequest
 from carrel.reports import archive, export_parts
 from carrel.reports import export_store as rows
 from carrel.reports.archive import ExportTooLarge
@@ -77,11 +77,11 @@ async def copier(folder: Path, models: TestModels | None = None) -> AsyncIterato
             await made.exports.stop()
 
 
-def writes_formulas(request: Request) -> Answer:
+def writes_formulas(request: ModelRequest) -> Answer:
     return said(FORMULA) if isinstance(request.matter, GenerateMatter) else honest(request)
 
 
-def two_fails(request: Request) -> Answer:
+def two_fails(request: ModelRequest) -> Answer:
     if isinstance(request.matter, GenerateMatter) and request.model == "two":
         fails("provider-refused", retryable=False)
     return honest(request)

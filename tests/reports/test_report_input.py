@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from carrel.errors import NotFound
 from carrel.kit.sqlite.database import Connection
-from carrel.providers.base import Answer, CompareMatter, GenerateMatter, Request
+from carrel.providers.base import Answer, CompareMatter, GenerateMatter, ModelRequest
 from carrel.reports import findings, report_input
 from carrel.reports.report import Report
 from carrel.reports.report_input import ReportInput
@@ -39,19 +39,19 @@ def shared(report: Report) -> bytes:
     return msgspec.json.encode({**raw, "run": None})
 
 
-def first_always(request: Request) -> Answer:
+def first_always(request: ModelRequest) -> Answer:
     if isinstance(request.matter, CompareMatter):
         return said_json({"reason": "It stands in front.", "winner": "first"})
     return honest(request)
 
 
-def two_refuses(request: Request) -> Answer:
+def two_refuses(request: ModelRequest) -> Answer:
     if isinstance(request.matter, GenerateMatter) and request.model == "two":
         return said("", "refused")
     return honest(request)
 
 
-def two_fails(request: Request) -> Answer:
+def two_fails(request: ModelRequest) -> Answer:
     if isinstance(request.matter, GenerateMatter) and request.model == "two":
         fails("provider-refused", retryable=False)
     return honest(request)

@@ -26,7 +26,7 @@ from carrel.kit.sqlite.database import Connection
 from carrel.runs.costs.quotes import Credits
 from carrel.runs.model.setup import Setup
 from carrel.runs.tasks import claims
-from carrel.runs.tasks.claims import Claimed
+from carrel.runs.tasks.claims import ClaimResult
 from tests.support.host import Host, code_of
 from tests.support.own_hosts import own_hosts
 from tests.support.preferring_server import PICK, Preferring, preferring
@@ -274,9 +274,11 @@ async def test_no_call_goes_to_another_host_than_the_one_that_was_recorded_for_i
     ada: httpx.AsyncClient, genuine: Preferring, forger: Preferring, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     await lead_to(ada, forger)
-    claim, changes = claims.claim, list[Claimed]()
+    claim, changes = claims.claim, list[ClaimResult]()
 
-    def then_the_key_changes(conn: Connection, setup: Setup, permits: Mapping[str, int], paying: Credits) -> Claimed:
+    def then_the_key_changes(
+        conn: Connection, setup: Setup, permits: Mapping[str, int], paying: Credits
+    ) -> ClaimResult:
         made = claim(conn, setup, permits, paying)
         if made.attempts and not changes:
             changes.append(made)

@@ -11,7 +11,16 @@ import httpx
 import pytest
 from carrel_sdk import AsyncWorkspace, CarrelError, Host, Workspace, event_stream
 from carrel_sdk.aio import event_stream as aio_event_stream
-from carrel_sdk.models import Configuration, Connection, Content, DataSet, Generation, Preset, PresetDraft, Settings
+from carrel_sdk.models import (
+    Configuration,
+    Content,
+    DataSet,
+    Generation,
+    GithubConnection,
+    Preset,
+    PresetDraft,
+    Settings,
+)
 from msgspec import inspect
 
 from tests.support.wire import Wire
@@ -57,7 +66,7 @@ def fields(kind: type[Any]) -> Iterable[inspect.Field]:
 
 content = filled(Content, id=CONTENT)
 data_set = filled(DataSet, id=DATA_SET)
-connection = filled(Connection, id="{connection_id}")
+connection = filled(GithubConnection, id="{connection_id}")
 preset = filled(Preset, id=PRESET)
 
 

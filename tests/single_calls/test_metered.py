@@ -5,15 +5,15 @@ from decimal import Decimal
 import pytest
 
 from carrel.providers.base import Answer, ProviderError, Usage
-from carrel.providers.prices import Price, Rates
+from carrel.providers.prices import Price, PriceTier
 from carrel.rate_limits.limiter import Limiter
 from carrel.rate_limits.schemas import RateLimitIn
 from carrel.single_calls import metered
-from carrel.single_calls.metered import Metered
+from carrel.single_calls.metered import MeteredCall
 from tests.support.clock import FakeClock
 
 ONE = Decimal(1)
-PRICE = Price("p", "s", None, (Rates(0, ONE, ONE, ONE, 2 * ONE),))
+PRICE = Price("p", "s", None, (PriceTier(0, ONE, ONE, ONE, 2 * ONE),))
 USAGE = Usage(input_tokens=10, cached_tokens=3, output_tokens=5)
 REFILLED = 25
 """Tokens that come back in a second and a half, at a thousand a minute."""
@@ -32,7 +32,7 @@ class MeteredCalls:
 
     async def call(
         self, outcome: Answer | Exception, price: Price | None = PRICE, model: str = "openai:gpt-5-mini"
-    ) -> Metered:
+    ) -> MeteredCall:
         async def work() -> Answer:
             self.clock.advance(1.5)
             if isinstance(outcome, Exception):

@@ -13,12 +13,12 @@ from msgspec.structs import replace
 from carrel.config import Settings
 from carrel.kit.sqlite.database import Connection
 from carrel.metering import calls
-from carrel.providers.base import FORM_REFUSED, Answer, ProviderError, Request
+from carrel.providers.base import FORM_REFUSED, Answer, ModelRequest, ProviderError
 from carrel.providers.http_provider import HttpProvider
 from carrel.single_calls import caller
 from carrel.single_calls.caller import Caller
 from carrel.vault.keyring import UserUuid
-from carrel.vault.pool import Busy
+from carrel.vault.pool import WorkspaceBusy
 from carrel.vault.workspace import WorkspaceClosed
 from tests.support.clock import FakeClock
 from tests.support.engine import engine_harness
@@ -113,9 +113,9 @@ async def test_a_judge_scores_and_compares_as_in_runs(ada: httpx.AsyncClient, se
 async def test_what_judges_are_asked_is_fenced(
     ada: httpx.AsyncClient, monkeypatch: pytest.MonkeyPatch, server: Running
 ) -> None:
-    asked: list[Request] = []
+    asked: list[ModelRequest] = []
 
-    async def remember(_: object, request: Request) -> Answer:
+    async def remember(_: object, request: ModelRequest) -> Answer:
         asked.append(request)
         return Answer(text='{"reason": "", "winner": "first"}', finish_reason="stop", usage=None)
 
@@ -169,7 +169,7 @@ async def test_a_call_whose_end_is_being_written_is_no_stray(
     assert row["outcome"] == "answered"
 
 
-@pytest.mark.parametrize("trouble", [Busy, WorkspaceClosed])
+@pytest.mark.parametrize("trouble", [WorkspaceBusy, WorkspaceClosed])
 async def test_a_rekey_that_takes_long_loses_no_end_of_a_call(
     host: Host, client: httpx.AsyncClient, monkeypatch: pytest.MonkeyPatch, trouble: type[Exception]
 ) -> None:
@@ -303,7 +303,7 @@ async def test_a_judge_whose_server_refuses_a_form_is_asked_in_a_weaker_one(
 ) -> None:
     said = [FORM_REFUSED, FORM_REFUSED, '{"reason": "", "scores": {"Coverage": 4}}']
 
-    async def choosy(_: object, request: Request) -> Answer:
+    async def choosy(_: object, request: ModelRequest) -> Answer:
         text = said.pop(0)
         if text == FORM_REFUSED:
             raise ProviderError(FORM_REFUSED, retryable=True, unbilled=True)

@@ -14,7 +14,7 @@ from carrel.config import Settings
 from carrel.http.requests.envelope import RELEASE
 from carrel.single_calls import stream
 from carrel.single_calls.schemas import Completion
-from carrel.single_calls.stream import GenerationStream, Heard, Pace
+from carrel.single_calls.stream import GenerationStream, SendBuffer, SendTimes
 from tests.support.clock import FakeClock
 from tests.support.host import Host, code_of
 from tests.support.live_server import live_server
@@ -232,7 +232,7 @@ async def test_a_changed_password_does_not_end_a_stream(
 async def test_a_model_that_is_silent_too_long_is_a_time_out_with_pings_before_it(
     ada: httpx.AsyncClient, server: StreamingServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(stream, "PACE", Pace(ping=0.05, client_timeout_seconds=60.0))
+    monkeypatch.setattr(stream, "PACE", SendTimes(ping=0.05, client_timeout_seconds=60.0))
     server.fault = "wait"
     # Time enough for the first piece on a machine that has much else to do.
     came = await heard(ada, timeout_seconds=3)
@@ -264,7 +264,7 @@ async def test_what_fails_before_the_first_piece_has_the_status_of_its_error(
 
 
 async def test_a_reader_that_takes_nothing_is_given_up_and_the_call_is_not(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(stream, "PACE", Pace(ping=1.0, client_timeout_seconds=0.05))
+    monkeypatch.setattr(stream, "PACE", SendTimes(ping=1.0, client_timeout_seconds=0.05))
     written, stalled, released = asyncio.Event(), asyncio.Event(), asyncio.Event()
 
     async def call() -> Completion:
@@ -282,7 +282,7 @@ async def test_a_reader_that_takes_nothing_is_given_up_and_the_call_is_not(monke
         await asyncio.Event().wait()
 
     under_way = asyncio.create_task(call())
-    answer: Any = GenerationStream(under_way, Heard(), PIECES[0], ())
+    answer: Any = GenerationStream(under_way, SendBuffer(), PIECES[0], ())
     scope: Any = {"type": "http", RELEASE: released.set}
     sending = asyncio.create_task(answer.asgi(None)(scope, receive, send))
     await stalled.wait()

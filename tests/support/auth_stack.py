@@ -8,7 +8,7 @@ from pathlib import Path
 from carrel.accounts.accounts import Accounts, Membership
 from carrel.accounts.service import ServiceDatabase
 from carrel.auth.credentials import Credentials
-from carrel.auth.programs.keys import ProgramKeys
+from carrel.auth.programs.keys import ProgramKeyStore
 from carrel.auth.programs.schemas import NewProgramKey, ProgramKeyIn
 from carrel.auth.programs.scopes import Scope
 from carrel.auth.programs.sign_in import ProgramSignIn
@@ -51,7 +51,7 @@ class AuthStack:
         self.pool = WorkspacePool(Keyring(), self.accounts.workspace_path, form=form)
         self.sessions = Sessions(self.pool, self.accounts, self.service, Credentials(SECRETS), clock)
         self.sign_out = SignOut(self.sessions, clock)
-        self.program_keys = ProgramKeys(self.sessions, clock, allowed=True)
+        self.program_keys = ProgramKeyStore(self.sessions, clock, allowed=True)
         self.program_sign_in = ProgramSignIn(self.sessions, self.sign_out, self.program_keys, clock)
         self.users = Users(self.sessions, self.service, self._deactivated)
 

@@ -2,7 +2,7 @@
 
 import hashlib
 
-from carrel.providers.base import Answer, CompareMatter, Request
+from carrel.providers.base import Answer, CompareMatter, ModelRequest
 from tests.support.models import honest, said_json
 
 FAVOURITE = "What one makes"
@@ -20,7 +20,7 @@ class Preferring:
     def __init__(self, per_cent: int) -> None:
         self.per_cent = per_cent
 
-    def __call__(self, request: Request) -> Answer:
+    def __call__(self, request: ModelRequest) -> Answer:
         matter = request.matter
         if not isinstance(matter, CompareMatter):
             return honest(request)
@@ -35,7 +35,7 @@ class Preferring:
 class Ladder(Preferring):
     """The same of `test:one` and `test:two`; `test:three` loses to both of them on every document."""
 
-    def __call__(self, request: Request) -> Answer:
+    def __call__(self, request: ModelRequest) -> Answer:
         matter = request.matter
         if isinstance(matter, CompareMatter):
             for loser, winner in ((matter.first, "second"), (matter.second, "first")):

@@ -2,11 +2,11 @@
 
 from collections import defaultdict
 
-from carrel.kit.processes.jobs import Bounds
+from carrel.kit.processes.jobs import CallLimits
 from carrel.kit.processes.pool import WorkerPool
 from carrel.kit.processes.worker import Worker
 
-_idle: defaultdict[tuple[str, Bounds], list[Worker]] = defaultdict(list)
+_idle: defaultdict[tuple[str, CallLimits], list[Worker]] = defaultdict(list)
 """Those that nobody has, with their processes. They end with this process, which is what keeps their sockets open."""
 
 

@@ -12,8 +12,8 @@ from carrel.providers.base import (
     FinishReason,
     GenerateMatter,
     ModelInfo,
+    ModelRequest,
     ProviderError,
-    Request,
     ScoreMatter,
     Usage,
 )
@@ -22,7 +22,7 @@ from carrel.providers.registry import register_free
 GENERATORS = ("one", "two", "three", "four", "five", "six")
 JUDGES = ("judge", "jury")
 
-Script = Callable[[Request], Answer]
+Script = Callable[[ModelRequest], Answer]
 
 
 class TestModels:
@@ -34,7 +34,7 @@ class TestModels:
     def __init__(self, script: Script | None = None) -> None:
         register_free(self.name)
         self.script = script or honest
-        self.asked: list[Request] = []
+        self.asked: list[ModelRequest] = []
         self.in_flight = 0
         self.most_in_flight = 0
         self.cancelled = 0
@@ -50,7 +50,7 @@ class TestModels:
             *(ModelInfo(name=name, family="family-judge", roles=("judge",), description="") for name in JUDGES),
         )
 
-    async def complete(self, request: Request) -> Answer:
+    async def complete(self, request: ModelRequest) -> Answer:
         self.asked.append(request)
         self.in_flight += 1
         self.most_in_flight = max(self.in_flight, self.most_in_flight)
@@ -75,7 +75,7 @@ class TestModels:
         self.gate.set()
 
 
-def honest(request: Request) -> Answer:
+def honest(request: ModelRequest) -> Answer:
     """The same answer to the same matter; judges follow the texts, not the order in which they see them."""
     matter = request.matter
     if isinstance(matter, GenerateMatter):

@@ -12,7 +12,7 @@ from carrel.http.requests.cors import Cors
 from carrel.http.requests.envelope import Envelope
 from carrel.http.requests.idempotency import Idempotency
 from carrel.http.requests.parameters import provide_if_match, provide_paging
-from carrel.http.requests.routing import Operation, Router, Routes
+from carrel.http.requests.routing import RouteMethod, Router, Routes
 from carrel.http.watching.access_log import AccessLog
 from carrel.http.watching.request_metrics import RequestMetrics
 from carrel.kit.reserve import Reserve
@@ -26,7 +26,7 @@ async def _nothing() -> AsyncIterator[None]:
 
 def probe(
     settings: Settings,
-    handlers: Sequence[Operation | Router],
+    handlers: Sequence[RouteMethod | Router],
     *,
     dependencies: Mapping[str, Callable[..., object]] | None = None,
     tls: bool = False,

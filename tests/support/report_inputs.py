@@ -8,10 +8,10 @@ from msgspec.structs import replace
 
 from carrel.evaluation.records import Score, Verdict, Word
 from carrel.providers.base import Criterion, Parameters
-from carrel.reports.document_input import Answer, Document, Mark
-from carrel.reports.rendering import Sent
-from carrel.reports.report_input import Head, ReportCounts, ReportInput, Spending, Trouble
-from carrel.runs.model.setup import Candidate, Judge, Round, RunId, Setup
+from carrel.reports.document_input import JudgeMarks, PlannedAnswer, ReportDocument
+from carrel.reports.rendering import PackedReport
+from carrel.reports.report_input import ReportCounts, ReportHead, ReportInput, Spending, Trouble
+from carrel.runs.model.setup import Round, RunCandidate, RunId, RunJudge, Setup
 from carrel.runs.model.states import State
 from carrel.runs.verdicts.judgement import Evidence, conclude, pack
 
@@ -27,10 +27,10 @@ _WORDS: dict[str, tuple[Word, Word]] = {
 }
 
 
-def sent(report_input: ReportInput) -> Sent:
+def sent(report_input: ReportInput) -> PackedReport:
     """What a worker gets to make the report."""
     rest = replace(report_input, evidence=replace(report_input.evidence, verdicts=[], scores=[]))
-    return Sent(msgspec.msgpack.encode(rest), pack(report_input.evidence))
+    return PackedReport(msgspec.msgpack.encode(rest), pack(report_input.evidence))
 
 
 def report_input(
@@ -61,7 +61,7 @@ def report_input(
         fence="",
         documents=len(outcomes),
         candidates=tuple(
-            Candidate(ordinal, label, f"test:{ordinal}", f"family-{ordinal}", Parameters(), 7, 1)
+            RunCandidate(ordinal, label, f"test:{ordinal}", f"family-{ordinal}", Parameters(), 7, 1)
             for ordinal, label in enumerate(labels, 1)
         ),
         round=Round(
@@ -72,7 +72,7 @@ def report_input(
             finalists=None,
             compared=None,
             judges=tuple(
-                Judge(ordinal, judge, judge, "family-judge", Parameters(), 1.0, 1.0, 1)
+                RunJudge(ordinal, judge, judge, "family-judge", Parameters(), 1.0, 1.0, 1)
                 for ordinal, judge in enumerate(judges, 1)
             ),
         ),
@@ -107,7 +107,7 @@ def report_input(
         scoring_weights=dict.fromkeys(judges, 1.0),
     )  # fmt: skip
     return ReportInput(
-        head=Head(
+        head=ReportHead(
             id=RunId("run-1"),
             name=name,
             preset_id="preset-1",
@@ -127,7 +127,7 @@ def report_input(
         instructions={7: instructions, 8: "Compare."},
         prompt_digests={7: instructions.encode(), 8: b"Compare."},
         documents=tuple(
-            Document(number, f"content-{number}", f"{document} {number}", len(document), f"{document} text")
+            ReportDocument(number, f"content-{number}", f"{document} {number}", len(document), f"{document} text")
             for number in documents
         ),
         digests=tuple(str(number).encode() for number in documents),
@@ -137,7 +137,7 @@ def report_input(
             for place in range(1, len(labels) + 1)
         ),
         marks=tuple(
-            Mark(number, place, 1, judge, 1, "given", {criteria[0].name: 4.0}, said)
+            JudgeMarks(number, place, 1, judge, 1, "given", {criteria[0].name: 4.0}, said)
             for number in documents
             for place in range(1, len(labels) + 1)
             for judge in range(1, len(judges) + 1)
@@ -176,8 +176,8 @@ def failed(made: ReportInput, document: int, candidate: int, code: str) -> Repor
     return msgspec.structs.replace(made, answers=answers, troubles=(trouble,), counts=counts)
 
 
-def _answer(document: int, candidate: int, text: str, cost_micros: int | None) -> Answer:
-    return Answer(
+def _answer(document: int, candidate: int, text: str, cost_micros: int | None) -> PlannedAnswer:
+    return PlannedAnswer(
         key=f"r1.generate.d{document}.c{candidate}.s1",
         document=document,
         candidate=candidate,

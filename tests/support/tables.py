@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 
 from carrel.datasets.batches import read_table
 from carrel.datasets.schemas import Column, Format, Role
-from carrel.datasets.store import Described
+from carrel.datasets.store import TableInfo
 from carrel.datasets.table import Limits
 from tests.support.workspace import SETTINGS
 
@@ -18,10 +18,10 @@ def uploaded(
     name: str = "Questions",
     kind: Format = "csv",
     before: Sequence[Column] = (),
-) -> tuple[Described, list[bytes]]:
+) -> tuple[TableInfo, list[bytes]]:
     """What `store.create` takes: what belongs to the table besides its rows, and its rows in batches."""
     table = read_table(iter([body]), kind, roles or {}, list(before), LIMITS)
-    return Described(name, "", kind, len(body)), list(table)
+    return TableInfo(name, "", kind, len(body)), list(table)
 
 
 def hostile(size: int) -> dict[str, tuple[Format, Callable[[], bytes]]]:

@@ -8,7 +8,7 @@ import pytest
 
 from carrel.contents import search
 from carrel.contents import store as contents
-from carrel.contents.search import Filters
+from carrel.contents.search import ContentFilters
 from carrel.judges import checks
 from carrel.kit.sqlite.database import Connection
 from carrel.kit.sqlite.paging import Paging
@@ -90,7 +90,7 @@ async def test_what_an_earlier_program_kept_can_be_read_found_and_changed(pool: 
     leave(path_of(ALICE), key_of(ALICE), WORKSPACE, 7)
     await pool.admit(ALICE, key_of(ALICE), create=False)
     async with pool.leased(ALICE) as workspace:
-        found = workspace.read(search.find, Filters(words="ahoy"), Paging())
+        found = workspace.read(search.find, ContentFilters(words="ahoy"), Paging())
         assert [content.name for content in found.items] == ["Ships"]
         assert workspace.read(contents.get, ContentId("c2")).variables == {"SHIPS": "c1"}
         (preset,) = workspace.read(presets.find, Paging()).items
@@ -99,7 +99,7 @@ async def test_what_an_earlier_program_kept_can_be_read_found_and_changed(pool: 
         assert (summary.name, summary.progress.succeeded, summary.verdict) == ("First", 3, "A leads.")
         run = workspace.read(runs.get, summary.id)
         assert run.configuration.inputs == ["c1"]
-        tasks = await workspace.scan(task_list.page, summary.id, task_list.Filters(), Paging())
+        tasks = await workspace.scan(task_list.page, summary.id, task_list.TaskFilters(), Paging())
         assert [task.state for task in tasks.items] == ["succeeded"] * 3
         await workspace.write(contents.link, ContentId("c2"), {"SHIPS": None})
         assert workspace.read(contents.get, ContentId("c2")).variables == {"SHIPS": None}

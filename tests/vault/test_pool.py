@@ -15,7 +15,7 @@ from carrel.kit.sqlite.migrate import NewerDatabase
 from carrel.vault import files
 from carrel.vault.files import Format
 from carrel.vault.keyring import UserUuid
-from carrel.vault.pool import Busy, Closing, KeyNotCached, WorkspacePool
+from carrel.vault.pool import Closing, KeyNotCached, WorkspaceBusy, WorkspacePool
 from carrel.vault.workspace import Workspace, WorkspaceClosed
 from tests.support import soak
 from tests.support.disk import Disk, failing
@@ -254,7 +254,7 @@ async def test_a_leased_workspace_is_never_closed_and_too_many_are_told_to_come_
     for uuid in users[:2]:
         await admit(pool, uuid)
         leased.append(await pool.lease(uuid))
-    with pytest.raises(Busy) as caught:
+    with pytest.raises(WorkspaceBusy) as caught:
         await admit(pool, users[2])
     assert caught.value.status == 503
     assert caught.value.retry_after_seconds == 1
@@ -274,7 +274,7 @@ async def test_a_login_that_finds_no_room_does_not_lose_a_key_that_was_good(make
     await admit(pool, ALICE)
     await admit(pool, BOB)
     bobs = await pool.lease(BOB)
-    with pytest.raises(Busy):
+    with pytest.raises(WorkspaceBusy):
         await admit(pool, ALICE)
     assert ALICE in pool.keyring
     pool.release(bobs)
@@ -309,7 +309,7 @@ async def test_openings_at_the_same_time_keep_to_the_limit(
     monkeypatch.setattr(Workspace, "__init__", count)
     answers = await asyncio.gather(*(use(uuid) for uuid in users * 3), return_exceptions=True)
     assert most <= 5
-    assert all(answer is None or isinstance(answer, Busy) for answer in answers)
+    assert all(answer is None or isinstance(answer, WorkspaceBusy) for answer in answers)
     assert sum(answer is None for answer in answers) >= 5
 
 
@@ -323,7 +323,7 @@ async def test_a_workspace_that_gets_leased_while_another_wants_its_place_stays_
     lease = asyncio.create_task(pool.lease(BOB))
     await asyncio.sleep(0)
     entry.lock.release()
-    with pytest.raises(Busy):
+    with pytest.raises(WorkspaceBusy):
         await pool.lease(ALICE)
     bobs = await lease
     assert bobs.read(lambda conn: conn.one("SELECT 1")) == (1,)
@@ -336,7 +336,7 @@ async def test_a_request_waits_for_a_rekey_and_is_told_to_come_again_when_it_tak
     await admit(pool, ALICE)
     monkeypatch.setattr("carrel.vault.pool.WAIT_SECONDS", 0.01)
     await pool._entries[ALICE].lock.acquire()
-    with pytest.raises(Busy):
+    with pytest.raises(WorkspaceBusy):
         await pool.lease(ALICE)
     pool._entries[ALICE].lock.release()
     async with pool.leased(ALICE):

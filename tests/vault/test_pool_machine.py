@@ -24,7 +24,7 @@ from carrel.kit.sqlite.database import Connection, KeyRejected, Missing
 from carrel.vault import files
 from carrel.vault.files import Format
 from carrel.vault.keyring import Keyring, UserUuid
-from carrel.vault.pool import Busy, KeyNotCached, WorkspacePool
+from carrel.vault.pool import KeyNotCached, WorkspaceBusy, WorkspacePool
 from carrel.vault.workspace import WorkspaceClosed
 from tests.support import soak
 from tests.support.disk import Disk, failing
@@ -36,7 +36,7 @@ MAX_OPEN = 2
 PATIENCE_SECONDS = 60.0
 
 Verb = Literal["admit", "admit wrong", "read", "scan", "write", "evict", "rekey", "rekey wrong", "destroy"]
-REFUSALS = (KeyRejected, KeyNotCached, Busy, WorkspaceClosed, Missing)
+REFUSALS = (KeyRejected, KeyNotCached, WorkspaceBusy, WorkspaceClosed, Missing)
 
 
 @dataclass(frozen=True)

@@ -113,7 +113,7 @@ def with_an_unknown_engine(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def without_locked_memory(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(keyring.Page, "__init__", _unlocked(keyring.Page.__init__))
+    monkeypatch.setattr(keyring.LockedPage, "__init__", _unlocked(keyring.LockedPage.__init__))
 
 
 def _unlocked(init: Callable[[Any], None]) -> Callable[[Any], None]:

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 import msgspec
 
 from carrel_sdk.calls import Calls
-from carrel_sdk.models import Connection, ConnectionChange, ConnectionTest, ExportedTo, ImportOutcome, Tree
+from carrel_sdk.models import ConnectionChange, ConnectionTest, ExportedTo, GithubConnection, ImportOutcome, Tree
 from carrel_sdk.transport import segment
 
 GITHUB = "https://api.github.com"
@@ -19,20 +19,20 @@ class Github:
 
     def connect(
         self, name: str, repository: str, token: str, *, branch: str | None = None, base_url: str = GITHUB
-    ) -> Connection:
+    ) -> GithubConnection:
         """Store a connection to a repository (`owner/name`)."""
         body = {"name": name, "repository": repository, "token": token, "branch": branch, "base_url": base_url}
-        return self._calls.post("/github-connections", Connection, body)
+        return self._calls.post("/github-connections", GithubConnection, body)
 
-    def each(self) -> Iterator[Connection]:
+    def each(self) -> Iterator[GithubConnection]:
         """The connections, newest first."""
-        return self._calls.each("/github-connections", Connection)
+        return self._calls.each("/github-connections", GithubConnection)
 
-    def get(self, connection_id: str) -> Connection:
+    def get(self, connection_id: str) -> GithubConnection:
         """One connection."""
-        return self._calls.get(_path(connection_id), Connection)
+        return self._calls.get(_path(connection_id), GithubConnection)
 
-    def save(self, connection: Connection, *, token: str | None = None) -> Connection:
+    def save(self, connection: GithubConnection, *, token: str | None = None) -> GithubConnection:
         """Store a changed connection, only if nobody has changed it since. Without a token the stored one stays.
 
         Raises:
@@ -40,7 +40,7 @@ class Github:
         """
         written = msgspec.convert(connection, ConnectionChange, from_attributes=True)
         written.token = token
-        return self._calls.put(_path(connection.id), Connection, written, if_match=connection.etag or None)
+        return self._calls.put(_path(connection.id), GithubConnection, written, if_match=connection.etag or None)
 
     def delete(self, connection_id: str) -> None:
         """Delete a connection with its token."""

@@ -828,7 +828,7 @@ class LastConnectionTest(msgspec.Struct, frozen=True, kw_only=True):
     at: str
 
 
-class Connection(msgspec.Struct, kw_only=True):
+class GithubConnection(msgspec.Struct, kw_only=True):
     """A connection as it is shown; `hint` is the last four characters of its token."""
 
     id: str

@@ -10,7 +10,7 @@ from carrel.kit.sqlite.database import Connection
 _AHEAD_SECONDS: Final = 90
 
 
-class Issued(NamedTuple):
+class IssuanceTimes(NamedTuple):
     """Epoch seconds: no token was issued later than `latest`, and every session from before `ended` is over."""
 
     latest: int
@@ -43,12 +43,12 @@ def end_all(conn: Connection) -> None:
     conn.run("DELETE FROM slot_issuance")
 
 
-def of_slots(conn: Connection) -> dict[int, Issued]:
+def of_slots(conn: Connection) -> dict[int, IssuanceTimes]:
     """What holds besides for the users of slots that came from other nodes; `ended` replaces the one of all."""
-    return {slot: Issued(latest, ended) for slot, latest, ended in conn.all("SELECT * FROM slot_issuance")}
+    return {slot: IssuanceTimes(latest, ended) for slot, latest, ended in conn.all("SELECT * FROM slot_issuance")}
 
 
-def record_slot(conn: Connection, slot: int, issued: Issued) -> None:
+def record_slot(conn: Connection, slot: int, issued: IssuanceTimes) -> None:
     """Record what the node that had the slot before says."""
     conn.run("INSERT OR REPLACE INTO slot_issuance VALUES (?, ?, ?)", slot, issued.latest, issued.ended)
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Final
 
 from carrel.accounts import issuance
-from carrel.accounts.issuance import Issued
+from carrel.accounts.issuance import IssuanceTimes
 from carrel.accounts.roster import NAMING_FOLDERS
 from carrel.accounts.service import MIGRATIONS
 from carrel.accounts.slots import file_key
@@ -22,7 +22,7 @@ FILE: Final = "service.db"
 _TABLES: Final = (*NAMING_FOLDERS, "deletion")
 
 
-def leave(conn: Connection, service_key: bytes, folder: Path, slot: int, issued: Issued) -> None:
+def leave(conn: Connection, service_key: bytes, folder: Path, slot: int, issued: IssuanceTimes) -> None:
     """Write the slot's rows into its folder, durably, in place of an earlier file. `conn` is that of `service.db`."""
     new = folder / f"{FILE}.new"
     for leftover in folder.glob(f"{new.name}*"):

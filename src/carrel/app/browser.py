@@ -10,7 +10,7 @@ from functools import cache
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from carrel.http.answers.answer import Answer, Header
+from carrel.http.answers.answer import Header, Response
 from carrel.http.request import Request
 from carrel.http.requests.routing import Router, RouteUnknown, get
 
@@ -69,24 +69,24 @@ class BrowserFiles:
         """`/app/` and everything beneath it."""
 
         @get("/", include_in_schema=False)
-        async def read_page(request: Request) -> Answer[bytes]:
+        async def read_page(request: Request) -> Response[bytes]:
             return self._answer(_PAGE, request)
 
         @get("/{name:path}", include_in_schema=False)
-        async def read_file(request: Request, name: str) -> Answer[bytes]:
+        async def read_file(request: Request, name: str) -> Response[bytes]:
             return self._answer(name, request)
 
         return Router("/app", route_handlers=[read_page, read_file])
 
-    def _answer(self, name: str, request: Request) -> Answer[bytes]:
+    def _answer(self, name: str, request: Request) -> Response[bytes]:
         if name not in self._files:
             raise RouteUnknown
         file = self._file(name)
         if "gzip" in (request.header(b"accept-encoding") or ""):
             headers = (*file.headers, (b"content-encoding", b"gzip"))
             tag = f'"{file.digest}.gzip"'
-            return Answer(self._packed(name), media_type=file.media_type, etag=tag, headers=headers)
-        return Answer(file.body, media_type=file.media_type, etag=f'"{file.digest}"', headers=file.headers)
+            return Response(self._packed(name), media_type=file.media_type, etag=tag, headers=headers)
+        return Response(file.body, media_type=file.media_type, etag=f'"{file.digest}"', headers=file.headers)
 
     def _described(self, name: str) -> _File:
         body = self._files[name]

@@ -8,12 +8,12 @@ from typing import Any, Final, NamedTuple
 
 from carrel.app import openapi
 from carrel.config import Settings
-from carrel.http.answers.answer import Answer
+from carrel.http.answers.answer import Response
 from carrel.http.request import Request
 from carrel.http.requests.routing import Router, Routes, get
 
 DESCRIBED: Final = "carrel.described"
-"""The key under which the state holds what makes a `Described`, once."""
+"""The key under which the state holds what makes a `ApiDescription`, once."""
 _STYLE: Final = """
 body { font: 15px/1.5 system-ui, sans-serif; max-width: 60rem; margin: 2rem auto; padding: 0 1rem; color: #222 }
 code, pre { font: 13px/1.45 ui-monospace, monospace } pre { background: #f4f4f2; padding: .6rem; overflow-x: auto }
@@ -26,31 +26,31 @@ body { background: #191919; color: #ddd } pre { background: #252525 } details { 
 """
 
 
-class Described(NamedTuple):
+class ApiDescription(NamedTuple):
     """The description of every route, and the page that shows it."""
 
     document: bytes
     page: bytes
 
 
-def describe(routes: Routes, settings: Settings) -> Described:
+def describe(routes: Routes, settings: Settings) -> ApiDescription:
     """Takes a tenth of a second."""
-    return Described(openapi.text(routes, settings).encode(), _page(openapi.document(routes, settings)).encode())
+    return ApiDescription(openapi.text(routes, settings).encode(), _page(openapi.document(routes, settings)).encode())
 
 
 @get("/openapi.json", include_in_schema=False)
-async def read_openapi(request: Request) -> Answer[bytes]:
+async def read_openapi(request: Request) -> Response[bytes]:
     """The description of every route."""
-    return Answer(request.state[DESCRIBED]().document)
+    return Response(request.state[DESCRIBED]().document)
 
 
 @get("/docs", include_in_schema=False)
-async def read_docs(request: Request) -> Answer[bytes]:
+async def read_docs(request: Request) -> Response[bytes]:
     """The same description as a page."""
     digest = base64.b64encode(hashlib.sha256(_STYLE.encode()).digest()).decode()
     policy = f"default-src 'none'; style-src 'sha256-{digest}'; base-uri 'none'; frame-ancestors 'none'"
     headers = ((b"content-security-policy", policy.encode()), (b"referrer-policy", b"no-referrer"))
-    return Answer(request.state[DESCRIBED]().page, media_type="text/html", headers=headers)
+    return Response(request.state[DESCRIBED]().page, media_type="text/html", headers=headers)
 
 
 def _page(document: dict[str, Any]) -> str:

@@ -7,7 +7,7 @@ from typing import Final, Protocol
 
 from carrel.app.shared_keys import SharedKeys
 from carrel.app.slot_users import SlotServices, SlotUsers, schemas
-from carrel.backup.archive import Part
+from carrel.backup.archive import BackupPart
 from carrel.cluster import peers
 from carrel.cluster.arrivals import Arrivals
 from carrel.cluster.connection import etcd_of
@@ -15,9 +15,9 @@ from carrel.cluster.departures import Departures
 from carrel.cluster.etcd import Etcd
 from carrel.cluster.fence import Fence
 from carrel.cluster.node import Identity, Node
-from carrel.cluster.ownership import Mark
+from carrel.cluster.ownership import SlotMark
 from carrel.cluster.peers import Peers, PeerServer
-from carrel.cluster.registry import Registry
+from carrel.cluster.registry import ClusterRegistry
 from carrel.config import Settings
 from carrel.errors import Unavailable
 from carrel.keys.system_keys import SystemKeys
@@ -36,7 +36,7 @@ class NodeServices(SlotServices, Protocol):
     system_keys: SystemKeys
 
 
-class Membership:
+class ClusterMembership:
     """The node that this service is, from `join` to `leave`. `fence` says what it may serve."""
 
     def __init__(self, settings: Settings, keyring: Keyring) -> None:
@@ -61,13 +61,13 @@ class Membership:
             departures.changed()
             arrivals.changed()
 
-        async def taking(marks: Mapping[int, Mark]) -> frozenset[int]:
+        async def taking(marks: Mapping[int, SlotMark]) -> frozenset[int]:
             return await arrivals.taking(marks)
 
         settings, service_key = self._settings, self._settings.service_key.reveal()
         tls = peers.contexts(settings)
         self._etcd = etcd_of(settings)
-        registry = Registry(self._etcd, settings.cluster, service_key)
+        registry = ClusterRegistry(self._etcd, settings.cluster, service_key)
         users = SlotUsers(services)
         identity = Identity(
             settings.node_name or "",
@@ -106,14 +106,14 @@ class Membership:
             self._moves = [asyncio.create_task(departures.run()), asyncio.create_task(arrivals.run())]
             arrivals.changed()
 
-    def part(self) -> Part:
+    def part(self) -> BackupPart:
         """The slots that the node serves now, for a backup."""
         if self._node is None:
             raise Unavailable
         marks = self._node.marks
         slots = {slot: marks[slot].copy for slot in sorted(self.fence.serving)}
         name, cluster = self._node.identity.name, self._node.cluster
-        return Part(cluster=cluster, node=name, schemas=schemas(), slots=slots)
+        return BackupPart(cluster=cluster, node=name, schemas=schemas(), slots=slots)
 
     def copy(self, slot: int) -> str | None:
         """The name of the copy that the node serves now; `None` if it does not serve the slot."""

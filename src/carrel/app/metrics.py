@@ -15,7 +15,7 @@ from typing import Final
 from carrel import __version__
 from carrel.app.health import VITALS, Vitals
 from carrel.auth import guard
-from carrel.http.answers.answer import Answer
+from carrel.http.answers.answer import Response
 from carrel.http.request import Request
 from carrel.http.requests.routing import Router, get
 from carrel.http.watching.request_metrics import BOUNDS_SECONDS, RequestMetrics
@@ -34,7 +34,7 @@ class Meters:
 
 
 @get("/metrics", guards=[guard.admin], include_in_schema=False)
-async def read_metrics(request: Request) -> Answer[bytes]:
+async def read_metrics(request: Request) -> Response[bytes]:
     """Every metric, as it is now."""
     vitals: Vitals = request.state[VITALS]
     meters: Meters = request.state[METERS]
@@ -55,7 +55,7 @@ async def read_metrics(request: Request) -> Answer[bytes]:
     lines += _head("cpu_seconds_total", "counter", "CPU time of the process, without its workers")
     lines += [f"carrel_cpu_seconds_total {used.ru_utime + used.ru_stime:.15g}", *_answers(meters.requests)]
     lines += _times(meters.requests)
-    return Answer(("\n".join(lines) + "\n").encode(), media_type=MEDIA_TYPE)
+    return Response(("\n".join(lines) + "\n").encode(), media_type=MEDIA_TYPE)
 
 
 def _free_bytes(folder: Path) -> int | None:

@@ -16,7 +16,7 @@ from carrel.errors import (
     Unavailable,
     UnsupportedMedia,
 )
-from carrel.http.answers.answer import JSON, Answer
+from carrel.http.answers.answer import JSON, Response
 from carrel.http.answers.problem import NotAcceptable
 from carrel.http.requests.body import MULTIPART, TAKES, UnexpectedBody
 from carrel.http.requests.describe import ALSO, ERRORS, MEDIA_TYPES, VERSIONED
@@ -55,7 +55,9 @@ class Operation:
         self.dependencies = frozenset(signature.dependencies)
         self.also: tuple[int, Any] | None = opt.get(ALSO)
         self.answer = _answer(returned, self.also[1] if self.also else None)
-        self.tagged = get_origin(returned) is Answer and (hasattr(self.answer, "version") or opt.get(VERSIONED, False))
+        self.tagged = get_origin(returned) is Response and (
+            hasattr(self.answer, "version") or opt.get(VERSIONED, False)
+        )
         self.media_types: tuple[str, ...] = opt.get(MEDIA_TYPES, (JSON,))
         self.gates = [gates[guard] for guard in declared.guards]
         self.schemes = [scheme for gate in self.gates for scheme in gate.schemes]
@@ -72,7 +74,7 @@ class Operation:
 
 def _answer(returned: Any, elsewhere: Any) -> Any:
     """The type of the answer's JSON content, without the types in `elsewhere`; `None` if it is empty."""
-    if get_origin(returned) is Answer:
+    if get_origin(returned) is Response:
         returned = get_args(returned)[0]
     if get_origin(returned) in _UNIONS:
         # Text is the other media type of a resource. It is not JSON.

@@ -11,7 +11,7 @@ from carrel.accounts.slots import serve_everybody
 from carrel.auth import idle
 from carrel.auth.credentials import Credentials
 from carrel.auth.guard import Gatekeeper
-from carrel.auth.programs.keys import ProgramKeys
+from carrel.auth.programs.keys import ProgramKeyStore
 from carrel.auth.programs.sign_in import ProgramSignIn
 from carrel.auth.sessions import Sessions
 from carrel.auth.sign_out import SignOut
@@ -32,7 +32,7 @@ from carrel.kit.clock import Clock
 from carrel.kit.concurrency.turns import Turns
 from carrel.kit.ids import uuid7_factory
 from carrel.kit.money import MICROS
-from carrel.kit.processes.jobs import Bounds
+from carrel.kit.processes.jobs import CallLimits
 from carrel.kit.processes.pool import WorkerPool
 from carrel.kit.reserve import Reserve
 from carrel.metering import calls, unknown_costs
@@ -58,7 +58,7 @@ from carrel.runs.publishing.deliveries import Deliveries
 from carrel.runs.scheduling.permits import DirectPermits
 from carrel.runs.scheduling.scheduler import FairScheduler
 from carrel.single_calls.caller import Caller
-from carrel.uploads.room import Room
+from carrel.uploads.room import UploadMemory
 from carrel.users.lifecycle import Users
 from carrel.vault import process
 from carrel.vault.data_folder import DataFolder
@@ -69,7 +69,7 @@ from carrel.vault.selftest import run_self_test
 from carrel.vault.workspace import Workspace
 
 if TYPE_CHECKING:
-    from carrel.app.membership import Membership
+    from carrel.app.membership import ClusterMembership
 
 IDLE_CHECK_SECONDS = 60.0
 _LOCAL_CALLS = 8
@@ -93,12 +93,12 @@ class Services:
         hub = Hub(settings.max_event_streams)
         self.keyring = Keyring(on_epoch_raised=hub.notify)
         turns = Turns()
-        self.membership: Membership | None = None
+        self.membership: ClusterMembership | None = None
         if settings.node_name is not None:
             # Imported here, so that a service without other nodes neither waits for this nor depends on it.
             from carrel.app import membership
 
-            self.membership = membership.Membership(settings, self.keyring)
+            self.membership = membership.ClusterMembership(settings, self.keyring)
         require_served = self.membership.fence.require if self.membership else serve_everybody
         self.accounts = Accounts(
             settings.data_dir, service_key, clock=clock, new_id=new_id, turns=turns, require_served=require_served
@@ -116,12 +116,12 @@ class Services:
         self.report_workers = WorkerPool(report_jobs.JOBS, settings.workers, clock)
         """Reports and rankings of big runs take long: in workers of their own, they keep no model waiting."""
         self.compiler = Compiler(WorkerPool(check_jobs.JOBS, settings.workers, clock, COMPILER_BOUNDS))
-        texts = Bounds(
+        texts = CallLimits(
             settings.max_upload_bytes + _FRAME_BYTES,
             settings.max_body_bytes + _FRAME_BYTES,
             settings.max_reading_seconds - _ENDING_SECONDS,
         )
-        self.room = Room(settings.max_upload_bytes)
+        self.room = UploadMemory(settings.max_upload_bytes)
         readers = WorkerPool(document_jobs.JOBS, settings.workers, clock, texts)
         self.intake = Intake(readers, settings)
         self.tables = TableReaders(readers, settings)
@@ -176,7 +176,7 @@ class Services:
         )
         self.sessions = Sessions(self.pool, self.accounts, self.service, credentials, clock)
         self.sign_out = SignOut(self.sessions, clock)
-        self.program_keys = ProgramKeys(self.sessions, clock, allowed=settings.program_keys == "on")
+        self.program_keys = ProgramKeyStore(self.sessions, clock, allowed=settings.program_keys == "on")
         self.program_sign_in = ProgramSignIn(self.sessions, self.sign_out, self.program_keys, clock)
         self.users = Users(self.sessions, self.service, self._deactivated)
         self.gatekeeper = Gatekeeper(self.sessions, credentials, settings.free_plan == "full")

@@ -18,9 +18,9 @@ from cryptography.hazmat.primitives.ciphers.aead import ChaCha20Poly1305
 from carrel.accounts.service import ServiceDatabase
 from carrel.cluster.etcd import EtcdUnreachable
 from carrel.cluster.refusals import EtcdSilent
-from carrel.cluster.registry import Registry
+from carrel.cluster.registry import ClusterRegistry
 from carrel.keys import store as keys
-from carrel.keys.store import Table
+from carrel.keys.store import KeyTable
 from carrel.kit import logs
 from carrel.kit.sqlite.database import Connection
 
@@ -34,7 +34,7 @@ _RETRY_SECONDS: Final = 0.2
 class _Undone(Exception):
     """Undoes the transaction whose outcome it carries."""
 
-    def __init__(self, table: Table) -> None:
+    def __init__(self, table: KeyTable) -> None:
         self.table = table
 
 
@@ -43,7 +43,7 @@ class SharedKeys:
 
     def __init__(
         self,
-        registry: Registry,
+        registry: ClusterRegistry,
         cluster: str,
         service_key: bytes,
         service: ServiceDatabase,
@@ -106,7 +106,7 @@ class SharedKeys:
         except EtcdUnreachable:
             raise EtcdSilent from None
 
-    async def _worked_out(self, fn: Callable[[Connection], T]) -> tuple[T, Table]:
+    async def _worked_out(self, fn: Callable[[Connection], T]) -> tuple[T, KeyTable]:
         values: list[T] = []
 
         def work_out(conn: Connection) -> None:
@@ -128,13 +128,13 @@ class SharedKeys:
             await self._on_change()
         self._seen = sealed
 
-    def _sealed(self, table: Table) -> bytes:
+    def _sealed(self, table: KeyTable) -> bytes:
         nonce = secrets.token_bytes(_NONCE_BYTES)
         return nonce + self._cipher.encrypt(nonce, msgspec.json.encode(table), self._cluster)
 
-    def _opened(self, sealed: bytes) -> Table | None:
+    def _opened(self, sealed: bytes) -> KeyTable | None:
         try:
             content = self._cipher.decrypt(sealed[:_NONCE_BYTES], sealed[_NONCE_BYTES:], self._cluster)
-            return msgspec.json.decode(content, type=Table)
+            return msgspec.json.decode(content, type=KeyTable)
         except (InvalidTag, ValueError, msgspec.DecodeError):
             return None

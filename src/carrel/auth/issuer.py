@@ -11,7 +11,7 @@ from contextlib import suppress
 
 from carrel.accounts import issuance
 from carrel.accounts.accounts import Account
-from carrel.accounts.issuance import Issued
+from carrel.accounts.issuance import IssuanceTimes
 from carrel.accounts.service import ServiceDatabase
 from carrel.accounts.slots import slot_of
 from carrel.auth import tokens
@@ -33,7 +33,7 @@ class Issuer:
         self._clock = clock
         self._last_issued: dict[UserUuid, int] = {}
         self._ended = 0
-        self._slots: dict[int, Issued] = {}
+        self._slots: dict[int, IssuanceTimes] = {}
         self._inherited = 0
         self._recorded = 0
         self._latest = 0
@@ -54,11 +54,11 @@ class Issuer:
         found = self._slots.get(slot_of(uuid))
         return self._ended if found is None else found.ended
 
-    def issued(self, slot: int) -> Issued:
+    def issued(self, slot: int) -> IssuanceTimes:
         """What the next node has to know of the tokens of this slot's users."""
         users = (second for uuid, second in self._last_issued.items() if slot_of(uuid) == slot)
-        before = self._slots.get(slot, Issued(0, self._ended))
-        return Issued(max(self._latest, before.latest, *users, 0), before.ended)
+        before = self._slots.get(slot, IssuanceTimes(0, self._ended))
+        return IssuanceTimes(max(self._latest, before.latest, *users, 0), before.ended)
 
     def forget(self, uuid: UserUuid) -> None:
         """Forget a user whom another node serves from now on."""

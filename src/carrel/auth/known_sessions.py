@@ -15,7 +15,7 @@ MAX_KNOWN: Final = 100
 """Sessions of one user that are remembered, the latest. A host begins a session an hour for each browser."""
 
 
-class Known:
+class KnownSession:
     """One session. `used_at` is on the monotonic clock, and each request of the session sets it."""
 
     __slots__ = ("issued_at", "used_at")
@@ -36,23 +36,23 @@ class KnownSessions:
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
         self._started = clock.monotonic()
-        self._of: dict[UserUuid, dict[int, Known]] = {}
+        self._of: dict[UserUuid, dict[int, KnownSession]] = {}
 
     def __len__(self) -> int:
         return sum(map(len, self._of.values()))
 
-    def note(self, uuid: UserUuid, issued_at: int) -> Known:
+    def note(self, uuid: UserUuid, issued_at: int) -> KnownSession:
         """The session with this second of issue, which is in use now."""
         now = self._clock.monotonic()
         of_user = self._of.setdefault(uuid, {})
         known = of_user.get(issued_at)
         if known is None:
-            known = of_user[issued_at] = Known(issued_at, now)
+            known = of_user[issued_at] = KnownSession(issued_at, now)
             self._prune(uuid)
         known.used_at = now
         return known
 
-    def of(self, uuid: UserUuid) -> list[Known]:
+    def of(self, uuid: UserUuid) -> list[KnownSession]:
         """The user's sessions that have not expired, the latest issue first."""
         self._prune(uuid)
         return sorted(self._of.get(uuid, {}).values(), key=lambda known: known.issued_at, reverse=True)

@@ -3,7 +3,7 @@
 import msgspec
 
 from carrel.accounts.accounts import Membership
-from carrel.auth.known_sessions import Known
+from carrel.auth.known_sessions import KnownSession
 from carrel.auth.programs import scopes
 from carrel.auth.programs.scopes import Scope
 from carrel.vault.keyring import UserUuid
@@ -26,7 +26,7 @@ class Session(msgspec.Struct, frozen=True):
     epoch: int
     expires_at: int
     believed_until: float
-    known: Known
+    known: KnownSession
     scopes: frozenset[str] | None = None
 
     def require(self, scope: Scope) -> None:

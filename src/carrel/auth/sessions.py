@@ -28,7 +28,7 @@ from carrel.kit.concurrency.cancellation import shielded_task
 from carrel.kit.concurrency.keyed_lock import KeyedLock
 from carrel.kit.sqlite.database import Connection, Damaged, KeyRejected
 from carrel.vault.keyring import UserUuid, zero
-from carrel.vault.pool import Busy, KeyNotCached, WorkspacePool
+from carrel.vault.pool import KeyNotCached, WorkspaceBusy, WorkspacePool
 from carrel.vault.workspace import Workspace
 
 T = TypeVar("T")
@@ -173,11 +173,11 @@ class Sessions:
 
         Raises:
             KeyNotCached: the user has to log in again, also if a run of a user who signed out still needs the key.
-            Busy: a rekey takes longer than five seconds.
+            WorkspaceBusy: a rekey takes longer than five seconds.
         """
         self.accounts.require_served(uuid)
         await self.settle(uuid)
-        async with self.turns.of(uuid, PATIENCE_SECONDS, Busy):
+        async with self.turns.of(uuid, PATIENCE_SECONDS, WorkspaceBusy):
             if uuid not in self.pool.keyring or uuid not in self._accounts or uuid in self.signed_out:
                 raise KeyNotCached
             return await self._issue(uuid)

@@ -5,7 +5,7 @@ from contextlib import suppress
 from typing import Final
 
 from carrel.accounts import accounts as account_rows
-from carrel.auth.known_sessions import Known
+from carrel.auth.known_sessions import KnownSession
 from carrel.auth.session import Session
 from carrel.auth.sessions import Sessions
 from carrel.errors import CarrelError, NotFound
@@ -110,12 +110,12 @@ class SignOut:
             sessions.account_changed(await sessions.accounts.run(uuid, account_rows.end_session, issued_at))
             sessions.known.forget(uuid, issued_at)
 
-    def used_at(self, known: Known) -> str:
+    def used_at(self, known: KnownSession) -> str:
         """When the session was last used, to the minute."""
         used_at = self._clock.now() - (self._clock.monotonic() - known.used_at)
         return rfc3339(max(used_at // _USED_SECONDS * _USED_SECONDS, known.issued_at))
 
-    def open(self, session: Session) -> tuple[list[Known], bool]:
+    def open(self, session: Session) -> tuple[list[KnownSession], bool]:
         """The sessions of the user that this process knows, and whether there can be no others."""
         known, uuid = self._sessions.known, session.user.uuid
         return known.of(uuid), known.is_complete(uuid)

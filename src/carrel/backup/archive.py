@@ -53,7 +53,7 @@ class _Entry(msgspec.Struct, frozen=True):
     sha256: str
 
 
-class Part(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class BackupPart(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """What a node of a cluster says of its backup.
 
     `slots` are those that it served from the beginning to the end, each with the name of its copy: a slot that leaves
@@ -66,14 +66,14 @@ class Part(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
     slots: dict[int, str]
 
 
-class Manifest(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class BackupManifest(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The list of the files in a backup. Only a node's has a `part`."""
 
     made_at: str
     files: dict[str, _Entry]
     format: str = FORMAT
     version: int = VERSION
-    part: Part | msgspec.UnsetType = msgspec.UNSET
+    part: BackupPart | msgspec.UnsetType = msgspec.UNSET
 
     @property
     def databases(self) -> int:
@@ -112,9 +112,9 @@ class Packing:
         yield bytes(-size % tarfile.BLOCKSIZE)
         self._files[name] = _Entry(size, digest.hexdigest())
 
-    def end(self, service_key: bytes, clock: Clock, part: Part | None = None) -> Iterator[bytes]:
+    def end(self, service_key: bytes, clock: Clock, part: BackupPart | None = None) -> Iterator[bytes]:
         """The manifest and its seal, which end the backup."""
-        body = msgspec.json.encode(Manifest(rfc3339(clock.now()), self._files, part=part or msgspec.UNSET))
+        body = msgspec.json.encode(BackupManifest(rfc3339(clock.now()), self._files, part=part or msgspec.UNSET))
         for name, text in ((_MANIFEST, body), (_MAC, _mac(service_key, body))):
             yield _head(name, len(text)) + text + bytes(-len(text) % tarfile.BLOCKSIZE)
         yield bytes(2 * tarfile.BLOCKSIZE)
@@ -146,7 +146,7 @@ def pack(data: Path, service_key: bytes, out: IO[bytes], clock: Clock, new_id: N
         out.write(piece)
 
 
-def check(backup: IO[bytes], service_key: bytes, on_progress: OnProgress) -> Manifest:
+def check(backup: IO[bytes], service_key: bytes, on_progress: OnProgress) -> BackupManifest:
     """Read all of a backup and compare it with its manifest. `backup` can be read twice.
 
     Raises:
@@ -155,7 +155,7 @@ def check(backup: IO[bytes], service_key: bytes, on_progress: OnProgress) -> Man
     return _read(backup, service_key, on_progress, lambda _member: None)
 
 
-def seal_of(manifest: Manifest, service_key: bytes) -> str:
+def seal_of(manifest: BackupManifest, service_key: bytes) -> str:
     """What no other backup has: its seal."""
     return _mac(service_key, msgspec.json.encode(manifest)).decode()
 
@@ -166,7 +166,7 @@ def unpack(
     folder: Path,
     on_progress: OnProgress,
     wanted: Callable[[str], bool] = lambda _: True,
-) -> Manifest:
+) -> BackupManifest:
     """Write those files of a backup that are wanted below `folder`, a new folder that the caller removes if this fails.
 
     Raises:
@@ -205,7 +205,9 @@ def end_sessions(folder: Path, service_key: bytes, clock: Clock, new_id: NewId) 
             database.close(connection)
 
 
-def _read(backup: IO[bytes], service_key: bytes, on_progress: OnProgress, take: Callable[[Member], None]) -> Manifest:
+def _read(
+    backup: IO[bytes], service_key: bytes, on_progress: OnProgress, take: Callable[[Member], None]
+) -> BackupManifest:
     found: dict[str, _Entry] = {}
     last: dict[str, bytes] = {}
     for member in members(backup, on_progress):
@@ -226,7 +228,7 @@ def _read(backup: IO[bytes], service_key: bytes, on_progress: OnProgress, take: 
         raise BackupDamaged
     is_sealed = hmac.compare_digest(last[_MAC], _mac(service_key, last[_MANIFEST]))
     try:
-        manifest = msgspec.json.decode(last[_MANIFEST], type=Manifest)
+        manifest = msgspec.json.decode(last[_MANIFEST], type=BackupManifest)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         raise (UnknownFormat if is_sealed else BackupDamaged) from None
     if is_sealed and (manifest.format, manifest.version) != (FORMAT, VERSION):

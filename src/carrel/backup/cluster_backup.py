@@ -15,7 +15,7 @@ import msgspec
 from carrel.accounts import merging
 from carrel.accounts.slots import SLOTS, file_key
 from carrel.backup import archive
-from carrel.backup.archive import SERVICE, Manifest, Part
+from carrel.backup.archive import SERVICE, BackupManifest, BackupPart
 from carrel.backup.members import OnProgress
 from carrel.backup.refusals import (
     ClusterBackupDamaged,
@@ -79,7 +79,7 @@ def size_of(folder: Path) -> int:
     return sum(path.stat().st_size for path in folder.glob("*.tar"))
 
 
-def part_of(manifest: Manifest, cluster: str, node: str) -> Part:
+def part_of(manifest: BackupManifest, cluster: str, node: str) -> BackupPart:
     """What the node says of its backup.
 
     Raises:
@@ -91,7 +91,7 @@ def part_of(manifest: Manifest, cluster: str, node: str) -> Part:
     return part
 
 
-def require_one_schema(parts: Mapping[str, Part]) -> None:
+def require_one_schema(parts: Mapping[str, BackupPart]) -> None:
     """Refuse parts of nodes whose programs store data in different ways.
 
     Raises:
@@ -104,7 +104,7 @@ def require_one_schema(parts: Mapping[str, Part]) -> None:
 
 
 def finish(
-    folder: Path, cluster: str, parts: Mapping[str, Manifest], nodes: Mapping[int, str], key: bytes, clock: Clock
+    folder: Path, cluster: str, parts: Mapping[str, BackupManifest], nodes: Mapping[int, str], key: bytes, clock: Clock
 ) -> ClusterManifest:
     """Write the manifest. `nodes` says for each slot whose part it is in; a part that gives no slot is left out."""
     slots = {name: sorted(slot for slot, node in nodes.items() if node == name) for name in parts}
@@ -210,7 +210,7 @@ def _within(slots: frozenset[int]) -> Callable[[str], bool]:
     return lambda name: name.startswith(SERVICE) or int(name.split("/")[1]) in slots
 
 
-def _require(found: Manifest, name: str, part: NodePart, key: bytes) -> None:
+def _require(found: BackupManifest, name: str, part: NodePart, key: bytes) -> None:
     if archive.seal_of(found, key) != part.seal:
         raise PartForeign(f"{name}.tar")
 

@@ -19,7 +19,7 @@ import msgspec
 
 from carrel.accounts.accounts import Accounts
 from carrel.accounts.service import ServiceDatabase
-from carrel.backup.archive import SERVICE, Packing, Part
+from carrel.backup.archive import SERVICE, BackupPart, Packing
 from carrel.backup.refusals import BackupRefused
 from carrel.errors import Conflict, Unavailable
 from carrel.kit.clock import Clock
@@ -54,7 +54,7 @@ class _Copy(NamedTuple):
 class Share(Protocol):
     """What a node of a cluster serves of all users."""
 
-    def part(self) -> Part:
+    def part(self) -> BackupPart:
         """The slots that it serves now."""
 
     def copy(self, slot: int) -> str | None:
@@ -120,7 +120,7 @@ class LiveBackup:
             self._under_way = False
             self._folders.clear()
 
-    def _serves(self, part: Part, slot: int) -> bool:
+    def _serves(self, part: BackupPart, slot: int) -> bool:
         """Whether the node still serves the copy of the slot that it served when the backup began."""
         copy = part.slots.get(slot)
         return self._share is not None and copy is not None and self._share.copy(slot) == copy

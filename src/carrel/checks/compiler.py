@@ -8,23 +8,23 @@ from typing import Any, Final, NamedTuple
 
 from carrel.checks import work
 from carrel.checks.definition import Check
-from carrel.checks.work import MAX_SCHEMA_BYTES, MESSAGES, Found, Kind, Tried
+from carrel.checks.work import MAX_SCHEMA_BYTES, MESSAGES, CompileResult, Kind, TextFault
 from carrel.errors import BadInput, FieldError, Unavailable
 from carrel.http.requests.validation import join
-from carrel.kit.processes.jobs import MIB, Bounds, WorkerDied, WorkerError
+from carrel.kit.processes.jobs import MIB, CallLimits, WorkerDied, WorkerError
 from carrel.kit.processes.pool import WorkerPool
 from carrel.kit.sqlite.rows import as_json
 
 CPU_SECONDS: Final = 1.0
 """For all texts of a request: one takes 0.1 ms, a schema of as many and as large patterns as are allowed 0.3 s."""
-BOUNDS: Final = Bounds(call=MIB, answer=MIB, cpu_seconds=CPU_SECONDS)
+BOUNDS: Final = CallLimits(call=MIB, answer=MIB, cpu_seconds=CPU_SECONDS)
 COMPILE_SECONDS: Final = 20.0
 """For one text, on the clock of the wall, where others have the processor, too."""
 MAX_REMEMBERED: Final = 4_096
 _TAKES_TOO_LONG: Final = "takes too much time or memory to compile, alone or with the others"
 
 
-class Source(NamedTuple):
+class SourceText(NamedTuple):
     """A text that is to be compiled, and the path of the field that has it."""
 
     path: str
@@ -32,23 +32,23 @@ class Source(NamedTuple):
     text: str
 
 
-def of_checks(checks: Sequence[Check]) -> Iterator[Source]:
+def of_checks(checks: Sequence[Check]) -> Iterator[SourceText]:
     """What the checks have to be compiled for."""
     for index, check in enumerate(checks):
         if check.kind == "regex" and check.pattern:
-            yield Source(f"checks[{index}].pattern", _kind(check), check.pattern)
+            yield SourceText(f"checks[{index}].pattern", _kind(check), check.pattern)
         if check.kind == "json_schema" and check.schema_:
             yield of_schema(f"checks[{index}].schema", check.schema_)
 
 
-def of_schema(path: str, schema: dict[str, Any]) -> Source:
+def of_schema(path: str, schema: dict[str, Any]) -> SourceText:
     """The schema at this path.
 
     Raises:
         BadInput: it is nested too deeply to be written as JSON.
     """
     try:
-        return Source(path, "schema", as_json(schema))
+        return SourceText(path, "schema", as_json(schema))
     except RecursionError:
         raise BadInput.at(path, MESSAGES["depth"]) from None
 
@@ -58,9 +58,9 @@ class Compiler:
 
     def __init__(self, workers: WorkerPool) -> None:
         self._workers = workers
-        self._remembered: OrderedDict[bytes, Found | None] = OrderedDict()
+        self._remembered: OrderedDict[bytes, TextFault | None] = OrderedDict()
 
-    async def require(self, user: str, sources: Iterable[Source]) -> None:
+    async def require(self, user: str, sources: Iterable[SourceText]) -> None:
         """Go on only if everything can be compiled.
 
         Raises:
@@ -87,10 +87,10 @@ class Compiler:
         if faults:
             raise BadInput(errors=tuple(faults))
 
-    async def _tried(self, user: str, source: Source) -> Tried | None:
+    async def _tried(self, user: str, source: SourceText) -> CompileResult | None:
         """What a worker found; `None` if it took too much time or memory."""
         if source.kind == "schema" and len(source.text.encode()) > MAX_SCHEMA_BYTES:
-            return Tried(0.0, Found("", "size"))
+            return CompileResult(0.0, TextFault("", "size"))
         try:
             async with self._workers.turn(user) as worker:
                 with suppress(WorkerError):
@@ -103,7 +103,7 @@ class Compiler:
         """End the processes that compile."""
         await self._workers.close()
 
-    def _remember(self, key: bytes, fault: Found | None) -> None:
+    def _remember(self, key: bytes, fault: TextFault | None) -> None:
         self._remembered[key] = fault
         if len(self._remembered) > MAX_REMEMBERED:
             self._remembered.popitem(last=False)
@@ -113,5 +113,5 @@ def _kind(check: Check) -> Kind:
     return "pattern_in_any_case" if check.ignore_case else "pattern"
 
 
-def _key(user: str, source: Source) -> bytes:
+def _key(user: str, source: SourceText) -> bytes:
     return hashlib.sha256(f"{user}\n{source.kind}\n{source.text}".encode()).digest()

@@ -10,7 +10,7 @@ from typing import Any, Final
 import jsonschema_rs
 import msgspec
 
-from carrel.checks.work import MAX_SCHEMA_DEPTH, MAX_SCHEMA_PATTERNS, Found
+from carrel.checks.work import MAX_SCHEMA_DEPTH, MAX_SCHEMA_PATTERNS, TextFault
 from carrel.http.requests.validation import join, name_of
 
 _PATTERN_BYTES: Final = 1024 * 1024
@@ -27,33 +27,33 @@ _KEYWORDS: Final = frozenset(
 Follows = Callable[[object], bool]
 
 
-def fault(text: str) -> Found | None:
+def fault(text: str) -> TextFault | None:
     """Say why the schema, of at most `MAX_SCHEMA_BYTES`, cannot be used; `None` if it can."""
     try:
         schema = msgspec.json.decode(text, type=dict[str, Any])
     except RecursionError:
-        return Found("", "depth")
+        return TextFault("", "depth")
     except msgspec.MsgspecError:
-        return Found("", "json")
+        return TextFault("", "json")
     patterns = 0
     for depth, key, value in _entries(schema):
         if depth > MAX_SCHEMA_DEPTH:
-            return Found("", "depth")
+            return TextFault("", "depth")
         if key in _REFERENCES and isinstance(value, str) and not value.startswith("#"):
-            return Found("", "reference")
+            return TextFault("", "reference")
         patterns += key == "pattern" and isinstance(value, str)
         patterns += len(value) if key == "patternProperties" and isinstance(value, dict) else 0
     if patterns > MAX_SCHEMA_PATTERNS:
-        return Found("", "count")
+        return TextFault("", "count")
     try:
         _validator(schema)
     except jsonschema_rs.ValidationError as error:
         path = error.instance_path
         if path[-1:] == ["pattern"] or path[-2:-1] == ["patternProperties"]:
-            return Found(_path(path), "schema_pattern")
-        return Found("", "schema")
+            return TextFault(_path(path), "schema_pattern")
+        return TextFault("", "schema")
     except jsonschema_rs.ReferencingError:
-        return Found("", "schema")
+        return TextFault("", "schema")
     return None
 
 

@@ -10,7 +10,7 @@ import msgspec
 
 from carrel.checks import json_schema, overlap, patterns
 from carrel.checks.definition import Check
-from carrel.checks.work import Answer
+from carrel.checks.work import CheckInput
 
 _NUMBER = re.compile(r"[+-]?(\d{1,3}(,\d{3})+|\d+)?(\.\d+)?([eE][+-]?\d{1,3})?")
 _NOT_JSON: Final = object()
@@ -19,7 +19,7 @@ _NOT_JSON: Final = object()
 class _Read(NamedTuple):
     """An answer as the checks of one list read it, parsed at most once."""
 
-    answer: Answer
+    answer: CheckInput
     parsed: "_Parsed"
 
 
@@ -38,7 +38,7 @@ class _Parsed:
 _Made = Callable[[_Read], float | None]
 
 
-def mark(checks: list[Check], answers: list[Answer]) -> list[list[float | None]]:
+def mark(checks: list[Check], answers: list[CheckInput]) -> list[list[float | None]]:
     """The marks of each answer, in the order of the checks; `None` where a check needs an expected output and has none.
 
     Raises:

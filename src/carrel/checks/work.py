@@ -31,28 +31,28 @@ MESSAGES: Final[dict[Fault, str]] = {
 }
 
 
-class Answer(msgspec.Struct, frozen=True):
+class CheckInput(msgspec.Struct, frozen=True):
     """An answer with what is expected of it; `expected` is `None` if nobody said that."""
 
     text: str
     expected: str | None = None
 
 
-class Found(NamedTuple):
+class TextFault(NamedTuple):
     """What is wrong with a text, and where in it: a path such as `properties.city.pattern`, or nothing."""
 
     at: Annotated[str, Meta(max_length=2_000, pattern=r"^[A-Za-z0-9_.?$\[\]-]*\Z")]
     fault: Fault
 
 
-class Tried(NamedTuple):
+class CompileResult(NamedTuple):
     """What came of compiling a text, and the processor time that it took."""
 
     cpu_seconds: Annotated[float, Meta(ge=0)]
-    found: Found | None
+    found: TextFault | None
 
 
-def mark(checks: list[Check], answers: list[Answer]) -> list[list[float | None]]:
+def mark(checks: list[Check], answers: list[CheckInput]) -> list[list[float | None]]:
     """The marks of each answer, in the order of the checks; `None` where a check needs an expected output and has none.
 
     Raises:
@@ -63,7 +63,7 @@ def mark(checks: list[Check], answers: list[Answer]) -> list[list[float | None]]
     return marking.mark(checks, answers)
 
 
-def compiles(kind: Kind, text: str) -> Tried:
+def compiles(kind: Kind, text: str) -> CompileResult:
     """Compile the text, which is a pattern or a schema as JSON, and say what is wrong with it."""
     from carrel.checks import json_schema, patterns
 
@@ -72,5 +72,5 @@ def compiles(kind: Kind, text: str) -> Tried:
         found = json_schema.fault(text)
     else:
         is_valid = patterns.is_valid(text, ignore_case=kind == "pattern_in_any_case")
-        found = None if is_valid else Found("", "pattern")
-    return Tried(time.process_time() - begun, found)
+        found = None if is_valid else TextFault("", "pattern")
+    return CompileResult(time.process_time() - begun, found)

@@ -55,7 +55,7 @@ class DemoFailed(Exception):
     """A step of the demonstration failed. The text is one line."""
 
 
-class Document(NamedTuple):
+class DemoDocument(NamedTuple):
     """A text that the candidates work on."""
 
     name: str
@@ -82,7 +82,7 @@ def command(docs: str | None, out: Path) -> None:
         signal.signal(signal.SIGTERM, before)
 
 
-def _demonstrate(console: Console, documents: list[Document], out: Path) -> None:
+def _demonstrate(console: Console, documents: list[DemoDocument], out: Path) -> None:
     began = time.monotonic()
     console.print()
     task = "which candidate does the job best, in a workspace that only its user can open"
@@ -122,7 +122,7 @@ def signed_in(console: Console, service: OwnService, host: Host, password: str) 
         yield workspace
 
 
-def _fill(console: Console, workspace: Workspace, documents: list[Document]) -> Preset:
+def _fill(console: Console, workspace: Workspace, documents: list[DemoDocument]) -> Preset:
     contents = workspace.contents
     inputs = [contents.create(document.name, "input_document", document.body) for document in documents]
     words = sum(len(document.body.split()) for document in documents)
@@ -188,7 +188,7 @@ def _write(console: Console, workspace: Workspace, run_id: str, out: Path) -> No
     step(console, "export", f"{out / 'export.zip'}, {len(export) / 1024:,.0f} kB, {len(names)} files")
 
 
-def _look_at_the_disk(console: Console, service: OwnService, documents: list[Document], password: str) -> None:
+def _look_at_the_disk(console: Console, service: OwnService, documents: list[DemoDocument], password: str) -> None:
     sought = [*telling_sentences(document.body for document in documents), password.encode()]
     seen = look(service.folder, sought, service.folder)
     if seen.readable or not seen.databases:
@@ -212,17 +212,17 @@ def step(console: Console, name: str, words: str, began: float | None = None) ->
     console.print(row)
 
 
-def documents_of(given: str | None) -> list[Document]:
+def documents_of(given: str | None) -> list[DemoDocument]:
     """The texts of the files in `--docs`, or of the project's guides.
 
     Raises:
         DemoFailed: there are no files, or one cannot be read.
     """
     if given is None:
-        documents = [Document(str(path.relative_to(_PROJECT)), _text(path)) for path in _guides()]
+        documents = [DemoDocument(str(path.relative_to(_PROJECT)), _text(path)) for path in _guides()]
     else:
         paths = [path for word in shlex.split(given) for path in _matching(word)]
-        documents = [Document(path.name, _text(path)) for path in dict.fromkeys(paths)]
+        documents = [DemoDocument(path.name, _text(path)) for path in dict.fromkeys(paths)]
     if given is None and len(documents) < ENOUGH_DOCUMENTS:
         raise DemoFailed("the project's guides are not here; give --docs with ten text files or more")
     if not documents:

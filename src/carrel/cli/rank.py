@@ -30,8 +30,8 @@ from carrel.cli.interface.ranking_table import ranking_table, verdict_panel
 from carrel.cli.interface.reading import read_text
 from carrel.cli.interface.terminal import UserCommand
 from carrel.cli.interface.watching import follow, snapshots
-from carrel.cli.result_files.answers import Answers, Unreadable
-from carrel.cli.result_files.joining import Part, join
+from carrel.cli.result_files.answers import AnswerTable, Unreadable
+from carrel.cli.result_files.joining import JoinedFile, join
 from carrel.cli.result_files.json_text import MAX_FILE_BYTES
 from carrel.cli.result_files.reading import Source, read_results, read_table
 
@@ -131,7 +131,7 @@ def _table(file: Path, others: tuple[str, ...], chosen: _Chosen, source: Source 
     answers = _answers(file, body, source)
     if others:
         parts = [_part(other, as_json=as_json) for other in others]
-        answers = join(Part(file.name, answers or _rows(file, body)), parts, chosen.id)
+        answers = join(JoinedFile(file.name, answers or _rows(file, body)), parts, chosen.id)
     labels = [label.strip() for label in (chosen.candidates or "").split(",") if label.strip()]
     if answers is not None:
         labels = labels or list(answers.candidates)
@@ -153,24 +153,24 @@ def _table(file: Path, others: tuple[str, ...], chosen: _Chosen, source: Source 
     return _Table(file.name, f"{file.stem}.jsonl", answers.as_json_lines(), rest | roles, labels)
 
 
-def _part(given: str, *, as_json: bool) -> Part:
+def _part(given: str, *, as_json: bool) -> JoinedFile:
     """A file of `--with`, as FILE or as NAME=FILE."""
     label, equals, name = given.partition("=")
     # A file may have the sign in its name.
     named = bool(equals) and not Path(given).is_file()
     file = Path(name if named else given)
     body = _bytes(file, as_json=as_json)
-    return Part(file.name, _answers(file, body) or _rows(file, body), label if named else None)
+    return JoinedFile(file.name, _answers(file, body) or _rows(file, body), label if named else None)
 
 
-def _answers(file: Path, body: bytes, source: Source | None = None) -> Answers | None:
+def _answers(file: Path, body: bytes, source: Source | None = None) -> AnswerTable | None:
     try:
         return read_results(file.name, body, source)
     except Unreadable as error:
         raise Unreadable(f"{file.name}: {error}") from None
 
 
-def _rows(file: Path, body: bytes) -> Answers:
+def _rows(file: Path, body: bytes) -> AnswerTable:
     try:
         return read_table(file.name, body)
     except Unreadable as error:
@@ -189,7 +189,7 @@ def _bytes(file: Path, *, as_json: bool) -> bytes:
     return body
 
 
-def _completed(chosen: _Chosen, answers: Answers) -> _Chosen:
+def _completed(chosen: _Chosen, answers: AnswerTable) -> _Chosen:
     """What the file says itself, where the command line names nothing."""
     expected, group = chosen.expected or answers.expected, chosen.group or answers.group
     row_id = answers.id or chosen.id

@@ -15,7 +15,7 @@ from carrel.providers.hosts import ModelAt
 from carrel.receipts import verifying
 from carrel.receipts.grounds import CANDIDATES, HUMAN
 from carrel.receipts.keys import ReceiptKeys
-from carrel.receipts.verifying import Refuted, Verified
+from carrel.receipts.verifying import ReceiptRefuted, VerifiedReceipt
 
 _SHOWN: Final = 20
 """Of a longer list of figures, so many are printed."""
@@ -26,7 +26,7 @@ class _Outcome(msgspec.Struct):
     file: str
     good: bool
     disclosed: tuple[str, ...]
-    receipt: Verified
+    receipt: VerifiedReceipt
 
 
 @click.command("verify-receipt")
@@ -42,13 +42,13 @@ def command(file: Path, key: str | None, texts: tuple[Path, ...], as_json: bool)
     trusted = None if key is None else _trusted(key)
     try:
         found = verifying.verify(_read(file, as_json=as_json), trusted)
-    except Refuted as reason:
+    except ReceiptRefuted as reason:
         terminal.end(terminal.EXIT_FAILED, f"{file}: {reason}", as_json=as_json)
     disclosed = []
     for text in texts:
         try:
             disclosed.append(verifying.disclosed(found.texts, _read(text, as_json=as_json)))
-        except Refuted as reason:
+        except ReceiptRefuted as reason:
             terminal.end(terminal.EXIT_FAILED, f"{text}: {reason}", as_json=as_json)
     if as_json:
         terminal.print_json(_Outcome(str(file), True, tuple(disclosed), found))
@@ -69,12 +69,12 @@ def command(file: Path, key: str | None, texts: tuple[Path, ...], as_json: bool)
         say(f"\nThe text {one_line(name)} is the one that was judged.")
 
 
-def _summary(found: Verified) -> str:
+def _summary(found: VerifiedReceipt) -> str:
     counts = f"{found.verdicts:,} verdicts, {found.scores:,} scores and {found.votes:,} votes"
     return f"its ranking follows from {counts} of round {found.round} of run {found.run}, to the byte"
 
 
-def _answering(found: Verified) -> Iterator[str]:
+def _answering(found: VerifiedReceipt) -> Iterator[str]:
     """Which models answered and judged, and where. Candidates have labels that the user gave them."""
     for candidate in found.candidates:
         what = "answers that were there before" if candidate.model is None else ModelAt(candidate.model, candidate.host)
@@ -107,7 +107,7 @@ def _trusted(key: str) -> frozenset[str]:
         return frozenset({key.lower()})
     try:
         content = _bytes(given)
-    except (OSError, Refuted):
+    except (OSError, ReceiptRefuted):
         refuse("--key: it is neither a public key of 64 hex digits nor a file that can be read")
     try:
         return frozenset(one.key for one in msgspec.json.decode(content, type=ReceiptKeys).items)
@@ -120,7 +120,7 @@ def _read(path: Path, *, as_json: bool) -> bytes:
         return _bytes(path)
     except OSError as error:
         terminal.end(terminal.EXIT_FAILED, f"{path}: {error.strerror or 'cannot be read'}", as_json=as_json)
-    except Refuted as reason:
+    except ReceiptRefuted as reason:
         terminal.end(terminal.EXIT_FAILED, f"{path}: {reason}", as_json=as_json)
 
 
@@ -133,5 +133,5 @@ def _bytes(path: Path) -> bytes:
     with path.open("rb") as file:
         content = file.read(verifying.MAX_BYTES + 1)
     if len(content) > verifying.MAX_BYTES:
-        raise Refuted(f"it holds more than {verifying.MAX_BYTES >> 20} MiB")
+        raise ReceiptRefuted(f"it holds more than {verifying.MAX_BYTES >> 20} MiB")
     return content

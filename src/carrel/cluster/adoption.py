@@ -13,9 +13,9 @@ import msgspec
 
 from carrel.cluster import files
 from carrel.cluster.files import Record
-from carrel.cluster.ownership import Entry, Mark, may_serve
+from carrel.cluster.ownership import Entry, SlotMark, may_serve
 from carrel.cluster.refusals import NodeDiskForeign, NodeTaken, NodeUnknown
-from carrel.cluster.registry import Registry
+from carrel.cluster.registry import ClusterRegistry
 
 
 class SlotsChanged(Exception):
@@ -27,7 +27,7 @@ class Adoption(NamedTuple):
 
     record: Record
     changes: Mapping[int, tuple[Entry, Entry]]
-    marks: Mapping[int, Mark]
+    marks: Mapping[int, SlotMark]
     own: int
     """How many slots the node has."""
     held: frozenset[int]
@@ -38,7 +38,9 @@ class Adoption(NamedTuple):
     """The slots of the node that a move had not filled yet when the copy was made: they stay as they are."""
 
 
-async def plan(registry: Registry, node: str, data: Path, service_key: bytes, new_id: Callable[[], str]) -> Adoption:
+async def plan(
+    registry: ClusterRegistry, node: str, data: Path, service_key: bytes, new_id: Callable[[], str]
+) -> Adoption:
     """What it takes to let `node` use the folder `data`, which is locked. Nothing is changed.
 
     Raises:
@@ -68,7 +70,7 @@ async def plan(registry: Registry, node: str, data: Path, service_key: bytes, ne
     return Adoption(
         Record(cluster=cluster, node=node, term=term),
         changes,
-        {slot: Mark(state="owned", copy=after.copy) for slot, (_, after) in changes.items()},
+        {slot: SlotMark(state="owned", copy=after.copy) for slot, (_, after) in changes.items()},
         len(own),
         frozenset(held & own.keys()),
         frozenset(slot for slot, entry in entries.items() if entry.move and node in (entry.node, entry.to)),
@@ -76,7 +78,7 @@ async def plan(registry: Registry, node: str, data: Path, service_key: bytes, ne
     )
 
 
-async def carry_out(registry: Registry, data: Path, adoption: Adoption) -> None:
+async def carry_out(registry: ClusterRegistry, data: Path, adoption: Adoption) -> None:
     """Do it. The record comes last: until then the node does not start, and the command can be given again.
 
     Raises:

@@ -11,9 +11,9 @@ from carrel.cluster import files, moves
 from carrel.cluster.copying import Stamp
 from carrel.cluster.etcd import EtcdUnreachable
 from carrel.cluster.node import Node
-from carrel.cluster.ownership import Entry, Mark
+from carrel.cluster.ownership import Entry, SlotMark
 from carrel.cluster.peers import PeerFailed, Peers, Schemas, UserKey
-from carrel.cluster.registry import Progress, Registry
+from carrel.cluster.registry import ClusterRegistry, MoveProgress
 from carrel.errors import CarrelError
 from carrel.kit import logs
 
@@ -26,7 +26,7 @@ _KEYS_SECONDS: Final = 2.0
 """How long the slot waits for the keys of its users."""
 
 
-class Users(Protocol):
+class ArrivingUsers(Protocol):
     """What a service does with the users of a slot that comes."""
 
     def schemas(self) -> Schemas:
@@ -45,7 +45,9 @@ class Users(Protocol):
 class Arrivals:
     """Owned by the event loop."""
 
-    def __init__(self, node: Node, registry: Registry, peers: Peers, users: Users, *, takes_keys: bool) -> None:
+    def __init__(
+        self, node: Node, registry: ClusterRegistry, peers: Peers, users: ArrivingUsers, *, takes_keys: bool
+    ) -> None:
         self._node = node
         self._registry = registry
         self._peers = peers
@@ -54,7 +56,7 @@ class Arrivals:
         self._sources: dict[str, str] = {}
         """Where the keys are, by the id of the move."""
         self._changed = asyncio.Event()
-        self._told: dict[int, Progress] = {}
+        self._told: dict[int, MoveProgress] = {}
 
     def changed(self) -> None:
         """The map or a mark has changed."""
@@ -88,7 +90,7 @@ class Arrivals:
             refusal = f"the disk of {self._node.identity.name}: {error.strerror}"
         if refusal:
             logs.warning("slot-not-moved", slot=slot, reason=refusal)
-            await self._tell(slot, Progress(entry.move, "waiting", refusal=refusal))
+            await self._tell(slot, MoveProgress(entry.move, "waiting", refusal=refusal))
             asyncio.get_running_loop().call_later(_RETRY_SECONDS, self._changed.set)
 
     async def _discard(self, slot: int) -> None:
@@ -114,7 +116,7 @@ class Arrivals:
         # Only the process that has marked the copy on its disk may say so.
         if await self._registry.replace_while(name, self._node.term, slot, (entry, committed)):
             await self._node.refresh()
-            await self._tell(slot, Progress(entry.move, "done"))
+            await self._tell(slot, MoveProgress(entry.move, "done"))
             logs.info("slot-arrived", slot=slot)
 
     async def _receive(self, slot: int, entry: Entry) -> None:
@@ -132,12 +134,12 @@ class Arrivals:
         have: dict[str, Stamp] = {}
         count = 0
         for _ in range(_WARM_COPIES):
-            await self._tell(slot, Progress(move, "copying", count))
+            await self._tell(slot, MoveProgress(move, "copying", count))
             have, came = await self._copy(source, slot, move, have, is_last=False)
             count += came
             if came <= _LITTLE_BYTES:
                 break
-        await self._tell(slot, Progress(move, "closing", count))
+        await self._tell(slot, MoveProgress(move, "closing", count))
         await self._peers.release(source, slot, move)
         await self._copy(source, slot, move, have, is_last=True)
         if not node.fence.is_open:
@@ -153,7 +155,7 @@ class Arrivals:
         await asyncio.to_thread(files.sync, data)
         return copied.files, copied.bytes
 
-    async def taking(self, marks: Mapping[int, Mark]) -> frozenset[int]:
+    async def taking(self, marks: Mapping[int, SlotMark]) -> frozenset[int]:
         """Take rows and keys of slots that are about to be served; those of which that could be done."""
         ready: set[int] = set()
         for slot, mark in marks.items():
@@ -177,7 +179,7 @@ class Arrivals:
         except (PeerFailed, TimeoutError):
             logs.warning("slot-without-keys", slot=slot, reason="the users of the slot have to sign in again")
 
-    async def _tell(self, slot: int, progress: Progress) -> None:
+    async def _tell(self, slot: int, progress: MoveProgress) -> None:
         """Nothing depends on it, so it may fail."""
         if self._told.get(slot) == progress:
             return

@@ -2,7 +2,7 @@
 
 import ssl
 
-from carrel.cluster.etcd import CALL_SECONDS, Etcd, User
+from carrel.cluster.etcd import CALL_SECONDS, Etcd, EtcdUser
 from carrel.cluster.refusals import EtcdCertificateUnusable
 from carrel.config import Settings
 
@@ -15,7 +15,7 @@ def etcd_of(settings: Settings, *, call_seconds: float = CALL_SECONDS) -> Etcd:
     """
     user = None
     if settings.etcd_user is not None and settings.etcd_password is not None:
-        user = User(settings.etcd_user, settings.etcd_password.reveal().decode())
+        user = EtcdUser(settings.etcd_user, settings.etcd_password.reveal().decode())
     if settings.etcd_ca is None and settings.etcd_cert is None:
         return Etcd(settings.etcd, call_seconds=call_seconds, user=user)
     try:

@@ -35,7 +35,7 @@ class _Head(msgspec.Struct, omit_defaults=True):
     files: list[str] | None = None
 
 
-class Copied(NamedTuple):
+class CopyResult(NamedTuple):
     """What the target has after a copy, and how many bytes came."""
 
     files: dict[str, Stamp]
@@ -46,7 +46,7 @@ class CopyBroken(Exception):
     """What came is no copy, or ended in the middle."""
 
 
-class Source(Protocol):
+class CopySource(Protocol):
     """Where a copy comes from: as much of a stream as is needed."""
 
     async def readline(self) -> bytes:
@@ -117,7 +117,7 @@ def _line(head: _Head) -> bytes:
     return msgspec.json.encode(head) + b"\n"
 
 
-async def received(source: Source, folder: Path, have: Mapping[str, Stamp]) -> Copied:
+async def received(source: CopySource, folder: Path, have: Mapping[str, Stamp]) -> CopyResult:
     """Write what comes into the folder of the slot, and remove what is gone. Nothing is durable yet.
 
     Raises:
@@ -131,7 +131,7 @@ async def received(source: Source, folder: Path, have: Mapping[str, Stamp]) -> C
         if head.files is not None:
             await writing.flush()
             await asyncio.to_thread(_keep_only, folder, head.files)
-            return Copied({path: files[path] for path in head.files if path in files}, count)
+            return CopyResult({path: files[path] for path in head.files if path in files}, count)
         left, offset = head.size, 0
         while left or not offset:
             piece = await source.readexactly(min(left, _PIECE_BYTES))
@@ -143,7 +143,7 @@ async def received(source: Source, folder: Path, have: Mapping[str, Stamp]) -> C
         count += head.size
 
 
-async def _head(source: Source) -> _Head:
+async def _head(source: CopySource) -> _Head:
     try:
         head = msgspec.json.decode(await source.readline(), type=_Head)
     except (msgspec.DecodeError, ValueError):

@@ -12,7 +12,7 @@ from carrel.cluster.etcd import EtcdUnreachable
 from carrel.cluster.node import Node
 from carrel.cluster.ownership import Entry
 from carrel.cluster.peers import PeerFailed, Schemas, UserKey
-from carrel.cluster.registry import Registry
+from carrel.cluster.registry import ClusterRegistry
 from carrel.errors import CarrelError
 from carrel.kit import logs
 
@@ -25,7 +25,7 @@ KEYS_SECONDS: Final = 5.0
 _LOOK_SECONDS: Final = 0.5
 
 
-class Users(Protocol):
+class DepartingUsers(Protocol):
     """What a service does with the users of a slot that leaves or comes."""
 
     def schemas(self) -> Schemas:
@@ -66,8 +66,8 @@ class Departures:
     def __init__(
         self,
         node: Node,
-        registry: Registry,
-        users: Users,
+        registry: ClusterRegistry,
+        users: DepartingUsers,
         *,
         gives_keys: bool,
         now: Callable[[], float] = time.monotonic,

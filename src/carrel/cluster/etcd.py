@@ -30,7 +30,7 @@ class UserRejected(EtcdUnreachable):
     """A server wants another user or password, or the user's role does not allow what was asked for."""
 
 
-class User(NamedTuple):
+class EtcdUser(NamedTuple):
     """Who asks, for servers that want to know. Without TLS both are readable on the way."""
 
     name: str
@@ -47,7 +47,7 @@ class Value(NamedTuple):
     revision: int
 
 
-class Found(NamedTuple):
+class RangeResult(NamedTuple):
     """The values below a prefix, by the rest of their keys, as of `revision`."""
 
     values: dict[str, Value]
@@ -78,7 +78,7 @@ class Etcd:
         *,
         call_seconds: float = CALL_SECONDS,
         tls: ssl.SSLContext | None = None,
-        user: User | None = None,
+        user: EtcdUser | None = None,
     ) -> None:
         self._endpoints = [endpoint.rstrip("/") for endpoint in endpoints]
         self._call_seconds = call_seconds
@@ -97,7 +97,7 @@ class Etcd:
         reply = await self._call("kv/range", {"key": _encoded(key)})
         return next((_value(row) for row in reply.get("kvs", ())), None)
 
-    async def below(self, prefix: str, *, changed_after: int = 0) -> Found:
+    async def below(self, prefix: str, *, changed_after: int = 0) -> RangeResult:
         """Every value below `prefix`; only those that changed after a revision, if one is given.
 
         Raises:
@@ -108,7 +108,7 @@ class Etcd:
             body["min_mod_revision"] = str(changed_after + 1)
         reply = await self._call("kv/range", body)
         values = {_key(row).removeprefix(prefix): _value(row) for row in reply.get("kvs", ())}
-        return Found(values, int(reply["header"]["revision"]))
+        return RangeResult(values, int(reply["header"]["revision"]))
 
     async def put_if(self, conditions: Sequence[Unchanged], puts: Sequence[Put]) -> bool:
         """Store everything if every condition holds, and nothing otherwise; whether it was stored.
@@ -147,7 +147,7 @@ class Etcd:
         """
         await self._call("lease/revoke", {"ID": lease}, accepted=(200, 404))
 
-    async def watch(self, prefix: str, after: int, silent_seconds: float) -> AsyncIterator[Found]:
+    async def watch(self, prefix: str, after: int, silent_seconds: float) -> AsyncIterator[RangeResult]:
         """Changes below `prefix` after a revision, as they happen.
 
         Raises:
@@ -166,7 +166,7 @@ class Etcd:
                     events = result.get("events", ())
                     if events:
                         values = {_key(event["kv"]).removeprefix(prefix): _changed(event) for event in events}
-                        yield Found(values, int(result["header"]["revision"]))
+                        yield RangeResult(values, int(result["header"]["revision"]))
         except (OSError, TimeoutError, aiohttp.ClientError, msgspec.DecodeError, ValueError):
             self._take_the_next()
         raise EtcdUnreachable

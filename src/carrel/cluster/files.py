@@ -13,7 +13,7 @@ from typing import Final, TypeVar
 import msgspec
 
 from carrel.accounts.slots import SLOTS, former_decoy
-from carrel.cluster.ownership import Mark
+from carrel.cluster.ownership import SlotMark
 from carrel.cluster.refusals import NodeDiskForeign
 from carrel.kit.sqlite import database
 from carrel.kit.sqlite.database import translated
@@ -57,18 +57,18 @@ def write_record(data: Path, record: Record) -> None:
         _write(data / RECORD, record)
 
 
-def read_marks(data: Path) -> dict[int, Mark]:
+def read_marks(data: Path) -> dict[int, SlotMark]:
     """The mark of every slot that has one.
 
     Raises:
         NodeDiskForeign: one of them cannot be read.
     """
     paths = {slot: slot_folder(data, slot) / MARK for slot in range(SLOTS)}
-    found = {slot: _read(path, Mark) for slot, path in paths.items() if path.exists()}
+    found = {slot: _read(path, SlotMark) for slot, path in paths.items() if path.exists()}
     return {slot: mark for slot, mark in found.items() if mark is not None}
 
 
-def write_mark(data: Path, slot: int, mark: Mark) -> None:
+def write_mark(data: Path, slot: int, mark: SlotMark) -> None:
     """Replace the mark of one slot, durably."""
     with translated():
         folder = slot_folder(data, slot)
@@ -108,7 +108,7 @@ def sync(data: Path) -> None:
         _sync_file_system(data)
 
 
-def write_marks(data: Path, marks: Mapping[int, Mark]) -> None:
+def write_marks(data: Path, marks: Mapping[int, SlotMark]) -> None:
     """Replace the marks of these slots, durably."""
     if len(marks) == 1:
         for slot, mark in marks.items():

@@ -12,7 +12,7 @@ from typing import Final
 from carrel.cluster import haproxy
 from carrel.cluster.etcd import EtcdUnreachable
 from carrel.cluster.ownership import Entry
-from carrel.cluster.registry import Registry
+from carrel.cluster.registry import ClusterRegistry
 from carrel.kit.sqlite.database import write_file
 
 _RETRY_SECONDS: Final = 0.5
@@ -28,7 +28,7 @@ class HaproxySilent(Exception):
 class MapAgent:
     """Follows the cluster's map. `tell` hears what it does, in words."""
 
-    def __init__(self, registry: Registry, file: Path, socket: Path | None, tell: Callable[[str], None]) -> None:
+    def __init__(self, registry: ClusterRegistry, file: Path, socket: Path | None, tell: Callable[[str], None]) -> None:
         self._registry = registry
         self._file = file
         self._socket = socket

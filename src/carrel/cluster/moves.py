@@ -15,7 +15,7 @@ goes wrong without it.
 
 import msgspec
 
-from carrel.cluster.ownership import Entry, Mark
+from carrel.cluster.ownership import Entry, SlotMark
 
 
 def begin(entry: Entry, to: str, move: str) -> Entry | None:
@@ -42,7 +42,7 @@ def abort(entry: Entry, move: str) -> Entry | None:
     return Entry(node=entry.node, copy=entry.copy)
 
 
-def may_release(entry: Entry, mark: Mark | None, move: str, node: str) -> bool:
+def may_release(entry: Entry, mark: SlotMark | None, move: str, node: str) -> bool:
     """Whether the source may release its copy for this move. `entry` was read a moment ago, from etcd.
 
     A disk that does not hold the whole copy in force has nothing to give away.
@@ -51,17 +51,17 @@ def may_release(entry: Entry, mark: Mark | None, move: str, node: str) -> bool:
     return entry.move == move and entry.node == node and is_whole
 
 
-def released(entry: Entry, move: str) -> Mark:
+def released(entry: Entry, move: str) -> SlotMark:
     """The source's mark when nothing writes to its copy any more."""
-    return Mark(state="released", copy=entry.copy, move=move)
+    return SlotMark(state="released", copy=entry.copy, move=move)
 
 
-def is_released(mark: Mark | None, move: str) -> bool:
+def is_released(mark: SlotMark | None, move: str) -> bool:
     """Whether the source's files may be copied for this move: they no longer change."""
     return mark is not None and mark.state == "released" and mark.move == move
 
 
-def may_receive(entry: Entry, mark: Mark | None, move: str, node: str) -> bool:
+def may_receive(entry: Entry, mark: SlotMark | None, move: str, node: str) -> bool:
     """Whether the target may empty its folder and fill it. `entry` was read a moment ago, from etcd.
 
     Not if the copy has arrived: another command may commit it at any time.
@@ -69,27 +69,27 @@ def may_receive(entry: Entry, mark: Mark | None, move: str, node: str) -> bool:
     return entry.move == move and entry.to == node and not is_arrived(mark, move)
 
 
-def incoming(move: str) -> Mark:
+def incoming(move: str) -> SlotMark:
     """The target's mark while its folder is being filled."""
-    return Mark(state="incoming", copy=move)
+    return SlotMark(state="incoming", copy=move)
 
 
-def arrived(move: str) -> Mark:
+def arrived(move: str) -> SlotMark:
     """The target's mark when every file is there and durable."""
-    return Mark(state="arrived", copy=move)
+    return SlotMark(state="arrived", copy=move)
 
 
-def is_arrived(mark: Mark | None, move: str) -> bool:
+def is_arrived(mark: SlotMark | None, move: str) -> bool:
     """Whether the target has the whole copy."""
     return mark is not None and mark.state == "arrived" and mark.copy == move
 
 
-def may_remove(entry: Entry, mark: Mark | None, node: str) -> bool:
+def may_remove(entry: Entry, mark: SlotMark | None, node: str) -> bool:
     """Whether the source may remove its copy: another node has a later one in force. `entry` was read a moment ago."""
     return mark is not None and mark.state == "released" and entry.node != node and entry.copy != mark.copy
 
 
-def may_discard(entry: Entry, mark: Mark | None) -> bool:
+def may_discard(entry: Entry, mark: SlotMark | None) -> bool:
     """Whether a copy that was brought here may go: its move was aborted, and nobody can commit it any more.
 
     `entry` was read a moment ago.

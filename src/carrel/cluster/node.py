@@ -18,7 +18,7 @@ from carrel.cluster import files, lease, moves, ownership
 from carrel.cluster.etcd import EtcdUnreachable, UserRejected
 from carrel.cluster.fence import Fence
 from carrel.cluster.files import Record
-from carrel.cluster.ownership import Entry, Mark
+from carrel.cluster.ownership import Entry, SlotMark
 from carrel.cluster.refusals import (
     EtcdSilent,
     EtcdUserRejected,
@@ -27,7 +27,7 @@ from carrel.cluster.refusals import (
     NodeTaken,
     NodeUnknown,
 )
-from carrel.cluster.registry import Registry
+from carrel.cluster.registry import ClusterRegistry
 from carrel.kit import logs
 
 _RETRY_SECONDS: Final = 0.2
@@ -61,14 +61,14 @@ class Node:
     def __init__(
         self,
         identity: Identity,
-        registry: Registry,
+        registry: ClusterRegistry,
         fence: Fence,
         *,
         on_superseded: Callable[[], None],
         on_lost: Callable[[frozenset[int]], Awaitable[None]],
         on_resumed: Callable[[], None] = lambda: None,
         on_map: Callable[[], None] = lambda: None,
-        on_taking: Callable[[Mapping[int, Mark]], Awaitable[frozenset[int]]] | None = None,
+        on_taking: Callable[[Mapping[int, SlotMark]], Awaitable[frozenset[int]]] | None = None,
         on_taken: Callable[[frozenset[int]], Awaitable[None]] | None = None,
         on_running: Callable[[int], None] = lambda _: None,
         now: Callable[[], float] = lease.boottime,
@@ -92,7 +92,7 @@ class Node:
         self.cluster = ""
         self.entries: dict[int, Entry] = {}
         self._revision = 0
-        self.marks: dict[int, Mark] = {}
+        self.marks: dict[int, SlotMark] = {}
         self._is_suspended = False
         self._slots_change = asyncio.Lock()
         """Nothing else changes a slot while one of its marks is being written."""
@@ -314,7 +314,7 @@ class Node:
         mark = self.marks.get(slot)
         return mark is not None and mark.state == "released"
 
-    async def set_mark(self, slot: int, mark: Mark) -> None:
+    async def set_mark(self, slot: int, mark: SlotMark) -> None:
         """Write the mark of a slot, durably, and serve what it says from then on."""
         async with self._slots_change:
             await asyncio.to_thread(files.write_mark, self.identity.data, slot, mark)

@@ -31,7 +31,7 @@ class Entry(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, forbi
     to: NodeName = ""
 
 
-class Mark(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True):
+class SlotMark(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True):
     """What a node's disk says about a slot.
 
     `owned`: the node serves this copy, or served it when it ended. `released`: nothing writes to this copy any more,
@@ -43,7 +43,7 @@ class Mark(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, forbid
     move: str = ""
 
 
-def may_serve(entry: Entry | None, mark: Mark | None, node: str) -> bool:
+def may_serve(entry: Entry | None, mark: SlotMark | None, node: str) -> bool:
     """Whether `node` may answer requests of this slot's users. A slot that is to move is served until its release."""
     return (
         entry is not None
@@ -54,7 +54,7 @@ def may_serve(entry: Entry | None, mark: Mark | None, node: str) -> bool:
     )
 
 
-def may_take(entry: Entry | None, mark: Mark | None, node: str) -> bool:
+def may_take(entry: Entry | None, mark: SlotMark | None, node: str) -> bool:
     """Whether `node` may write the mark `owned` for the copy that `entry` names. `entry` was just read from etcd.
 
     A copy that has arrived is taken after the commit of its move. One that was released is taken back after the move
@@ -67,12 +67,12 @@ def may_take(entry: Entry | None, mark: Mark | None, node: str) -> bool:
     return mark.copy == entry.copy and mark.state in ("released", "arrived")
 
 
-def taken(entry: Entry, fresh: str = FIRST_COPY) -> Mark:
+def taken(entry: Entry, fresh: str = FIRST_COPY) -> SlotMark:
     """The mark of a node that serves the slot from now on. The first copy gets the id `fresh`."""
-    return Mark(state="owned", copy=fresh if entry.copy == FIRST_COPY else entry.copy)
+    return SlotMark(state="owned", copy=fresh if entry.copy == FIRST_COPY else entry.copy)
 
 
-def claimed(entry: Entry, mark: Mark | None, node: str) -> Entry | None:
+def claimed(entry: Entry, mark: SlotMark | None, node: str) -> Entry | None:
     """The entry that names the first copy by the id that its mark has; `None` if there is nothing to claim.
 
     The mark comes first: after a crash between the two, the node claims what it marked.

@@ -16,7 +16,7 @@ from aiohttp import ClientSession, ClientTimeout, web
 
 from carrel.auth.handed_over import HandedUser
 from carrel.cluster import copying
-from carrel.cluster.copying import Copied, CopyBroken, Stamp
+from carrel.cluster.copying import CopyBroken, CopyResult, Stamp
 from carrel.cluster.refusals import NodeCertificateUnusable, NodePeerUnusable
 from carrel.config import Settings
 from carrel.errors import CarrelError
@@ -210,7 +210,7 @@ class Peers:
 
     async def copy(
         self, address: str, slot: int, move: str, folder: Path, have: Mapping[str, Stamp], *, is_last: bool
-    ) -> Copied:
+    ) -> CopyResult:
         """Bring the folder up to what the source has.
 
         Raises:

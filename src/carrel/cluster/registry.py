@@ -24,7 +24,7 @@ import msgspec
 from msgspec import Meta
 
 from carrel.accounts.slots import SLOTS
-from carrel.cluster.etcd import MAX_OPERATIONS, Etcd, Found, Put, Unchanged, Value
+from carrel.cluster.etcd import MAX_OPERATIONS, Etcd, Put, RangeResult, Unchanged, Value
 from carrel.cluster.ownership import FIRST_COPY, Entry, Id
 from carrel.cluster.refusals import ClusterAbsent, ClusterKeyRejected
 from carrel.config import ADDRESS, NODE_NAME
@@ -43,7 +43,7 @@ class _Cluster(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     proof: Proof
 
 
-class Progress(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
+class MoveProgress(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
     """How far a move has come. `refusal` says why it does not go on."""
 
     move: Id
@@ -101,11 +101,11 @@ _NODES: Final = _Folder("nodes/", NODE_NAME, _term)
 _TERMS: Final = _Folder("terms/", NODE_NAME, _term)
 _PEERS: Final = _Folder("peers/", NODE_NAME, msgspec.json.Decoder(_Address).decode)
 _SLOTS: Final = _Folder("slots/", _SLOT_KEY, msgspec.json.Decoder(Entry).decode)
-_MOVES: Final = _Folder("moves/", _SLOT_KEY, msgspec.json.Decoder(Progress).decode)
+_MOVES: Final = _Folder("moves/", _SLOT_KEY, msgspec.json.Decoder(MoveProgress).decode)
 _SYSTEM_KEYS: Final = "system-keys"
 
 
-class Registry:
+class ClusterRegistry:
     """The keys of one cluster. Every method may raise `EtcdUnreachable`."""
 
     def __init__(self, etcd: Etcd, cluster: str, service_key: bytes) -> None:
@@ -180,11 +180,11 @@ class Registry:
         """A slot in the map, as of now."""
         return await self._one(_SLOTS, f"{slot:04d}")
 
-    async def tell(self, slot: int, progress: Progress) -> None:
+    async def tell(self, slot: int, progress: MoveProgress) -> None:
         """Tell the operator how far a move has come."""
         await self.etcd.put_if([], [Put(self._key(_MOVES, slot), msgspec.json.encode(progress))])
 
-    async def progress(self) -> dict[int, Progress]:
+    async def progress(self) -> dict[int, MoveProgress]:
         """How far the last move of each slot has come."""
         return {int(slot): progress for slot, progress in (await self._all(_MOVES)).items()}
 
@@ -271,5 +271,5 @@ def shared_out(nodes: list[str], *, all_to: str | None = None) -> dict[int, Entr
     return {slot: Entry(node=all_to or nodes[slot * len(nodes) // SLOTS], copy=FIRST_COPY) for slot in range(SLOTS)}
 
 
-def _slots(found: Found) -> Slots:
+def _slots(found: RangeResult) -> Slots:
     return Slots({int(key): entry for key, entry in _SLOTS.checked(found.values).items()}, found.revision)

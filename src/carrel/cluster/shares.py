@@ -3,10 +3,10 @@
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from carrel.backup.archive import Part
+from carrel.backup.archive import BackupPart
 from carrel.cluster.ownership import Entry
 from carrel.cluster.refusals import NodeUnknown
-from carrel.cluster.registry import Registry
+from carrel.cluster.registry import ClusterRegistry
 
 
 class Shares(NamedTuple):
@@ -18,7 +18,7 @@ class Shares(NamedTuple):
     present: frozenset[str]
     entries: Mapping[int, Entry]
 
-    def given(self, parts: Mapping[str, Part]) -> dict[int, str]:
+    def given(self, parts: Mapping[str, BackupPart]) -> dict[int, str]:
         """The slots that a part holds in the copy that is in force, each with its node.
 
         A copy is in force on one disk only, so no slot can be in two parts.
@@ -29,13 +29,13 @@ class Shares(NamedTuple):
             if entry.node in parts and parts[entry.node].slots.get(slot) == entry.copy
         }
 
-    def lacking(self, parts: Mapping[str, Part]) -> list[str]:
+    def lacking(self, parts: Mapping[str, BackupPart]) -> list[str]:
         """The nodes that have slots which no part gives yet."""
         given = self.given(parts)
         return sorted({entry.node for slot, entry in self.entries.items() if slot not in given})
 
 
-async def look(registry: Registry) -> Shares:
+async def look(registry: ClusterRegistry) -> Shares:
     """The cluster as of now. Raises also `EtcdUnreachable`.
 
     Raises:
@@ -47,7 +47,7 @@ async def look(registry: Registry) -> Shares:
     return Shares(cluster, members, frozenset(present), entries)
 
 
-async def slots_of(registry: Registry, node: str) -> tuple[frozenset[int], bool]:
+async def slots_of(registry: ClusterRegistry, node: str) -> tuple[frozenset[int], bool]:
     """The slots that the map gives to a node, and whether one of them moves. Raises also `EtcdUnreachable`.
 
     Raises:

@@ -63,7 +63,7 @@ class ResultTooLarge(BadInput):
     detail = "With its placeholders replaced the text is larger than the limit allows."
 
 
-class Source(NamedTuple):
+class SourceContent(NamedTuple):
     """A content as the resolver needs it. `size` is that of the body in bytes of UTF-8."""
 
     id: ContentId
@@ -111,7 +111,7 @@ _NO_PLACES = _Places()
 
 
 @dataclass(frozen=True)
-class Resolved:
+class ResolvedText:
     """A body with its placeholders replaced: the `pieces` one behind the other, `size` bytes of UTF-8.
 
     `unresolved` names placeholders without a text or a link, which are still in the body.
@@ -148,7 +148,7 @@ class _Part:
 @dataclass(slots=True)
 class _Work:
     given: Mapping[str, str]
-    load: Callable[[ContentId], Source]
+    load: Callable[[ContentId], SourceContent]
     max_bytes: int
     max_depth: int
     budget: Budget
@@ -164,15 +164,15 @@ class _Work:
 
 
 def resolve(
-    root: Source,
+    root: SourceContent,
     given: Mapping[str, str],
-    load: Callable[[ContentId], Source],
+    load: Callable[[ContentId], SourceContent],
     *,
     max_bytes: int,
     max_depth: int,
     budget: Budget,
     fields: Collection[str] = (),
-) -> Resolved:
+) -> ResolvedText:
     """The body of `root` with each placeholder replaced once.
 
     A text in `given` takes the placeholder's place unchanged; otherwise the linked content does, after it is resolved
@@ -188,7 +188,7 @@ def resolve(
     part = _resolved(work, root, depth=0)
     budget.read(part.size)
     used = [Used(name, content_id) for name, content_id in work.used]
-    return Resolved(part.pieces, part.size, list(work.unresolved), used, part.places)
+    return ResolvedText(part.pieces, part.size, list(work.unresolved), used, part.places)
 
 
 def fill(body: str, slots: Iterable[Slot], values: Mapping[str, str]) -> str:
@@ -241,7 +241,7 @@ class _Joined:
             raise ResultTooLarge
 
 
-def _resolved(work: _Work, source: Source, depth: int) -> _Part:
+def _resolved(work: _Work, source: SourceContent, depth: int) -> _Part:
     work.read_bytes += source.size
     if work.read_bytes > work.max_bytes or len(work.parts) >= MAX_CONTENTS:
         raise ResultTooLarge
@@ -289,7 +289,7 @@ def _placeholders(body: str) -> Iterator[re.Match[str]]:
         position = max(last, until - _LONGEST_PLACEHOLDER) if until < len(body) else until
 
 
-def _replacement(work: _Work, source: Source, match: re.Match[str], depth: int) -> _Part:
+def _replacement(work: _Work, source: SourceContent, match: re.Match[str], depth: int) -> _Part:
     """The replacement of one placeholder; its height counts the link that leads to it."""
     name, own = match[1], match[0]
     if name in RESERVED or (name in work.fields and name not in work.given):

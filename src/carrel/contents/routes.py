@@ -21,9 +21,9 @@ from carrel.contents.schemas import (
     Resolution,
     ResolveIn,
 )
-from carrel.contents.search import Filters
+from carrel.contents.search import ContentFilters
 from carrel.contents.store import ContentInUse
-from carrel.http.answers.answer import Answer, tagged
+from carrel.http.answers.answer import Response, tagged
 from carrel.http.answers.etag import IfMatch
 from carrel.http.requests.describe import raises
 from carrel.http.requests.routing import Path, Query, Router, delete, get, post, put
@@ -35,7 +35,7 @@ PathVersion = Annotated[int, Path(ge=1, lt=1 << 31)]
 
 
 @post("", guards=[guard.full], opt=scopes.WRITE)
-async def create_content(data: ContentIn, workspace: Workspace, settings: Settings) -> Answer[Content]:
+async def create_content(data: ContentIn, workspace: Workspace, settings: Settings) -> Response[Content]:
     """Save a new content."""
     return tagged(await workspace.write(store.create, data, settings))
 
@@ -56,7 +56,7 @@ async def list_contents(
     ] = None,
 ) -> Page[ContentSummary]:
     """The contents, newest first."""
-    filters = Filters(kind, tag, q)
+    filters = ContentFilters(kind, tag, q)
     if filters.bounded:
         return workspace.read(search.find, filters, paging)
     return await workspace.scan(search.find, filters, paging)
@@ -75,7 +75,7 @@ async def read_criteria(data: CriteriaIn, workspace: Workspace, settings: Settin
 
 
 @get("/{content_id:str}", guards=[guard.session], opt=scopes.READ)
-async def read_content(content_id: ContentId, workspace: Workspace) -> Answer[Content]:
+async def read_content(content_id: ContentId, workspace: Workspace) -> Response[Content]:
     """One content with its body."""
     content = workspace.read(store.get_short, content_id)
     if content is None:
@@ -90,7 +90,7 @@ async def replace_content(
     workspace: Workspace,
     settings: Settings,
     if_match: IfMatch,
-) -> Answer[Content]:
+) -> Response[Content]:
     """Save a new version; earlier ones stay readable, and the type cannot change."""
     return tagged(await workspace.write(store.replace, content_id, data, if_match, settings))
 
@@ -112,13 +112,13 @@ async def resolve_content(
     data: ResolveIn,
     workspace: Workspace,
     settings: Settings,
-) -> Answer[Resolution]:
+) -> Response[Resolution]:
     """The body as a run would see it: every placeholder replaced once. Nothing is saved."""
-    return Answer.of_pieces(await workspace.scan(store.shown, content_id, data.variables, settings))
+    return Response.of_pieces(await workspace.scan(store.shown, content_id, data.variables, settings))
 
 
 @post("/{content_id:str}/duplicate", guards=[guard.full], opt=scopes.WRITE)
-async def duplicate_content(content_id: ContentId, workspace: Workspace, settings: Settings) -> Answer[Content]:
+async def duplicate_content(content_id: ContentId, workspace: Workspace, settings: Settings) -> Response[Content]:
     """A copy of the current version."""
     return tagged(await workspace.write(store.duplicate, content_id, settings))
 
@@ -130,7 +130,7 @@ async def list_versions(content_id: ContentId, workspace: Workspace, paging: Pag
 
 
 @get("/{content_id:str}/versions/{version:int}", guards=[guard.session], opt=scopes.READ)
-async def read_version(content_id: ContentId, version: PathVersion, workspace: Workspace) -> Answer[Content]:
+async def read_version(content_id: ContentId, version: PathVersion, workspace: Workspace) -> Response[Content]:
     """The content as it was when this version was saved."""
     return tagged(await workspace.scan(versions.get, content_id, version))
 

@@ -17,7 +17,7 @@ _FIRST_WITHOUT_SPACES: Final = "\u2e80"
 """From here on are the characters of Chinese, Japanese and Korean, where two are much of a word."""
 
 
-class Filters(msgspec.Struct, frozen=True):
+class ContentFilters(msgspec.Struct, frozen=True):
     """Which contents to list. The search looks for `words` in name, description, tags and body; a blank finds all."""
 
     type: ContentType | None = None
@@ -30,7 +30,7 @@ class Filters(msgspec.Struct, frozen=True):
         return self.words is None and (self.type is None or self.tag is None)
 
 
-def find(conn: Connection, filters: Filters, paging: Paging) -> Page[ContentSummary]:
+def find(conn: Connection, filters: ContentFilters, paging: Paging) -> Page[ContentSummary]:
     """One page of the contents that satisfy every filter."""
     tables, conditions, params = "contents", [], list[Any]()
     seq = "contents.seq"

@@ -9,7 +9,7 @@ from msgspec.structs import asdict
 from carrel.config import Settings
 from carrel.contents import criteria, links
 from carrel.contents.budget import Budget
-from carrel.contents.resolve import Resolved, ResultTooLarge, Source, resolve
+from carrel.contents.resolve import ResolvedText, ResultTooLarge, SourceContent, resolve
 from carrel.contents.schemas import (
     CONTENT_TYPES,
     Content,
@@ -45,7 +45,7 @@ VERSIONED: Final = tuple(name for name in fields_of(Content) if name not in ("id
 """The fields of a content of which every version has its own. They are columns of both tables."""
 
 _SHORT = Select(Content, body=f"CASE WHEN body_bytes <= {SHORT_BYTES} THEN body END")
-_SOURCES = Select(Source, size="body_bytes")
+_SOURCES = Select(SourceContent, size="body_bytes")
 _KEPT = ", ".join((*VERSIONED, "body_bytes", "body_preview"))
 
 
@@ -172,7 +172,7 @@ def delete(conn: Connection, content_id: ContentId, if_match: IfMatch) -> None:
     conn.run("DELETE FROM contents WHERE id = ?", content_id)
 
 
-def source(conn: Connection, content_id: ContentId) -> Source:
+def source(conn: Connection, content_id: ContentId) -> SourceContent:
     """What the resolver needs of a content.
 
     Raises:
@@ -191,7 +191,7 @@ def resolved(
     settings: Settings,
     budget: Budget | None = None,
     fields: Collection[str] = (),
-) -> Resolved:
+) -> ResolvedText:
     """The content's body with its placeholders replaced: by `given` texts first, then by what its variables link to.
 
     `budget` is that of a request that resolves further texts. `fields` are names that a run fills for each input.

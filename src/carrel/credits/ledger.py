@@ -6,15 +6,15 @@ from carrel.errors import BadInput, CarrelError
 from carrel.kit.money import MAX_MICROS, micros_of, text_of
 from carrel.kit.sqlite.database import Connection
 from carrel.kit.sqlite.paging import Page, Paging, fetch
-from carrel.kit.sqlite.rows import Column, Select
+from carrel.kit.sqlite.rows import Select, SqlColumn
 
 _balances = Select(
     Balance,
-    balance=Column("balance_micros", text_of),
-    reserved=Column("reserved_micros", text_of),
+    balance=SqlColumn("balance_micros", text_of),
+    reserved=SqlColumn("reserved_micros", text_of),
     updated_at="credits_updated_at",
 )
-_entries = Select(LedgerEntry, amount=Column("amount_micros", text_of), balance=Column("balance_micros", text_of))
+_entries = Select(LedgerEntry, amount=SqlColumn("amount_micros", text_of), balance=SqlColumn("balance_micros", text_of))
 
 
 def balance(conn: Connection) -> Balance:

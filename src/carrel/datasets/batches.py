@@ -17,17 +17,17 @@ _BATCH_BYTES: Final = 256 * 1024
 _Columns = Annotated[list[Column], Meta(max_length=MAX_COLUMNS)]
 
 
-class Row(msgspec.Struct, frozen=True, array_like=True, gc=False):
+class BatchRow(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """One row."""
 
     id: str
     cells: Annotated[Cells, Meta(max_length=MAX_COLUMNS)]
 
 
-class Batch(msgspec.Struct, frozen=True, array_like=True):
+class RowBatch(msgspec.Struct, frozen=True, array_like=True):
     """The next rows. `columns` are there in the last batch, because a row may add some."""
 
-    rows: list[Row]
+    rows: list[BatchRow]
     columns: _Columns | None = None
 
 
@@ -38,11 +38,11 @@ class _Encoded(msgspec.Struct, frozen=True, array_like=True):
     columns: _Columns | None = None
 
 
-_batch = msgspec.msgpack.Decoder(Batch)
+_batch = msgspec.msgpack.Decoder(RowBatch)
 _encode = msgspec.msgpack.Encoder().encode
 
 
-def decoded(encoded: bytes) -> Batch:
+def decoded(encoded: bytes) -> RowBatch:
     """The batch that is encoded in these bytes.
 
     Raises:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from carrel.datasets.lines import require_few_empty, too_long
-from carrel.datasets.names import Cells, Table, check_names, too_many_columns
+from carrel.datasets.names import Cells, TableReader, check_names, too_many_columns
 from carrel.datasets.refusals import TableUnreadable, fault
 from carrel.datasets.schemas import MAX_COLUMNS, MAX_ROW_ELEMENTS
 from carrel.errors import FieldError
@@ -17,7 +17,7 @@ _HEADER_CHARACTERS: Final = 64 * 1024
 """So many tell the separator. The longest names of the most columns have fewer."""
 
 
-def read(lines: Iterator[str], separator: str | None, longest: int) -> Table:
+def read(lines: Iterator[str], separator: str | None, longest: int) -> TableReader:
     """Begin to read a table, with this separator or the most frequent of the usual ones.
 
     A row has at most `longest` characters.
@@ -40,7 +40,7 @@ def read(lines: Iterator[str], separator: str | None, longest: int) -> Table:
         raise TableUnreadable(errors=(FieldError("columns", f"are not {_QUOTES}"),)) from None
     check_names(header)
     counted.columns = len(header)
-    return Table(header, _rows(records, counted))
+    return TableReader(header, _rows(records, counted))
 
 
 class _Counted:

@@ -8,7 +8,7 @@ from typing import Final
 import msgspec
 
 from carrel.datasets.lines import read, require_few_empty, too_long
-from carrel.datasets.names import Cells, Table, check_names
+from carrel.datasets.names import Cells, TableReader, check_names
 from carrel.datasets.refusals import TableUnreadable, fault
 from carrel.datasets.schemas import MAX_ROW_ELEMENTS
 from carrel.errors import FieldError
@@ -23,13 +23,13 @@ _line = msgspec.json.Decoder(dict[str, msgspec.Raw])
 _text = msgspec.json.Decoder(str)
 
 
-def of_objects(objects: Iterator[str]) -> Table:
+def of_objects(objects: Iterator[str]) -> TableReader:
     """Begin to read a table of which each row is an object.
 
     Raises:
         TableUnreadable, ColumnsInvalid, RowTooLarge: at a row while it is read.
     """
-    table = Table([], iter(()))
+    table = TableReader([], iter(()))
     table.rows = _rows(objects, {}, table.columns)
     return table
 

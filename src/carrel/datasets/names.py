@@ -10,7 +10,7 @@ from carrel.http.requests.validation import join
 Cells = list[str | None]
 
 
-class Table:
+class TableReader:
     """A table that is being read. `columns` are complete when all rows have been read: JSON rows may add some."""
 
     def __init__(self, columns: list[str], rows: Iterator[Cells]) -> None:

@@ -9,7 +9,7 @@ from typing import Final
 from carrel.config import Settings
 from carrel.datasets.batches import read_table
 from carrel.datasets.refusals import TableTooComplex
-from carrel.datasets.schemas import Column, Format, Role, Upload
+from carrel.datasets.schemas import Column, Format, Role, TableUpload
 from carrel.datasets.table import Limits
 from carrel.kit import logs
 from carrel.kit.concurrency.threads import in_thread
@@ -34,7 +34,7 @@ class TableReaders:
         self._limits_of_imports = self._limits._replace(row_characters=4 * most)
         self._threads = ThreadPoolExecutor(settings.workers, "tables")
 
-    async def read(self, user: str, file: Upload, before: Sequence[Column] = ()) -> list[bytes]:
+    async def read(self, user: str, file: TableUpload, before: Sequence[Column] = ()) -> list[bytes]:
         """The rows of an uploaded table, in batches. The bytes of the file are gone afterwards.
 
         `before` are the columns of the version before, whose roles stay.

@@ -9,11 +9,11 @@ from collections.abc import Iterable
 
 from carrel.datasets import csv_rows, json_rows
 from carrel.datasets.lines import lines, opened
-from carrel.datasets.names import Table
+from carrel.datasets.names import TableReader
 from carrel.datasets.schemas import Format
 
 
-def read(kind: Format, pieces: Iterable[bytes], longest: int) -> Table:
+def read(kind: Format, pieces: Iterable[bytes], longest: int) -> TableReader:
     """Begin to read a table. Rows come one by one, none of more than `longest` characters in the file.
 
     Raises:

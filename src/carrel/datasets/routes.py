@@ -17,11 +17,11 @@ from carrel.datasets.schemas import (
     DataSetRow,
     DataSetSummary,
     DataSetVersion,
-    Upload,
+    TableUpload,
 )
-from carrel.datasets.store import Described
+from carrel.datasets.store import TableInfo
 from carrel.errors import Malformed
-from carrel.http.answers.answer import Answer, tagged
+from carrel.http.answers.answer import Response, tagged
 from carrel.http.answers.etag import IfMatch
 from carrel.http.request import Request
 from carrel.http.requests.body import MULTIPART
@@ -31,11 +31,11 @@ from carrel.http.requests.routing import Query, Router, delete, get, post, put
 from carrel.kit.sqlite.paging import Page, Paging
 from carrel.kit.sqlite.rows import as_json
 from carrel.uploads.form import UploadTooLarge
-from carrel.uploads.room import Busy, Place, Room, brisk
+from carrel.uploads.room import UploadMemory, UploadReservation, UploadsBusy, brisk
 from carrel.vault.ids import DataSetId
 from carrel.vault.workspace import Workspace
 
-_REFUSALS = (UploadTooLarge, refusals.TableFormatUnsupported, *refusals.TABLE_REFUSALS, Malformed, Busy)
+_REFUSALS = (UploadTooLarge, refusals.TableFormatUnsupported, *refusals.TABLE_REFUSALS, Malformed, UploadsBusy)
 _Version = Annotated[int | None, Query(ge=1, lt=1 << 31, description="As it was saved as this version.")]
 
 
@@ -43,11 +43,11 @@ _Version = Annotated[int | None, Query(ge=1, lt=1 << 31, description="As it was 
 async def upload_data_set(
     request: Request,
     workspace: Workspace,
-    room: Room,
+    room: UploadMemory,
     settings: Settings,
     tables: TableReaders,
     once: Once,
-) -> Answer[DataSet]:
+) -> Response[DataSet]:
     """Keep the rows of a table: all of them, or none if one breaks a rule."""
     with room.place(workspace.uuid) as place:
         file = await _read(request, settings, place)
@@ -64,7 +64,7 @@ async def list_data_sets(workspace: Workspace, paging: Paging) -> Page[DataSetSu
 
 
 @get("/{data_set_id:str}", guards=[guard.session], opt=scopes.READ)
-async def read_data_set(data_set_id: DataSetId, workspace: Workspace) -> Answer[DataSet]:
+async def read_data_set(data_set_id: DataSetId, workspace: Workspace) -> Response[DataSet]:
     """One data set: its columns with their roles, and how many rows it has."""
     return tagged(workspace.read(store.get, data_set_id))
 
@@ -77,7 +77,7 @@ async def change_data_set(
     data: DataSetChange,
     workspace: Workspace,
     if_match: IfMatch,
-) -> Answer[DataSet]:
+) -> Response[DataSet]:
     """Save another name or other roles as a new version with the same rows."""
     return tagged(await workspace.write(store.change, data_set_id, data, if_match))
 
@@ -92,12 +92,12 @@ async def upload_version(
     data_set_id: DataSetId,
     request: Request,
     workspace: Workspace,
-    room: Room,
+    room: UploadMemory,
     settings: Settings,
     tables: TableReaders,
     if_match: IfMatch,
     once: Once,
-) -> Answer[DataSet]:
+) -> Response[DataSet]:
     """Keep a table as the next version. Its name stays, and columns of the same names keep their roles."""
     with room.place(workspace.uuid) as place:
         file = await _read(request, settings, place)
@@ -131,19 +131,19 @@ async def delete_data_set(data_set_id: DataSetId, workspace: Workspace, if_match
     await workspace.write(store.delete, data_set_id, if_match)
 
 
-async def _read(request: Request, settings: Settings, place: Place) -> Upload:
+async def _read(request: Request, settings: Settings, place: UploadReservation) -> TableUpload:
     async with aclosing(brisk(request)) as stream:
         return await upload.read(stream, request.header(b"content-type") or "", settings, place.take)
 
 
-def _digest(file: Upload) -> bytes:
+def _digest(file: TableUpload) -> bytes:
     digest = hashlib.sha256(file.body)
     digest.update(f"\0{file.name}\0{file.format}\0{as_json(file.roles)}".encode())
     return digest.digest()
 
 
-def _described(file: Upload) -> Described:
-    return Described(file.name, "", file.format, len(file.body))
+def _described(file: TableUpload) -> TableInfo:
+    return TableInfo(file.name, "", file.format, len(file.body))
 
 
 router = Router(

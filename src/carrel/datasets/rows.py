@@ -22,7 +22,7 @@ class Version(NamedTuple):
     row_count: int
 
 
-class Row(NamedTuple):
+class NumberedRow(NamedTuple):
     """One row. `ordinal` counts from 1 over all rows of the version."""
 
     ordinal: int
@@ -32,7 +32,7 @@ class Row(NamedTuple):
 
 _versions = Select(Version)
 _earlier = Select(Version, seq="data_set", version="earlier.version")
-_rows = Select(Row)
+_rows = Select(NumberedRow)
 _summaries = Select(DataSetVersion)
 _ALL = (
     f"FROM (SELECT {_summaries.sql} FROM data_sets WHERE seq = ?1"
@@ -80,7 +80,7 @@ def first(conn: Connection, version: Version, choice: Choice) -> int | None:
     return found
 
 
-def each(conn: Connection, version: Version, choice: Choice) -> Iterator[Row]:
+def each(conn: Connection, version: Version, choice: Choice) -> Iterator[NumberedRow]:
     """The rows that are taken, one by one, in the order of the table.
 
     Raises:
@@ -131,11 +131,11 @@ def _condition(version: Version, choice: Choice) -> tuple[str, list[object]]:
     return sql, params
 
 
-def _whole(row: Row, version: Version) -> Row:
+def _whole(row: NumberedRow, version: Version) -> NumberedRow:
     """The row with a cell for every column."""
     lacking = len(version.columns) - len(row.cells)
     return row if not lacking else row._replace(cells=[*row.cells, *[None] * lacking])
 
 
-def _shown(row: Row, names: list[str]) -> DataSetRow:
+def _shown(row: NumberedRow, names: list[str]) -> DataSetRow:
     return DataSetRow(row.ordinal, row.id, dict(zip(names, row.cells, strict=True)))

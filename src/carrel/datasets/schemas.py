@@ -62,7 +62,7 @@ class Column(In, frozen=True):
 
 
 @dataclass(frozen=True, repr=False)
-class Upload:
+class TableUpload:
     """A file as it came. `roles` are those that the user chose, by the columns' names."""
 
     name: str

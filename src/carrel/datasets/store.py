@@ -26,7 +26,7 @@ _data_sets = Select(DataSet)
 _summaries = Select(DataSetSummary)
 
 
-class Described(NamedTuple):
+class TableInfo(NamedTuple):
     """What belongs to a table besides its rows; `size` is that of its file in bytes."""
 
     name: str
@@ -52,7 +52,7 @@ def page(conn: Connection, paging: Paging) -> Page[DataSetSummary]:
     return fetch(conn, paging, _summaries, "FROM data_sets")
 
 
-def create(conn: Connection, described: Described, table: Iterable[bytes]) -> DataSet:
+def create(conn: Connection, described: TableInfo, table: Iterable[bytes]) -> DataSet:
     """Keep a table as a new data set. Its rows come in the `batches` that a worker has made.
 
     Raises:
@@ -72,7 +72,7 @@ def create(conn: Connection, described: Described, table: Iterable[bytes]) -> Da
 def add_version(
     conn: Connection,
     data_set_id: DataSetId,
-    described: Described,
+    described: TableInfo,
     table: Iterable[bytes],
     before: list[Column],
     if_match: IfMatch,

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from carrel.datasets import columns, conversations
-from carrel.datasets.names import Cells, Table
+from carrel.datasets.names import Cells, TableReader
 from carrel.datasets.refusals import MAX_NAMED_FAULTS, CellTooLarge, RowsInvalid, TableEmpty, TooManyRows, fault
 from carrel.datasets.schemas import MAX_CELLS, MAX_GROUP_CHARACTERS, MAX_ID_CHARACTERS, SINGLE_ROLES, Column, Role
 from carrel.errors import FieldError
@@ -19,7 +19,7 @@ class Limits(NamedTuple):
     row_characters: int
 
 
-class Row(NamedTuple):
+class StoredRow(NamedTuple):
     """One row as it is stored. `number` counts from 1."""
 
     number: int
@@ -30,7 +30,9 @@ class Row(NamedTuple):
 class CheckedTable:
     """Reads a table. `columns` are complete when all rows have been read."""
 
-    def __init__(self, table: Table, roles: Mapping[str, Role], limits: Limits, before: Sequence[Column] = ()) -> None:
+    def __init__(
+        self, table: TableReader, roles: Mapping[str, Role], limits: Limits, before: Sequence[Column] = ()
+    ) -> None:
         """`roles` were chosen; `before` are the columns of the version before, whose roles stay."""
         self._table = table
         self._roles = roles
@@ -39,7 +41,7 @@ class CheckedTable:
         self.columns: list[Column] = []
         self.row_count = 0
 
-    def rows(self) -> Iterator[Row]:
+    def rows(self) -> Iterator[StoredRow]:
         """The rows, if all of them are good; the caller keeps none of them otherwise.
 
         Raises:
@@ -68,7 +70,7 @@ class CheckedTable:
                 break
             self.row_count = number
             if not faults:
-                yield Row(number, row_id, cells)
+                yield StoredRow(number, row_id, cells)
         if faults:
             raise RowsInvalid(errors=tuple(faults[:MAX_NAMED_FAULTS]))
         if not self.row_count:

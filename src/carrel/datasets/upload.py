@@ -9,7 +9,7 @@ import msgspec
 
 from carrel.config import Settings
 from carrel.datasets.refusals import TableEmpty, TableFormatUnsupported
-from carrel.datasets.schemas import Format, Role, Upload
+from carrel.datasets.schemas import Format, Role, TableUpload
 from carrel.errors import BadInput
 from carrel.http.requests.validation import explain, name_of
 from carrel.uploads import form
@@ -76,7 +76,7 @@ class _Form:
 
 async def read(
     stream: AsyncIterator[bytes], content_type: str, settings: Settings, take: Callable[[int], None]
-) -> Upload:
+) -> TableUpload:
     """The table in a body of type multipart/form-data. `take` gets the number of bytes before they are kept.
 
     Raises:
@@ -94,7 +94,7 @@ async def read(
         name = (sent.file_name or "Data set")[:most]
     elif not 1 <= len(name) <= most:
         raise BadInput.at("name", f"must have 1 to {most} characters")
-    return Upload(name, sent.format, sent.body, _chosen(sent.text("columns")))
+    return TableUpload(name, sent.format, sent.body, _chosen(sent.text("columns")))
 
 
 def _chosen(text: str | None) -> dict[str, Role]:

@@ -7,12 +7,12 @@ from carrel.config import Settings
 from carrel.documents import upload
 from carrel.documents.extract import text_of
 from carrel.documents.refusals import DocumentTooComplex
-from carrel.documents.schemas import Upload
+from carrel.documents.schemas import DocumentUpload
 from carrel.http.request import Request
 from carrel.kit.plain_text import is_text
 from carrel.kit.processes.jobs import WorkerError
 from carrel.kit.processes.pool import WorkerPool
-from carrel.uploads.room import Place, brisk
+from carrel.uploads.room import UploadReservation, brisk
 from carrel.vault.keyring import UserUuid
 
 READING_SECONDS: Final = 20.0
@@ -26,7 +26,7 @@ class Intake:
         self._readers = readers
         self._settings = settings
 
-    async def read(self, request: Request, place: Place) -> Upload:
+    async def read(self, request: Request, place: UploadReservation) -> DocumentUpload:
         """The file that a request brings.
 
         Raises:
@@ -37,7 +37,7 @@ class Intake:
         async with aclosing(brisk(request)) as stream:
             return await upload.read(stream, kind, self._settings, place.take)
 
-    async def text(self, uuid: UserUuid, file: Upload) -> str:
+    async def text(self, uuid: UserUuid, file: DocumentUpload) -> str:
         """The text of a user's file. A worker reads one file at a time, and users take turns.
 
         Raises:

@@ -7,9 +7,9 @@ from carrel.auth import guard
 from carrel.auth.programs import scopes
 from carrel.documents import refusals, store
 from carrel.documents.intake import Intake
-from carrel.documents.schemas import FORM, Document, DocumentId, Upload
+from carrel.documents.schemas import FORM, Document, DocumentId, DocumentUpload
 from carrel.errors import Malformed
-from carrel.http.answers.answer import Answer, tagged
+from carrel.http.answers.answer import Response, tagged
 from carrel.http.answers.download import Download
 from carrel.http.answers.etag import IfMatch, etag
 from carrel.http.request import Request
@@ -19,7 +19,7 @@ from carrel.http.requests.idempotency import Once
 from carrel.http.requests.routing import Router, delete, get, post
 from carrel.kit.sqlite.paging import Page, Paging
 from carrel.uploads.form import UploadTooLarge
-from carrel.uploads.room import Busy, Room
+from carrel.uploads.room import UploadMemory, UploadsBusy
 from carrel.vault.workspace import Workspace
 
 _BYTES = "application/octet-stream"
@@ -27,7 +27,7 @@ _HARMLESS = ((b"content-security-policy", b"default-src 'none'; sandbox"), (b"re
 _REFUSALS = (
     *(UploadTooLarge, refusals.TextTooLarge, refusals.FormatUnsupported, refusals.FormatMismatch),
     *(refusals.DocumentEmpty, refusals.DocumentBroken, refusals.DocumentEncrypted, refusals.DocumentWithoutText),
-    *(refusals.DocumentTooComplex, refusals.TextNotUtf8, Malformed, Busy),
+    *(refusals.DocumentTooComplex, refusals.TextNotUtf8, Malformed, UploadsBusy),
 )
 
 
@@ -36,9 +36,9 @@ async def upload_document(
     request: Request,
     workspace: Workspace,
     intake: Intake,
-    room: Room,
+    room: UploadMemory,
     once: Once,
-) -> Answer[Document]:
+) -> Response[Document]:
     """Read the text of a file and save it as an `input_document`; the original is kept beside it."""
     with room.place(workspace.uuid) as place:
         upload = await intake.read(request, place)
@@ -55,13 +55,13 @@ async def list_documents(workspace: Workspace, paging: Paging) -> Page[Document]
 
 
 @get("/{document_id:str}", guards=[guard.session], opt=scopes.READ)
-async def read_document(document_id: DocumentId, workspace: Workspace) -> Answer[Document]:
+async def read_document(document_id: DocumentId, workspace: Workspace) -> Response[Document]:
     """One file's metadata; its text is the content that it names."""
     return tagged(workspace.read(store.get, document_id))
 
 
 @get("/{document_id:str}/original", guards=[guard.session], opt=scopes.READ | produces(_BYTES) | versioned())
-async def download_original(document_id: DocumentId, workspace: Workspace) -> Answer[bytes]:
+async def download_original(document_id: DocumentId, workspace: Workspace) -> Response[bytes]:
     """The file, byte for byte as it was uploaded."""
     document = workspace.read(store.get, document_id)
 
@@ -84,7 +84,7 @@ async def delete_document(document_id: DocumentId, workspace: Workspace, if_matc
     await workspace.write(store.delete, document_id, if_match)
 
 
-def _digest(upload: Upload) -> bytes:
+def _digest(upload: DocumentUpload) -> bytes:
     digest = hashlib.sha256(upload.body)
     digest.update(f"\0{upload.name}\0{upload.file_name}\0{upload.format}".encode())
     return digest.digest()

@@ -30,7 +30,7 @@ FORM: Final[dict[str, Any]] = {
 
 
 @dataclass(frozen=True, repr=False)
-class Upload:
+class DocumentUpload:
     """A file as it came. `name` is what its content will be called."""
 
     name: str

@@ -1,7 +1,7 @@
 """The rows of documents. The text of each is a row of `contents`, made and deleted together with it."""
 
 from carrel.documents.refusals import DocumentInUse
-from carrel.documents.schemas import Document, DocumentId, Upload
+from carrel.documents.schemas import Document, DocumentId, DocumentUpload
 from carrel.errors import FieldError, NotFound
 from carrel.http.answers.etag import IfMatch
 from carrel.kit.sqlite.database import Connection
@@ -23,7 +23,7 @@ _documents = Select(
 _FROM = "FROM documents JOIN contents ON contents.id = content_id"
 
 
-def put(conn: Connection, upload: Upload, text: str) -> Document:
+def put(conn: Connection, upload: DocumentUpload, text: str) -> Document:
     """Keep the original, and `text` as an `input_document`, in this transaction."""
     document_id, content_id, now = conn.new_id(), conn.new_id(), conn.now()
     conn.run(

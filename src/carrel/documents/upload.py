@@ -7,7 +7,7 @@ from typing import Final
 from carrel.config import Settings
 from carrel.documents import formats
 from carrel.documents.refusals import DocumentEmpty, TextTooLarge
-from carrel.documents.schemas import Format, Upload
+from carrel.documents.schemas import DocumentUpload, Format
 from carrel.errors import BadInput
 from carrel.http.requests.validation import name_of
 from carrel.uploads import form
@@ -62,7 +62,7 @@ class _Form:
 
 async def read(
     stream: AsyncIterator[bytes], content_type: str, settings: Settings, take: Callable[[int], None]
-) -> Upload:
+) -> DocumentUpload:
     """The upload in a body of type multipart/form-data. `take` gets the number of bytes before they are kept.
 
     Raises:
@@ -74,7 +74,7 @@ async def read(
     return _upload(sent, settings)
 
 
-def _upload(sent: _Form, settings: Settings) -> Upload:
+def _upload(sent: _Form, settings: Settings) -> DocumentUpload:
     if sent.format is None:
         raise BadInput.at("file", "is required")
     if not sent.body:
@@ -82,8 +82,8 @@ def _upload(sent: _Form, settings: Settings) -> Upload:
     formats.check(sent.format, bytes(sent.body[:1024]))
     most = settings.max_name_characters
     if sent.name is None:
-        return Upload((sent.file_name or "Document")[:most], sent.file_name, sent.format, sent.body)
+        return DocumentUpload((sent.file_name or "Document")[:most], sent.file_name, sent.format, sent.body)
     name = form.text_of("name", sent.name)
     if not 1 <= len(name) <= most:
         raise BadInput.at("name", f"must have 1 to {most} characters")
-    return Upload(name, sent.file_name, sent.format, sent.body)
+    return DocumentUpload(name, sent.file_name, sent.format, sent.body)

@@ -70,7 +70,7 @@ class Split(msgspec.Struct, frozen=True, kw_only=True):
     notes: tuple[str, ...]
 
 
-class Said(msgspec.Struct, frozen=True, kw_only=True):
+class PartEvidence(msgspec.Struct, frozen=True, kw_only=True):
     """What the judges said of the rows of a part; `groups` has the group of rows that belong together."""
 
     verdicts: Sequence[Verdict]
@@ -101,7 +101,7 @@ def part(
     values: int,
     documents: int,
     judging: Judging,
-    said: Said,
+    said: PartEvidence,
     checks: CheckResults | None,
 ) -> SplitPart:
     """The results on the rows of a part. `documents` counts its rows, also those of the same text."""
@@ -153,7 +153,7 @@ def _compared(judging: Judging, heard: Sequence[Verdict], groups: dict[str, str]
     ]
 
 
-def _scored(judging: Judging, said: Said) -> list[PassRate | None]:
+def _scored(judging: Judging, said: PartEvidence) -> list[PassRate | None]:
     weights = judging.scoring_weights
     found = scores.tabulate(said.scores, judging.criteria, weights)
     rates: list[PassRate | None] = []

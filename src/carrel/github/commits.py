@@ -13,7 +13,7 @@ from carrel.errors import BadInput
 from carrel.github import repository
 from carrel.github.client import Github, Target
 from carrel.github.refusals import GithubNotFound, GithubUnavailable
-from carrel.github.repository import Point
+from carrel.github.repository import BranchHead
 from carrel.kit.git_paths import is_plain, quoted
 
 MAX_FILES = 500
@@ -63,7 +63,7 @@ class _Ref(msgspec.Struct, frozen=True):
     object: _Made
 
 
-class Committed(NamedTuple):
+class CommitResult(NamedTuple):
     """The branch's commit now. `changed` is false if the branch held the same files already."""
 
     commit: str
@@ -90,7 +90,7 @@ async def commit(
     message: str,
     branch: str | None,
     memory: Memory | None = None,
-) -> Committed:
+) -> CommitResult:
     """Put the files (text by path) on a branch, the connection's unless another is named, as one commit.
 
     A branch that does not exist begins at the connection's branch. Files that are not named stay as they are. If an
@@ -113,10 +113,10 @@ async def commit(
             raise
         point, new = await repository.head(github, target, own), True
     if memory is not None and memory.made is not None and await _holds(github, target, point, memory.made):
-        return Committed(point.commit, name, changed=False, new_branch=False)
+        return CommitResult(point.commit, name, changed=False, new_branch=False)
     tree = await _tree(github, target, point, files)
     if tree == point.tree and not new:
-        return Committed(point.commit, name, changed=False, new_branch=False)
+        return CommitResult(point.commit, name, changed=False, new_branch=False)
     made = point.commit
     if tree != point.tree:
         body = _CommitIn(message, tree, [point.commit])
@@ -124,10 +124,10 @@ async def commit(
         if memory is not None:
             await memory.keep(made)
     await _show(github, target, name, made, new=new)
-    return Committed(made, name, changed=tree != point.tree, new_branch=new)
+    return CommitResult(made, name, changed=tree != point.tree, new_branch=new)
 
 
-async def _holds(github: Github, target: Target, point: Point, sha: str) -> bool:
+async def _holds(github: Github, target: Target, point: BranchHead, sha: str) -> bool:
     """Whether a commit is an ancestor of `point`."""
     try:
         # The second page: only the first one lists the changes of the commits, which may be long.
@@ -138,7 +138,7 @@ async def _holds(github: Github, target: Target, point: Point, sha: str) -> bool
         return False
 
 
-async def _tree(github: Github, target: Target, point: Point, files: Mapping[str, str]) -> str:
+async def _tree(github: Github, target: Target, point: BranchHead, files: Mapping[str, str]) -> str:
     tree = point.tree
     for leaves in _batches(files):
         tree = (await github.ask(target, "POST", "/git/trees", _Made, _TreeIn(tree, leaves))).sha

@@ -67,7 +67,7 @@ class _Blob(msgspec.Struct, frozen=True):
     encoding: str
 
 
-class Point(NamedTuple):
+class BranchHead(NamedTuple):
     """A commit and the tree of its root folder."""
 
     commit: str
@@ -97,7 +97,7 @@ async def branch_of(github: Github, target: Target) -> str:
     return found
 
 
-async def head(github: Github, target: Target, branch: str) -> Point:
+async def head(github: Github, target: Target, branch: str) -> BranchHead:
     """The newest commit of a branch.
 
     Raises:
@@ -108,13 +108,13 @@ async def head(github: Github, target: Target, branch: str) -> Point:
     return await at(github, target, ref.object.sha)
 
 
-async def at(github: Github, target: Target, commit: str) -> Point:
+async def at(github: Github, target: Target, commit: str) -> BranchHead:
     """A commit by its sha."""
     found = await github.ask(target, "GET", f"/git/commits/{quoted(commit)}", _Commit)
-    return Point(found.sha, found.tree.sha)
+    return BranchHead(found.sha, found.tree.sha)
 
 
-async def start(github: Github, target: Target, commit: str | None) -> Point:
+async def start(github: Github, target: Target, commit: str | None) -> BranchHead:
     """The given commit, or else the newest one of the connection's branch."""
     if commit is not None:
         return await at(github, target, commit)
@@ -135,7 +135,7 @@ async def folder(github: Github, target: Target, commit: str | None, path: str) 
     return await asyncio.to_thread(_tree, point, path, listed)
 
 
-def _tree(point: Point, path: str, listed: "_Folder") -> Tree:
+def _tree(point: BranchHead, path: str, listed: "_Folder") -> Tree:
     entries = [TreeEntry(_join(path, node.path), _kind(node), node.size) for node in listed.nodes.values()]
     entries.sort(key=lambda entry: (entry.kind != "folder", entry.path))
     cut = listed.truncated or len(entries) > _MOST_ENTRIES
@@ -152,7 +152,7 @@ class _Folder(NamedTuple):
 class Folders:
     """The folders of one commit. Each is fetched by itself, so that GitHub never truncates a listing."""
 
-    def __init__(self, github: Github, target: Target, point: Point) -> None:
+    def __init__(self, github: Github, target: Target, point: BranchHead) -> None:
         self._github = github
         self._target = target
         self._point = point

@@ -14,14 +14,14 @@ from carrel.github.refusals import OF_GITHUB, GithubHostNotAllowed
 from carrel.github.schemas import (
     MAX_PATH_CHARACTERS,
     SHA,
-    Connection,
     ConnectionChange,
     ConnectionId,
     ConnectionIn,
     ConnectionTest,
+    GithubConnection,
     Tree,
 )
-from carrel.http.answers.answer import Answer, tagged
+from carrel.http.answers.answer import Response, tagged
 from carrel.http.answers.etag import IfMatch
 from carrel.http.requests.describe import raises
 from carrel.http.requests.routing import Query, Router, delete, get, post, put
@@ -30,19 +30,21 @@ from carrel.vault.workspace import Workspace
 
 
 @post("", guards=[guard.full], opt=scopes.PERSON | raises(GithubHostNotAllowed))
-async def create_github_connection(data: ConnectionIn, workspace: Workspace, settings: Settings) -> Answer[Connection]:
+async def create_github_connection(
+    data: ConnectionIn, workspace: Workspace, settings: Settings
+) -> Response[GithubConnection]:
     """Connect a repository. The token is not shown again."""
     return tagged(await workspace.write(store.create, data, settings.github_hosts))
 
 
 @get("", guards=[guard.session], opt=scopes.READ)
-async def list_github_connections(workspace: Workspace, paging: Paging) -> Page[Connection]:
+async def list_github_connections(workspace: Workspace, paging: Paging) -> Page[GithubConnection]:
     """The connections, newest first; only the last four characters of their tokens are shown."""
     return workspace.read(store.listed, paging)
 
 
 @get("/{connection_id:str}", guards=[guard.session], opt=scopes.READ)
-async def read_github_connection(connection_id: ConnectionId, workspace: Workspace) -> Answer[Connection]:
+async def read_github_connection(connection_id: ConnectionId, workspace: Workspace) -> Response[GithubConnection]:
     """One connection."""
     return tagged(workspace.read(store.get, connection_id))
 
@@ -54,7 +56,7 @@ async def replace_github_connection(
     workspace: Workspace,
     settings: Settings,
     if_match: IfMatch,
-) -> Answer[Connection]:
+) -> Response[GithubConnection]:
     """Change a connection. Without a token the stored one stays, unless the base URL is another one."""
     return tagged(await workspace.write(store.replace, connection_id, data, if_match, settings.github_hosts))
 

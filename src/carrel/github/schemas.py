@@ -71,7 +71,7 @@ class ConnectionChange(Hidden, In, frozen=True):
     last_test: LastConnectionTest | UnsetType | None = UNSET
 
 
-class Connection(msgspec.Struct, frozen=True, kw_only=True):
+class GithubConnection(msgspec.Struct, frozen=True, kw_only=True):
     """A connection as it is shown; `hint` is the last four characters of its token."""
 
     id: ConnectionId

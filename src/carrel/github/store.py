@@ -6,7 +6,7 @@ from carrel.config import Secret
 from carrel.errors import BadInput, FieldError, NotFound
 from carrel.github.client import Target
 from carrel.github.refusals import GithubHostNotAllowed
-from carrel.github.schemas import Connection, ConnectionChange, ConnectionId, ConnectionIn, LastConnectionTest
+from carrel.github.schemas import ConnectionChange, ConnectionId, ConnectionIn, GithubConnection, LastConnectionTest
 from carrel.http.answers.etag import IfMatch, require_unchanged
 from carrel.kit.git_paths import is_plain
 from carrel.kit.sqlite.database import Connection as Database
@@ -36,7 +36,7 @@ class _Row(NamedTuple):
 _rows = Select(_Row)
 
 
-def create(conn: Database, data: ConnectionIn, hosts: tuple[str, ...]) -> Connection:
+def create(conn: Database, data: ConnectionIn, hosts: tuple[str, ...]) -> GithubConnection:
     """Store a connection; `hosts` are CARREL_GITHUB_HOSTS.
 
     Raises:
@@ -55,7 +55,7 @@ def create(conn: Database, data: ConnectionIn, hosts: tuple[str, ...]) -> Connec
 
 def replace(
     conn: Database, connection_id: ConnectionId, data: ConnectionChange, if_match: IfMatch, hosts: tuple[str, ...]
-) -> Connection:
+) -> GithubConnection:
     """Change a connection, and forget the last test, which was about the old one.
 
     Raises:
@@ -79,7 +79,7 @@ def replace(
     return get(conn, connection_id)
 
 
-def get(conn: Database, connection_id: ConnectionId) -> Connection:
+def get(conn: Database, connection_id: ConnectionId) -> GithubConnection:
     """A connection as it is shown.
 
     Raises:
@@ -98,7 +98,7 @@ def target(conn: Database, connection_id: ConnectionId) -> Target:
     return Target(row.base_url.rstrip("/"), row.repository, row.branch, Secret(row.token.encode()))
 
 
-def listed(conn: Database, paging: Paging) -> Page[Connection]:
+def listed(conn: Database, paging: Paging) -> Page[GithubConnection]:
     """The connections, newest first."""
     return fetch(conn, paging, _rows, "FROM github_connections").map(_shown)
 
@@ -140,9 +140,9 @@ def _row(conn: Database, connection_id: ConnectionId) -> _Row:
     return row
 
 
-def _shown(row: _Row) -> Connection:
+def _shown(row: _Row) -> GithubConnection:
     at = row.last_test_at
-    return Connection(
+    return GithubConnection(
         id=row.id,
         name=row.name,
         repository=row.repository,

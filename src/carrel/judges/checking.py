@@ -4,8 +4,8 @@ import asyncio
 from collections.abc import Iterable
 
 from carrel.judges import bench, checks
-from carrel.judges.bench import Asked
-from carrel.judges.checks import Spoken
+from carrel.judges.bench import OrderedPair
+from carrel.judges.checks import BenchReply
 from carrel.judges.schemas import JudgeCheck
 from carrel.kit.concurrency.cancellation import cancel, run_to_completion
 from carrel.kit.concurrency.keyed_lock import KeyedLock
@@ -44,10 +44,10 @@ class Checks:
             await self._ask(workspace, judge, lacking)
             return workspace.read(checks.latest, judge)
 
-    async def _ask(self, workspace: Workspace, judge: SingleJudge, lacking: Iterable[Asked]) -> None:
+    async def _ask(self, workspace: Workspace, judge: SingleJudge, lacking: Iterable[OrderedPair]) -> None:
         room = asyncio.Semaphore(AT_ONCE)
 
-        async def ask(asked: Asked) -> None:
+        async def ask(asked: OrderedPair) -> None:
             async with room:
                 # A word that is on its way is paid for, also when nobody waits for it any more.
                 await run_to_completion(self._one(workspace, judge, asked))
@@ -58,11 +58,11 @@ class Checks:
         finally:
             await cancel(tasks)
 
-    async def _one(self, workspace: Workspace, judge: SingleJudge, asked: Asked) -> None:
+    async def _one(self, workspace: Workspace, judge: SingleJudge, asked: OrderedPair) -> None:
         said, done = await evaluation.compare_in_one_order(
             self._caller, workspace, judge, asked.matter, bench.INSTRUCTIONS
         )
         costs = [one.cost_micros for one in done if one.cost_micros is not None]
         cost_micros = sum(costs) if len(costs) == len(done) else None
-        word = Spoken(asked.pair.name, asked.presented, said.word, cost_micros)
+        word = BenchReply(asked.pair.name, asked.presented, said.word, cost_micros)
         await workspace.write(checks.keep, judge, done[-1].host, word)

@@ -20,7 +20,7 @@ from carrel.runs.model.plan import Presented
 from carrel.single_calls.schemas import SingleJudge
 
 
-class Spoken(NamedTuple):
+class BenchReply(NamedTuple):
     """One word of a judge on a pair, in one order, and what its calls cost (`None`: unknown)."""
 
     pair: str
@@ -40,7 +40,7 @@ class _Check(NamedTuple):
 
 
 _checks = Select(_Check)
-_words = Select(Spoken)
+_words = Select(BenchReply)
 
 
 def spoken(conn: Connection, judge: SingleJudge) -> set[tuple[str, Presented]]:
@@ -59,7 +59,7 @@ def finished(conn: Connection, judge: SingleJudge) -> int:
     return number
 
 
-def keep(conn: Connection, judge: SingleJudge, host: str | None, word: Spoken) -> None:
+def keep(conn: Connection, judge: SingleJudge, host: str | None, word: BenchReply) -> None:
     """Keep a word in the check that is not finished, or as the first of a new one; the last word finishes the check.
 
     `host` is the host that said it: each has checks of its own.
@@ -116,7 +116,7 @@ def _unfinished(conn: Connection, judge: SingleJudge, host: str | None) -> int |
     return seq
 
 
-def _said(conn: Connection, seq: int) -> list[Spoken]:
+def _said(conn: Connection, seq: int) -> list[BenchReply]:
     return _words.all(conn, "FROM judge_check_words WHERE judge_check = ? ORDER BY pair, presented", seq)
 
 
@@ -145,7 +145,7 @@ def _passport(model: str, verdicts: Sequence[Verdict]) -> Passport:
     return passport.passports(verdicts, (), (), ())[model]
 
 
-def _verdicts(model: str, words: Sequence[Spoken]) -> list[Verdict]:
+def _verdicts(model: str, words: Sequence[BenchReply]) -> list[Verdict]:
     """Both orders of each pair; an order that was not asked for yet is missing."""
     said = {(word.pair, word.presented): word.word for word in words}
     return [

@@ -4,7 +4,7 @@ from typing import Annotated
 
 from carrel.auth import guard
 from carrel.auth.programs import scopes
-from carrel.http.answers.answer import Answer
+from carrel.http.answers.answer import Response
 from carrel.http.requests.describe import raises
 from carrel.http.requests.routing import Path, Query, Router, get, post
 from carrel.judges import passports
@@ -47,13 +47,13 @@ async def check_judge(
     workspace: Workspace,
     caller: Caller,
     judge_checks: Checks,
-) -> Answer[JudgeCheck]:
+) -> Response[JudgeCheck]:
     """Have a judge compare the built-in pairs, whose better answers are known, in both orders.
 
     The calls are metered like any others. If it ends early, what was paid for is kept, and the next request goes on.
     """
     found = await judge_checks.check(workspace, data.judge)
-    return Answer(found, headers=caller.headers(workspace.uuid, data.judge.model))
+    return Response(found, headers=caller.headers(workspace.uuid, data.judge.model))
 
 
 router = Router(

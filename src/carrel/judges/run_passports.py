@@ -15,11 +15,11 @@ from carrel.providers.hosts import ModelAt
 from carrel.runs.findings import finished_runs
 from carrel.runs.verdicts import judgement
 from carrel.runs.verdicts.computing import computed
-from carrel.runs.verdicts.judgement import Packed
+from carrel.runs.verdicts.judgement import PackedEvidence
 from carrel.vault.workspace import Workspace
 
 
-class Drawn(NamedTuple):
+class JudgeRecord(NamedTuple):
     """What the verdicts of several runs tell of one judge. `agreement` is with each other judge."""
 
     passport: Passport
@@ -32,17 +32,17 @@ class InRuns(NamedTuple):
 
     family: str | None
     runs: int
-    drawn: Drawn
+    drawn: JudgeRecord
 
 
-class Seen(NamedTuple):
+class JudgeRecords(NamedTuple):
     """Every judge of the newest finished runs by its model and host, and how many runs these are."""
 
     judges: dict[ModelAt, InRuns]
     runs: int
 
 
-async def in_runs(workspace: Workspace, workers: WorkerPool) -> Seen:
+async def in_runs(workspace: Workspace, workers: WorkerPool) -> JudgeRecords:
     """Every model that judged in the newest finished runs.
 
     Leniency comes from the runs with the criteria of the newest one.
@@ -53,7 +53,7 @@ async def in_runs(workspace: Workspace, workers: WorkerPool) -> Seen:
     async with workers.turn(workspace.uuid) as worker:
         found = await workspace.scan(finished_runs.newest)
         if found is None:
-            return Seen({}, 0)
+            return JudgeRecords({}, 0)
         judges = [judge for run in found.chosen for judge in run.setup.round.judges]
         models = {str(ModelAt(judge.model, judge.host)): ModelAt(judge.model, judge.host) for judge in judges}
         names = {judge.name: str(ModelAt(judge.model, judge.host)) for judge in judges}
@@ -61,15 +61,15 @@ async def in_runs(workspace: Workspace, workers: WorkerPool) -> Seen:
         drawn_up = await computed(worker, drawn, found.packed, names, found.families, families)
     runs = Counter(name for run in found.chosen for name in {names[judge.name] for judge in run.setup.round.judges})
     known = {models[name]: InRuns(families[name], runs[name], one) for name, one in drawn_up.items() if name in models}
-    return Seen(known, len(found.chosen))
+    return JudgeRecords(known, len(found.chosen))
 
 
 def drawn(
-    packed: Packed,
+    packed: PackedEvidence,
     models: Mapping[str, str],
     families: Mapping[str, str | None],
     judge_families: Mapping[str, str | None],
-) -> dict[str, Drawn]:
+) -> dict[str, JudgeRecord]:
     """The passports, for the worker. `models` are judges' names without the number that some carry.
 
     `families` are those of the candidates, `judge_families` those of the models that judged.
@@ -81,6 +81,6 @@ def drawn(
     found = {one.judge: one for one in health.health(pooled.candidates, verdicts, scores, families, judge_families)}
     pairs = agreement.agreement(verdicts, (), ()).pairs
     return {
-        judge: Drawn(one, found.get(judge), tuple(pair for pair in pairs if judge in (pair.first, pair.second)))
+        judge: JudgeRecord(one, found.get(judge), tuple(pair for pair in pairs if judge in (pair.first, pair.second)))
         for judge, one in passport.passports(verdicts, scores, votes, pooled.criteria).items()
     }

@@ -4,7 +4,7 @@ from carrel.accounts.service import ServiceDatabase
 from carrel.auth import guard
 from carrel.auth.programs import scopes
 from carrel.config import Settings
-from carrel.http.answers.answer import Answer
+from carrel.http.answers.answer import Response
 from carrel.http.answers.etag import IfMatch, etag
 from carrel.http.requests.describe import raises, versioned
 from carrel.http.requests.routing import Router, delete, get, post
@@ -25,14 +25,14 @@ async def store_provider_key(
     workspace: Workspace,
     settings: Settings,
     registry: Registry,
-) -> Answer[ProviderKey]:
+) -> Response[ProviderKey]:
     """Store a key, replacing an earlier one of the same provider."""
     key, version = await workspace.write(keys.put, data, settings.provider_hosts)
     remote = registry.remote(key.provider)
     if remote is not None:
         # Now, while nobody waits for an answer of a model.
         await remote.ready()
-    return Answer(key, etag=etag(version))
+    return Response(key, etag=etag(version))
 
 
 @get("", guards=[guard.session], opt=scopes.READ)
@@ -42,10 +42,10 @@ async def list_provider_keys(workspace: Workspace, paging: Paging) -> Page[Provi
 
 
 @get("/{provider:str}", guards=[guard.session], opt=scopes.READ | versioned())
-async def read_provider_key(provider: str, workspace: Workspace) -> Answer[ProviderKey]:
+async def read_provider_key(provider: str, workspace: Workspace) -> Response[ProviderKey]:
     """One stored key."""
     key, version = workspace.read(keys.get, provider)
-    return Answer(key, etag=etag(version))
+    return Response(key, etag=etag(version))
 
 
 @delete("/{provider:str}", guards=[guard.session], opt=scopes.PERSON)
@@ -87,10 +87,10 @@ async def store_system_key(
     data: ProviderKeyIn,
     settings: Settings,
     system_keys: SystemKeys,
-) -> Answer[ProviderKey]:
+) -> Response[ProviderKey]:
     """Store a key, replacing an earlier one of the same provider."""
     key, version = await system_keys.change(keys.put, data, settings.provider_hosts)
-    return Answer(key, etag=etag(version))
+    return Response(key, etag=etag(version))
 
 
 @get("")
@@ -100,10 +100,10 @@ async def list_system_keys(service: ServiceDatabase, paging: Paging) -> Page[Pro
 
 
 @get("/{provider:str}", opt=versioned())
-async def read_system_key(provider: str, service: ServiceDatabase) -> Answer[ProviderKey]:
+async def read_system_key(provider: str, service: ServiceDatabase) -> Response[ProviderKey]:
     """One stored key."""
     key, version = await service.run(keys.get, provider)
-    return Answer(key, etag=etag(version))
+    return Response(key, etag=etag(version))
 
 
 @delete("/{provider:str}")

@@ -158,7 +158,7 @@ def delete(conn: Connection, provider: str, if_match: IfMatch) -> None:
     conn.run("DELETE FROM provider_key WHERE provider = ?", provider)
 
 
-class Stored(msgspec.Struct, frozen=True, array_like=True):
+class StoredKey(msgspec.Struct, frozen=True, array_like=True):
     """A row as it is stored."""
 
     seq: int
@@ -172,20 +172,20 @@ class Stored(msgspec.Struct, frozen=True, array_like=True):
     last_test_at: str | None
 
 
-class Table(msgspec.Struct, frozen=True):
+class KeyTable(msgspec.Struct, frozen=True):
     """All keys, and the number of the last one that was ever stored."""
 
-    rows: list[Stored]
+    rows: list[StoredKey]
     last: int
 
 
-def table(conn: Connection) -> Table:
+def table(conn: Connection) -> KeyTable:
     """Everything that is stored."""
     last = conn.value("SELECT seq FROM sqlite_sequence WHERE name = 'provider_key'")
-    return Table(_stored.all(conn, "FROM provider_key ORDER BY seq"), last or 0)
+    return KeyTable(_stored.all(conn, "FROM provider_key ORDER BY seq"), last or 0)
 
 
-def replace_table(conn: Connection, table: Table) -> None:
+def replace_table(conn: Connection, table: KeyTable) -> None:
     """Store exactly this, as another node did."""
     conn.run("DELETE FROM provider_key")
     for row in table.rows:
@@ -201,4 +201,4 @@ def _shown(row: _Row) -> ProviderKey:
     return ProviderKey(row.provider, hint, row.base_url, row.created_at, row.updated_at, last_test)
 
 
-_stored = Select(Stored)
+_stored = Select(StoredKey)

@@ -12,7 +12,7 @@ T = TypeVar("T")
 P = ParamSpec("P")
 
 
-class Shared(Protocol):
+class KeySharing(Protocol):
     """Changes the keys for every node of a cluster."""
 
     async def change(self, fn: Callable[[Connection], T]) -> T:
@@ -23,7 +23,7 @@ class Shared(Protocol):
 class SystemKeys:
     """Owned by the event loop. With `shared`, all nodes of a cluster have the same keys."""
 
-    shared: Shared | None = None
+    shared: KeySharing | None = None
 
     def __init__(self, service: ServiceDatabase) -> None:
         self._service = service

@@ -14,7 +14,7 @@ Outcome = Literal["answered", "malformed", "failed", "unknown-outcome"]
 the call was cancelled, so nobody knows whether the provider did the work."""
 
 
-class Call(msgspec.Struct, frozen=True, kw_only=True):
+class CallEnd(msgspec.Struct, frozen=True, kw_only=True):
     """An attempt that has ended. `cost_micros` is `None`, and not 0, where the price or the outcome is unknown.
 
     `credit_micros` is its cost in credits, if credits pay. If it is unknown or more than was held back,
@@ -102,7 +102,7 @@ class Charge(msgspec.Struct, frozen=True):
     cost_micros: int | None
 
 
-def end(conn: Connection, call_id: str, call: Call) -> Charge | None:
+def end(conn: Connection, call_id: str, call: CallEnd) -> Charge | None:
     """Complete the row, which says for good what the call cost; `None` if it was abandoned and charged before."""
     usage = call.usage
     rows = conn.all(
@@ -126,7 +126,7 @@ def end(conn: Connection, call_id: str, call: Call) -> Charge | None:
     return Charge(*rows[0]) if rows else None
 
 
-class Lost(NamedTuple):
+class LostCall(NamedTuple):
     """A call whose outcome nobody learns. `cost_micros` is `None` unless the call is free."""
 
     task_key: str
@@ -135,10 +135,10 @@ class Lost(NamedTuple):
     cost_micros: int | None
 
 
-_lost = Select(Lost)
+_lost = Select(LostCall)
 
 
-def abandon(conn: Connection, run_id: str, task_key: str | None = None, *, paid: bool = True) -> list[Lost]:
+def abandon(conn: Connection, run_id: str, task_key: str | None = None, *, paid: bool = True) -> list[LostCall]:
     """Mark the running calls of a run, or of one task of it, as `unknown-outcome`. Returns them in order.
 
     Without `paid`, it leaves out the calls that credits pay for. It always leaves out those of batches, whose results

@@ -11,7 +11,7 @@ from carrel.kit.clock import date_of, rfc3339
 from carrel.kit.money import text_if_known, text_of
 from carrel.kit.sqlite.database import Connection
 from carrel.kit.sqlite.paging import Page, Paging, fetch
-from carrel.kit.sqlite.rows import Column, Select
+from carrel.kit.sqlite.rows import Select, SqlColumn
 from carrel.metering.schemas import CallRow, Grouping, Totals, UsageItem, UsageReport
 from carrel.providers.hosts import ModelAt
 
@@ -70,9 +70,9 @@ CALLS: Final = Select(
     host=HOST,
     cached_read_tokens="cached_tokens",
     cached_write_tokens="written_tokens",
-    cost=Column("cost_micros", text_if_known),
-    reserved=Column("reserved_micros", text_if_known),
-    charged=Column("charged_micros", text_if_known),
+    cost=SqlColumn("cost_micros", text_if_known),
+    reserved=SqlColumn("reserved_micros", text_if_known),
+    charged=SqlColumn("charged_micros", text_if_known),
 )
 
 

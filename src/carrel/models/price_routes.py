@@ -4,7 +4,7 @@ from typing import Annotated
 
 from carrel.auth import guard
 from carrel.auth.programs import scopes
-from carrel.http.answers.answer import Answer
+from carrel.http.answers.answer import Response
 from carrel.http.answers.etag import IfMatch, etag
 from carrel.http.requests.describe import raises, versioned
 from carrel.http.requests.routing import Path, Router, delete, get, put
@@ -30,10 +30,10 @@ async def replace_model_price(
     data: ModelPriceIn,
     workspace: Workspace,
     if_match: IfMatch,
-) -> Answer[ModelPrice]:
+) -> Response[ModelPrice]:
     """Say what a model costs with your own key. Calls that begin from now on cost this; credits never do."""
     price, version = await workspace.write(own_prices.put, model.removeprefix("/"), data, if_match)
-    return Answer(price, etag=etag(version))
+    return Response(price, etag=etag(version))
 
 
 @delete("/{model:path}", guards=[guard.session], opt=scopes.WRITE)

@@ -6,7 +6,7 @@ import msgspec
 from msgspec.structs import replace
 
 from carrel.checks import compiler, definition
-from carrel.checks.compiler import Source
+from carrel.checks.compiler import SourceText
 from carrel.errors import BadInput, FieldError
 from carrel.http.requests.validation import join
 from carrel.keys import store as keys
@@ -67,7 +67,7 @@ def checked(conn: Connection, configuration: Configuration, registry: Registry, 
     return _labelled(configuration)
 
 
-def sources(configuration: Configuration, root: str = "") -> list[Source]:
+def sources(configuration: Configuration, root: str = "") -> list[SourceText]:
     """What a worker has to compile before the configuration may be kept; `root` goes before every path.
 
     Raises:

@@ -191,7 +191,7 @@ class Configuration(In, frozen=True, kw_only=True):
     checks: Checks = msgspec.field(default_factory=list)
 
 
-class Held(NamedTuple):
+class ContentReference(NamedTuple):
     """Contents that a configuration names in one place, and the types of content that fit there.
 
     A path is `at` and one of the `endings`, which are as many as there are ids.
@@ -210,11 +210,11 @@ class Held(NamedTuple):
         return ((self.at + ending, content_id) for ending, content_id in zip(self.endings, self.ids, strict=True))
 
 
-def contents_of(configuration: Configuration) -> Iterator[Held]:
+def contents_of(configuration: Configuration) -> Iterator[ContentReference]:
     """Every content that the configuration names, each time that it names it."""
     documents, answers = ("input_document", "output_document"), ("output_document", "input_document")
     places = (f"[{index}]" for index in range(len(configuration.inputs)))
-    yield Held("inputs", configuration.inputs, documents, places)
+    yield ContentReference("inputs", configuration.inputs, documents, places)
     yield _by_input("references", configuration.references, ("reference_document",))
     for index, candidate in enumerate(configuration.generation.candidates):
         path = f"generation.candidates[{index}]"
@@ -222,7 +222,7 @@ def contents_of(configuration: Configuration) -> Iterator[Held]:
         yield _by_input(f"{path}.existing", candidate.existing, answers)
     yield from _instructions("", configuration.instructions, "generation_instructions")
     if configuration.scoring is not None:
-        yield Held("scoring.criteria", (configuration.scoring.criteria,), ("criteria",))
+        yield ContentReference("scoring.criteria", (configuration.scoring.criteria,), ("criteria",))
         yield from _instructions("scoring", configuration.scoring.instructions, "scoring_instructions")
     if configuration.comparison is not None:
         yield from _instructions("comparison", configuration.comparison.instructions, "comparison_instructions")
@@ -233,15 +233,15 @@ def contents_of(configuration: Configuration) -> Iterator[Held]:
             yield from _instructions(path, candidate.instructions, "combination_instructions")
 
 
-def ids_of(held: Iterable[Held]) -> list[ContentId]:
+def ids_of(held: Iterable[ContentReference]) -> list[ContentId]:
     """The id of every content that is named, once, in no order."""
     return list(set().union(*(one.ids for one in held)))
 
 
-def _by_input(at: str, named: dict[ContentId, ContentId], types: tuple[str, ...]) -> Held:
-    return Held(at, named.values(), types, (f".{name_of(key)}" for key in named))
+def _by_input(at: str, named: dict[ContentId, ContentId], types: tuple[str, ...]) -> ContentReference:
+    return ContentReference(at, named.values(), types, (f".{name_of(key)}" for key in named))
 
 
-def _instructions(path: str, content_id: ContentId | None, kind: str) -> Iterator[Held]:
+def _instructions(path: str, content_id: ContentId | None, kind: str) -> Iterator[ContentReference]:
     if content_id is not None:
-        yield Held(join(path, "instructions"), (content_id,), (kind,))
+        yield ContentReference(join(path, "instructions"), (content_id,), (kind,))

@@ -2,7 +2,7 @@
 
 from carrel.auth import guard
 from carrel.auth.programs import scopes
-from carrel.http.answers.answer import Answer, tagged
+from carrel.http.answers.answer import Response, tagged
 from carrel.http.answers.etag import IfMatch
 from carrel.http.requests.describe import raises
 from carrel.http.requests.routing import Router, delete, get, put
@@ -19,7 +19,7 @@ async def list_preset_drafts(workspace: Workspace) -> Drafts:
 
 
 @get("/{draft_id:str}", guards=[guard.session], opt=scopes.READ)
-async def read_preset_draft(draft_id: DraftId, workspace: Workspace) -> Answer[Draft]:
+async def read_preset_draft(draft_id: DraftId, workspace: Workspace) -> Response[Draft]:
     """One unfinished set-up with its body."""
     return tagged(await workspace.scan(drafts.get, draft_id))
 
@@ -30,7 +30,7 @@ async def replace_preset_draft(
     data: DraftIn,
     workspace: Workspace,
     if_match: IfMatch,
-) -> Answer[Draft]:
+) -> Response[Draft]:
     """Keep an unfinished set-up under a UUID that you make, new or in place of what is kept there."""
     return tagged(await workspace.write(drafts.put, draft_id, data, if_match))
 

@@ -4,7 +4,7 @@ from carrel.auth import guard
 from carrel.auth.programs import scopes
 from carrel.checks.compiler import Compiler
 from carrel.config import Settings
-from carrel.http.answers.answer import Answer, tagged
+from carrel.http.answers.answer import Response, tagged
 from carrel.http.answers.etag import IfMatch
 from carrel.http.requests.describe import raises
 from carrel.http.requests.routing import Router, delete, get, post, put
@@ -26,7 +26,7 @@ async def create_preset(
     workspace: Workspace,
     registry: Registry,
     compiler: Compiler,
-) -> Answer[Preset]:
+) -> Response[Preset]:
     """Save a new preset. Carrel checks everything that it names."""
     await compiler.require(workspace.uuid, sources(data))
     return tagged(await workspace.write(store.create, data, registry))
@@ -39,7 +39,7 @@ async def list_presets(workspace: Workspace, paging: Paging) -> Page[PresetSumma
 
 
 @get("/{preset_id:str}", guards=[guard.session], opt=scopes.READ)
-async def read_preset(preset_id: PresetId, workspace: Workspace) -> Answer[Preset]:
+async def read_preset(preset_id: PresetId, workspace: Workspace) -> Response[Preset]:
     """One preset with its whole configuration."""
     preset = workspace.read(store.get_short, preset_id)
     if preset is None:
@@ -55,7 +55,7 @@ async def replace_preset(
     registry: Registry,
     compiler: Compiler,
     if_match: IfMatch,
-) -> Answer[Preset]:
+) -> Response[Preset]:
     """Replace everything but the id. Runs that were made from the preset do not change."""
     await compiler.require(workspace.uuid, sources(data))
     return tagged(await workspace.write(store.replace, preset_id, data, if_match, registry))
@@ -68,7 +68,7 @@ async def delete_preset(preset_id: PresetId, workspace: Workspace, if_match: IfM
 
 
 @post("/{preset_id:str}/duplicate", guards=[guard.full], opt=scopes.WRITE)
-async def duplicate_preset(preset_id: PresetId, workspace: Workspace, settings: Settings) -> Answer[Preset]:
+async def duplicate_preset(preset_id: PresetId, workspace: Workspace, settings: Settings) -> Response[Preset]:
     """Copy a preset. The name of the copy says that it is one."""
     return tagged(await workspace.write(store.duplicate, preset_id, settings))
 

@@ -27,11 +27,11 @@ class AnswerRoom:
         self._free = _AT_ONCE * max_bytes
         self._users: dict[str, int] = {}
 
-    def place(self, user: str) -> "Place":
+    def place(self, user: str) -> "AnswerMemory":
         """The place of one answer, empty at first."""
-        return Place(user, self)
+        return AnswerMemory(user, self)
 
-    def resize(self, place: "Place", size: int) -> None:
+    def resize(self, place: "AnswerMemory", size: int) -> None:
         """Count so many bytes for the answer in this place.
 
         Raises:
@@ -50,7 +50,7 @@ class AnswerRoom:
                 self._users.pop(place.user, None)
 
 
-class Place:
+class AnswerMemory:
     """What one answer holds, from its first bytes until it is stored or given up: then whoever made it releases it.
 
     Without a room nothing is counted.
@@ -62,7 +62,7 @@ class Place:
         self.is_released = False
         self._room = room
 
-    def __enter__(self) -> "Place":
+    def __enter__(self) -> "AnswerMemory":
         return self
 
     def __exit__(

@@ -9,7 +9,7 @@ from msgspec import Meta
 from carrel.config import Secret
 
 if TYPE_CHECKING:
-    from carrel.providers.answer_room import Place
+    from carrel.providers.answer_room import AnswerMemory
 
 Role = Literal["generate", "judge"]
 FinishReason = Literal["stop", "length", "refused"]
@@ -118,7 +118,7 @@ class Access(msgspec.Struct, frozen=True):
     base_url: str | None = None
 
 
-class Request(msgspec.Struct, frozen=True, kw_only=True):
+class ModelRequest(msgspec.Struct, frozen=True, kw_only=True):
     """One call. A language model reads `system` and `prompt`; a built-in model reads `matter`, which says the same.
 
     `model` is the name without its provider (`lexrank`). `schema` is the JSON schema that the answer must
@@ -137,7 +137,7 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
     timeout_seconds: float = 120.0
     access: Access | None = None
     user: str = ""
-    place: "Place | None" = None
+    place: "AnswerMemory | None" = None
     grounding: Grounding = "off"
     turns: tuple[Turn, ...] = ()
 
@@ -237,7 +237,7 @@ class Provider(Protocol):
         """Every model that can be called now."""
         ...
 
-    async def complete(self, request: Request) -> Answer:
+    async def complete(self, request: ModelRequest) -> Answer:
         """Return one answer.
 
         Raises:
@@ -254,7 +254,7 @@ class Provider(Protocol):
 class Streaming(Protocol):
     """A provider that can send its answers piece by piece."""
 
-    async def stream(self, request: Request, on_piece: Callable[[str], None]) -> Answer:
+    async def stream(self, request: ModelRequest, on_piece: Callable[[str], None]) -> Answer:
         """Return one answer, and call `on_piece` with each piece of its text as it comes.
 
         Raises:

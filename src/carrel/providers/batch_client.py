@@ -7,19 +7,19 @@ from typing import TypeVar
 
 from carrel.kit.clock import Clock
 from carrel.providers import refusals
-from carrel.providers.base import Answer, ProviderError, Request
+from carrel.providers.base import Answer, ModelRequest, ProviderError
 from carrel.providers.batches import (
     CANCELLED,
     JSON,
     LOST,
     MAX_RESULT_BYTES,
     BatchApi,
-    Line,
-    Refused,
+    BatchLine,
+    BatchRefused,
     Result,
     Send,
-    Sought,
     Status,
+    UnconfirmedBatch,
 )
 
 T = TypeVar("T")
@@ -35,8 +35,8 @@ class BatchClient:
         self,
         api: BatchApi,
         send: Send,
-        encoded: Callable[[Request], bytes],
-        answered: Callable[[Request, int, bytes], Answer],
+        encoded: Callable[[ModelRequest], bytes],
+        answered: Callable[[ModelRequest, int, bytes], Answer],
         clock: Clock,
     ) -> None:
         self._api = api
@@ -45,15 +45,15 @@ class BatchClient:
         self._answered = answered
         self._clock = clock
 
-    def line(self, call_id: str, request: Request) -> Line:
+    def line(self, call_id: str, request: ModelRequest) -> BatchLine:
         """The call as a line of a batch.
 
         Raises:
             ProviderError: `parameter-not-supported`.
         """
-        return Line(call_id, self._encoded(request))
+        return BatchLine(call_id, self._encoded(request))
 
-    async def create(self, batch_id: str, lines: Sequence[Line]) -> str:
+    async def create(self, batch_id: str, lines: Sequence[BatchLine]) -> str:
         """Send a batch, and return the id that the provider gives it.
 
         Raises:
@@ -62,7 +62,7 @@ class BatchClient:
         """
         return await self._do(self._api.create(self._send, batch_id, lines))
 
-    async def find(self, sought: Sought) -> str | None:
+    async def find(self, sought: UnconfirmedBatch) -> str | None:
         """The provider's id of a batch that may have been sent; `None` if it did not arrive.
 
         Raises:
@@ -98,7 +98,7 @@ class BatchClient:
         """
         await self._do(self._api.cancel(self._send, remote_id), missing=LOST)
 
-    def answer(self, request: Request, result: Result) -> Answer:
+    def answer(self, request: ModelRequest, result: Result) -> Answer:
         """The answer to a call of a batch.
 
         Raises:
@@ -111,14 +111,14 @@ class BatchClient:
     async def _read(self, path: str) -> list[Result]:
         reply = await self._send("GET", path, None, JSON, most_bytes=MAX_RESULT_BYTES)
         if reply.status != HTTPStatus.OK:
-            raise Refused(reply)
+            raise BatchRefused(reply)
         # Megabytes: a thread reads them.
         return await asyncio.to_thread(self._api.results, reply.body)
 
     async def _do(self, work: Awaitable[T], missing: str | None = None) -> T:
         try:
             return await work
-        except Refused as refused:
+        except BatchRefused as refused:
             reply = refused.reply
         if missing is not None and reply.status in (HTTPStatus.NOT_FOUND, HTTPStatus.GONE):
             raise ProviderError(missing, retryable=False)

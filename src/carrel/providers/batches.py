@@ -59,14 +59,14 @@ class Send(Protocol):
         ...
 
 
-class Line(NamedTuple):
+class BatchLine(NamedTuple):
     """One call of a batch: its id, and the body that it would have by itself."""
 
     id: str
     body: bytes
 
 
-class Sought(NamedTuple):
+class UnconfirmedBatch(NamedTuple):
     """A batch that may have been sent: its id, the ids of its calls, and when, in seconds since the epoch.
 
     `known` are the provider's ids of other batches of ours, which it cannot be.
@@ -103,17 +103,17 @@ class Result(NamedTuple):
 
 
 class BatchApi(Protocol):
-    """The batch interface of a provider. Every request may raise `Refused`, or `ProviderError` where the way fails."""
+    """The batch interface of a provider. Every request may raise `BatchRefused`, or `ProviderError` on the way."""
 
     def root(self, base: str) -> str:
         """The URL below which the paths are; `base` is the provider's address without a slash at its end."""
         ...
 
-    async def create(self, send: Send, batch_id: str, lines: Sequence[Line]) -> str:
+    async def create(self, send: Send, batch_id: str, lines: Sequence[BatchLine]) -> str:
         """Send a batch, and return the id that the provider gives it."""
         ...
 
-    async def find(self, send: Send, sought: Sought) -> str | None:
+    async def find(self, send: Send, sought: UnconfirmedBatch) -> str | None:
         """The provider's id of a batch that may have been sent; `None` if it did not arrive.
 
         Raises:
@@ -134,7 +134,7 @@ class BatchApi(Protocol):
         ...
 
 
-class Refused(Exception):
+class BatchRefused(Exception):
     """A reply about a batch that is not a success."""
 
     def __init__(self, reply: HttpReply) -> None:
@@ -146,10 +146,10 @@ def successful(reply: HttpReply) -> bytes:
     """The body of the reply.
 
     Raises:
-        Refused: it is not a success.
+        BatchRefused: it is not a success.
     """
     if reply.status // 100 != 2:
-        raise Refused(reply)
+        raise BatchRefused(reply)
     return reply.body
 
 
@@ -164,7 +164,7 @@ def made(decoder: msgspec.json.Decoder[T], reply: HttpReply) -> T:
     """What the body of a successful reply says.
 
     Raises:
-        Refused: it is not a success.
+        BatchRefused: it is not a success.
         ProviderError: the body is not what the protocol says.
     """
     return required(decoder, successful(reply))

@@ -19,7 +19,7 @@ from yarl import URL
 
 from carrel.providers import addresses, base_url
 from carrel.providers.base import ANSWER_TOO_LARGE, ProviderError
-from carrel.providers.transport import MAX_ERROR_BYTES, STREAM_ANSWERS, Asked, Reply
+from carrel.providers.transport import MAX_ERROR_BYTES, STREAM_ANSWERS, Reply, Submission
 
 T = TypeVar("T")
 
@@ -70,7 +70,7 @@ class Exchange:
             timeout=aiohttp.ClientTimeout(total=None, sock_connect=CONNECT_SECONDS),
         )
 
-    async def reply(self, asked: Asked[T]) -> Reply[T]:
+    async def reply(self, asked: Submission[T]) -> Reply[T]:
         """Send the request and read the answer; see `Transport.send`.
 
         Raises:
@@ -110,7 +110,7 @@ class Exchange:
         """Close every connection; calls in flight end with `provider-unreachable`."""
         await self._session.close()
 
-    async def _exchange(self, target: URL, asked: Asked[T]) -> Reply[T]:
+    async def _exchange(self, target: URL, asked: Submission[T]) -> Reply[T]:
         data, headers = _sent(asked.body), asked.headers
         request = self._session.request(asked.method, target, headers=headers, data=data, allow_redirects=False)
         async with request as answer:
@@ -133,7 +133,7 @@ class Exchange:
         return Reply(answer.status, answer.headers, body, found)
 
 
-async def _body(answer: aiohttp.ClientResponse, asked: Asked[T], most: int) -> bytes:
+async def _body(answer: aiohttp.ClientResponse, asked: Submission[T], most: int) -> bytes:
     """The body as it was sent, of which the place of the answer holds every byte."""
     if (answer.content_length or 0) > most:
         raise _too_large()

@@ -14,8 +14,8 @@ from msgspec.structs import replace
 from carrel.errors import BadInput
 from carrel.kit.clock import Clock
 from carrel.providers import base_url, refusals
-from carrel.providers.answer_room import Place
-from carrel.providers.base import ANSWER_TOO_LARGE, Access, Answer, ModelInfo, Offer, ProviderError, Request
+from carrel.providers.answer_room import AnswerMemory
+from carrel.providers.base import ANSWER_TOO_LARGE, Access, Answer, ModelInfo, ModelRequest, Offer, ProviderError
 from carrel.providers.batch_client import BatchClient
 from carrel.providers.batches import HttpReply
 from carrel.providers.catalogue import KNOWN, KnownProvider
@@ -72,7 +72,7 @@ class HttpProvider:
         family = family_of(self.name, name)
         return ModelInfo(name=name, family=family, roles=("generate", "judge"), description="")
 
-    async def complete(self, request: Request) -> Answer:
+    async def complete(self, request: ModelRequest) -> Answer:
         """Return one answer.
 
         Raises:
@@ -87,21 +87,21 @@ class HttpProvider:
             reply = await self._ask(request, request.access, self._wire.call_url(base, request.model), form, place)
         return self._answered(request, base, form, reply)
 
-    def _place(self, request: Request) -> AbstractContextManager[Place]:
+    def _place(self, request: ModelRequest) -> AbstractContextManager[AnswerMemory]:
         """What the answer holds. A place of the caller's goes on after the call, until the caller releases it."""
         return self.network.room.place(request.user) if request.place is None else nullcontext(request.place)
 
-    def _answered(self, request: Request, base: str, form: Form, reply: Reply[Answer]) -> Answer:
+    def _answered(self, request: ModelRequest, base: str, form: Form, reply: Reply[Answer]) -> Answer:
         if reply.status == _OK and reply.found is not None:
             return reply.found
         return self._refused(request, base, form, reply.status, reply.headers, reply.body)
 
-    def _read(self, place: Place, body: bytes) -> Answer | None:
+    def _read(self, place: AnswerMemory, body: bytes) -> Answer | None:
         """The answer in the body. From here on, only its text takes memory."""
         answer = self._wire.answered(body)
         return None if answer is None else self._kept(place, answer)
 
-    def _kept(self, place: Place, answer: Answer) -> Answer:
+    def _kept(self, place: AnswerMemory, answer: Answer) -> Answer:
         if len(answer.text) > self.network.max_answer_bytes // _BYTES_OF_A_CHARACTER:
             raise ProviderError(ANSWER_TOO_LARGE, retryable=False)
         place.hold(sys.getsizeof(answer.text))
@@ -109,11 +109,11 @@ class HttpProvider:
 
     async def _ask(
         self,
-        request: Request,
+        request: ModelRequest,
         access: Access,
         url: str,
         form: Form,
-        place: Place,
+        place: AnswerMemory,
         on_piece: Callable[[bytes], None] | None = None,
     ) -> Reply[Answer]:
         """Send the call. While the server finds an output limit too high that nobody set, send half of it.
@@ -137,7 +137,7 @@ class HttpProvider:
             request = replace(request, parameters=replace(request.parameters, max_output_tokens=limit))
 
     def _refused(
-        self, request: Request, base: str, form: Form, status: int, headers: Mapping[str, str], body: bytes
+        self, request: ModelRequest, base: str, form: Form, status: int, headers: Mapping[str, str], body: bytes
     ) -> Answer:
         """Turn a reply without an answer into an error. A refusal of the contents counts as an answer."""
         if refusals.is_content_refusal(status, body):
@@ -151,7 +151,7 @@ class HttpProvider:
             raise ProviderError("structured-output-refused", retryable=True, unbilled=True)
         raise refusals.refusal(status, headers, body, self._clock.now())
 
-    async def stream(self, request: Request, on_piece: Callable[[str], None]) -> Answer:
+    async def stream(self, request: ModelRequest, on_piece: Callable[[str], None]) -> Answer:
         """Return one answer, and call `on_piece` with each piece of its text.
 
         A server that does not stream, or refuses to, sends one piece.
@@ -193,7 +193,7 @@ class HttpProvider:
             on_piece(answer.text)
         return answer
 
-    async def _in_one_piece(self, request: Request, on_piece: Callable[[str], None]) -> Answer:
+    async def _in_one_piece(self, request: ModelRequest, on_piece: Callable[[str], None]) -> Answer:
         answer = await self.complete(request)
         if answer.text:
             on_piece(answer.text)
@@ -218,17 +218,17 @@ class HttpProvider:
             reply: Reply[None] = await self._send(
                 access,
                 *(method, url, body),
-                place=Place("batches"),
+                place=AnswerMemory("batches"),
                 timeout_seconds=_BATCH_SECONDS,
                 kind=kind,
                 most_bytes=most_bytes,
             )
             return HttpReply(reply.status, reply.headers, reply.body)
 
-        def encoded(request: Request) -> bytes:
+        def encoded(request: ModelRequest) -> bytes:
             return self._wire.encoded(request, self._form(base, request))
 
-        def answered(request: Request, status: int, body: bytes) -> Answer:
+        def answered(request: ModelRequest, status: int, body: bytes) -> Answer:
             answer = self._wire.answered(body) if status == _OK else None
             if answer is not None:
                 return answer
@@ -268,10 +268,10 @@ class HttpProvider:
             raise ProviderError("provider-host-not-allowed", retryable=False, unbilled=True)
         return url.rstrip("/")
 
-    def _form(self, base: str, request: Request) -> Form:
+    def _form(self, base: str, request: ModelRequest) -> Form:
         return self._wire.forms[self._weaker.get((base, request.model, _asked(request)), 0)]
 
-    def _weaken(self, base: str, request: Request, refused: Form) -> None:
+    def _weaken(self, base: str, request: ModelRequest, refused: Form) -> None:
         # Servers refuse the calls in flight together: only the first refusal moves to the next form.
         if self._form(base, request) == refused:
             if len(self._weaker) >= _MOST_REMEMBERED:
@@ -286,7 +286,7 @@ class HttpProvider:
         body: bytes | None,
         *,
         timeout_seconds: float,
-        place: Place,
+        place: AnswerMemory,
         read: Callable[[bytes], T | None] | None = None,
         on_piece: Callable[[bytes], None] | None = None,
         kind: str = "application/json",
@@ -313,7 +313,7 @@ def every_known(network: Network, *, connections: int, rules: tuple[str, ...], c
     ]
 
 
-def _asked(request: Request) -> bytes:
+def _asked(request: ModelRequest) -> bytes:
     """What tells schemas apart that a server may refuse by themselves. Those of judges are all of one kind."""
     if request.schema is None or request.role == "judge":
         return b""

@@ -16,11 +16,11 @@ from carrel.http.requests.schema import In
 from carrel.kit.clock import Time
 from carrel.kit.money import MICROS, DollarsAmount, DollarsText, micros_of, text_of
 from carrel.kit.sqlite.database import Connection
-from carrel.kit.sqlite.rows import Column, Select
+from carrel.kit.sqlite.rows import Select, SqlColumn
 from carrel.kit.sqlite.versions import NO_ROW, version_of
 from carrel.providers import hosts, prices
 from carrel.providers.catalogue import KNOWN
-from carrel.providers.prices import Price, Rates
+from carrel.providers.prices import Price, PriceTier
 from carrel.providers.registry import is_free, name_of, provider_of
 
 SOURCE: Final = "own"
@@ -69,8 +69,8 @@ class _Row(NamedTuple):
 _rows = Select(_Row)
 _prices = Select(
     ModelPrice,
-    input_per_million=Column("input_micros", text_of),
-    output_per_million=Column("output_micros", text_of),
+    input_per_million=SqlColumn("input_micros", text_of),
+    output_per_million=SqlColumn("output_micros", text_of),
 )
 
 
@@ -169,4 +169,4 @@ def _price(row: _Row) -> Price:
 
 def _priced(input_micros: int, output_micros: int, since: str | None) -> Price:
     read, written = Decimal(input_micros) / MICROS, Decimal(output_micros) / MICROS
-    return Price(f"{SOURCE}/{input_micros}/{output_micros}", SOURCE, since, (Rates(0, read, read, read, written),))
+    return Price(f"{SOURCE}/{input_micros}/{output_micros}", SOURCE, since, (PriceTier(0, read, read, read, written),))

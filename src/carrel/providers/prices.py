@@ -28,7 +28,7 @@ _MOST_MICROS = 10**12
 """The limit keeps sums over millions of calls within SQLite's integers."""
 
 
-class Rates(NamedTuple):
+class PriceTier(NamedTuple):
     """US dollars for a million tokens of each kind. These rates hold once a call reads more than `above_tokens`."""
 
     above_tokens: int
@@ -44,12 +44,12 @@ class Price(NamedTuple):
     id: str
     source: str
     effective_date: str | None
-    rates: tuple[Rates, ...]
+    rates: tuple[PriceTier, ...]
 
     @property
     def of_batches(self) -> "Price":
         """The price of calls that are sent in batches: half of it, at every provider that takes batches."""
-        halved = tuple(Rates(one.above_tokens, *(rate / 2 for rate in one[1:])) for one in self.rates)
+        halved = tuple(PriceTier(one.above_tokens, *(rate / 2 for rate in one[1:])) for one in self.rates)
         return self._replace(id=f"{self.id}/batch", rates=halved)
 
     @property
@@ -77,12 +77,12 @@ class Price(NamedTuple):
         exact = max(rates.input, rates.cached_read, rates.cached_write) * input_tokens + rates.output * output_tokens
         return int(exact.to_integral_value(ROUND_CEILING))
 
-    def _at(self, read_tokens: int) -> Rates:
+    def _at(self, read_tokens: int) -> PriceTier:
         return next((rates for rates in reversed(self.rates) if read_tokens > rates.above_tokens), self.rates[0])
 
 
 _ZERO = Decimal(0)
-_NOTHING = Price("built-in", "built-in", None, (Rates(0, _ZERO, _ZERO, _ZERO, _ZERO),))
+_NOTHING = Price("built-in", "built-in", None, (PriceTier(0, _ZERO, _ZERO, _ZERO, _ZERO),))
 
 
 def price_of(model: str, at_seconds: float) -> Price | None:
@@ -145,7 +145,7 @@ def _source() -> str:
     return f"genai-prices-{importlib.import_module('genai_prices').__version__}"
 
 
-def _rates(prices: "ModelPrice") -> tuple[Rates, ...] | None:
+def _rates(prices: "ModelPrice") -> tuple[PriceTier, ...] | None:
     """The rates at each threshold; `None` if the model has no prices for tokens of text in and text out."""
     steps = sorted({0, *_thresholds(prices)})
     found = [_rates_above(prices, step) for step in steps]
@@ -158,7 +158,7 @@ def _thresholds(prices: "ModelPrice") -> Iterator[int]:
             yield from (tier.start for tier in part.tiers)
 
 
-def _rates_above(prices: "ModelPrice", tokens: int) -> Rates | None:
+def _rates_above(prices: "ModelPrice", tokens: int) -> PriceTier | None:
     def above(part: object) -> Decimal | None:
         if part is None or isinstance(part, Decimal):
             return part
@@ -171,7 +171,7 @@ def _rates_above(prices: "ModelPrice", tokens: int) -> Rates | None:
     if read is None or written is None:
         return None
     cached, stored = above(prices.cache_read_mtok), above(prices.cache_write_mtok)
-    return Rates(tokens, read, read if cached is None else cached, read if stored is None else stored, written)
+    return PriceTier(tokens, read, read if cached is None else cached, read if stored is None else stored, written)
 
 
 def _since(info: "ModelInfo", prices: "ModelPrice") -> str | None:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Coroutine, Mapping
 from typing import TYPE_CHECKING, Any, Final, Generic, NamedTuple, TypeVar
 
 from carrel.kit.concurrency.loop_turns import in_turns
-from carrel.providers.answer_room import Place
+from carrel.providers.answer_room import AnswerMemory
 from carrel.providers.base import ProviderError
 from carrel.providers.network import Network
 
@@ -35,7 +35,7 @@ class Reply(NamedTuple, Generic[T]):
     found: T | None = None
 
 
-class Asked(NamedTuple, Generic[T]):
+class Submission(NamedTuple, Generic[T]):
     """One request, and what to do with its answer: see `Transport.send`."""
 
     method: str
@@ -43,7 +43,7 @@ class Asked(NamedTuple, Generic[T]):
     headers: Mapping[str, str]
     body: bytes | None
     timeout_seconds: float
-    place: Place
+    place: AnswerMemory
     most_bytes: int
     read: Callable[[bytes], T | None] | None
     on_piece: Callable[[bytes], None] | None
@@ -67,7 +67,7 @@ class Transport:
         body: bytes | None,
         *,
         timeout_seconds: float,
-        place: Place,
+        place: AnswerMemory,
         read: Callable[[bytes], T | None] | None = None,
         on_piece: Callable[[bytes], None] | None = None,
         most_bytes: int | None = None,
@@ -87,7 +87,7 @@ class Transport:
                 long answers of the same user take all the room, and whatever `read` and `on_piece` raise.
         """
         most = most_bytes or self.network.max_answer_bytes
-        asked = Asked(method, url, headers, body, timeout_seconds, place, most, read, on_piece)
+        asked = Submission(method, url, headers, body, timeout_seconds, place, most, read, on_piece)
         return await self._run(self._send(asked))
 
     async def ready(self) -> None:
@@ -116,7 +116,7 @@ class Transport:
             self._exchange = made
         return self._exchange
 
-    async def _send(self, asked: Asked[T]) -> Reply[T]:
+    async def _send(self, asked: Submission[T]) -> Reply[T]:
         exchange, turns = await self._opened(), self.network.turns
         turns.note(asked.place.user)
         return await in_turns(exchange.reply(asked), turns, lambda: asked.place)

@@ -24,7 +24,7 @@ _TROUBLES = frozenset({"provider-overloaded", "provider-timeout"})
 _MINUTE = 60
 
 
-class Standing(NamedTuple):
+class LimitState(NamedTuple):
     """One limit now: `left` of `quota`, per `window_seconds` if it is a rate; more is free in `wait_seconds`."""
 
     name: str
@@ -60,7 +60,7 @@ class _ProviderLimits:
         if self.tokens is not None and self.limits.tokens_per_minute is not None:
             self.tokens = bucket.taken(self.tokens, self.limits.tokens_per_minute, amount, now)
 
-    def standings(self, now: float) -> list[Standing]:
+    def standings(self, now: float) -> list[LimitState]:
         """Every limit now, first those that become free with time."""
         limits = self.limits
         found = []
@@ -72,7 +72,7 @@ class _ProviderLimits:
         held = adaptive.held_seconds(self.window, now)
         free = max(0, allowed - self.in_flight)
         wait = held if free else math.inf
-        found.append(Standing("concurrency", "concurrent-requests", allowed, None, 0 if held else free, wait))
+        found.append(LimitState("concurrency", "concurrent-requests", allowed, None, 0 if held else free, wait))
         return found
 
     def wait_seconds(self, now: float) -> float:
@@ -136,7 +136,7 @@ class Limiter:
         found = self._limits_of(user, provider)
         return 0.0 if found is None else adaptive.held_seconds(found.window, self._clock.monotonic())
 
-    def standings(self, user: str, provider: str) -> list[Standing]:
+    def standings(self, user: str, provider: str) -> list[LimitState]:
         """Every limit of the user at the provider, as it is now."""
         found = self._limits_of(user, provider)
         return [] if found is None else found.standings(self._clock.monotonic())
@@ -225,6 +225,6 @@ def _bucket(before: Bucket | None, per_minute: int | None, now: float) -> Bucket
     return bucket.full(per_minute, now) if before is None else bucket.filled(before, per_minute, now)
 
 
-def _standing(name: str, unit: str | None, at: Bucket, quota: int, amount: float, now: float) -> Standing:
+def _standing(name: str, unit: str | None, at: Bucket, quota: int, amount: float, now: float) -> LimitState:
     left = max(0, int(bucket.filled(at, quota, now).level))
-    return Standing(name, unit, quota, _MINUTE, left, bucket.wait_seconds(at, quota, amount, now))
+    return LimitState(name, unit, quota, _MINUTE, left, bucket.wait_seconds(at, quota, amount, now))

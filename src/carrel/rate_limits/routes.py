@@ -2,7 +2,7 @@
 
 from carrel.auth import guard
 from carrel.auth.programs import scopes
-from carrel.http.answers.answer import Answer
+from carrel.http.answers.answer import Response
 from carrel.http.answers.etag import IfMatch, etag
 from carrel.http.requests.describe import versioned
 from carrel.http.requests.routing import Router, delete, get, put
@@ -26,11 +26,11 @@ async def replace_rate_limit(
     workspace: Workspace,
     limiter: Limiter,
     if_match: IfMatch,
-) -> Answer[RateLimit]:
+) -> Response[RateLimit]:
     """Set a provider's limits. They apply immediately, also to runs in progress."""
     version = await workspace.write(store.put, provider, data, if_match)
     limiter.learn(workspace.uuid, workspace.read(store.own))
-    return Answer(limiter.shown(workspace.uuid, provider), etag=etag(version))
+    return Response(limiter.shown(workspace.uuid, provider), etag=etag(version))
 
 
 @delete("/{provider:str}", guards=[guard.session], opt=scopes.WRITE)

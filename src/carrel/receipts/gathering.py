@@ -18,7 +18,7 @@ from carrel.runs.model import run_transitions, states, texts
 from carrel.runs.model import setup as setups
 from carrel.runs.model.setup import RunId, Setup
 from carrel.runs.verdicts import combining, evidence, judgement, rankings
-from carrel.runs.verdicts.judgement import Evidence, Packed
+from carrel.runs.verdicts.judgement import Evidence, PackedEvidence
 
 
 class ReceiptNotReady(Conflict):
@@ -28,7 +28,7 @@ class ReceiptNotReady(Conflict):
     detail = "A receipt is there once the run has finished with a result."
 
 
-class Head(NamedTuple):
+class RunHead(NamedTuple):
     """The run's row and the configuration that it was made from."""
 
     configuration: Configuration
@@ -36,14 +36,14 @@ class Head(NamedTuple):
     finished_at: str | None
 
 
-class Gathered(NamedTuple):
+class ReceiptInput(NamedTuple):
     """Everything about the run that goes into the receipt; `packed` is the evidence on its way to a worker."""
 
-    head: Head
+    head: RunHead
     setup: Setup
     texts: dict[str, Commitment]
     evidence: Evidence
-    packed: Packed
+    packed: PackedEvidence
     combined: tuple[str, ...]
     at_end: Ranking | None
 
@@ -58,10 +58,10 @@ class Gathered(NamedTuple):
         return tuple(narrowed(ReceiptJudge, judge) for judge in self.setup.round.judges)
 
 
-_heads = Select(Head)
+_heads = Select(RunHead)
 
 
-def gather(conn: Connection, run_id: RunId) -> Gathered:
+def gather(conn: Connection, run_id: RunId) -> ReceiptInput:
     """Read the run. Unbounded: to be scanned.
 
     Raises:
@@ -75,7 +75,7 @@ def gather(conn: Connection, run_id: RunId) -> Gathered:
     found = evidence.collect(conn, setup)
     # A description is a text of the user's, and no ranking depends on it.
     bare = replace(found, criteria=tuple(replace(criterion, description="") for criterion in found.criteria))
-    return Gathered(
+    return ReceiptInput(
         head=head,
         setup=setup,
         texts={name: commitments.commit(setup.fence, name, text) for name, text in _texts(conn, setup)},

@@ -11,13 +11,13 @@ from carrel.evaluation.ranking.ranking import Ranking
 from carrel.evaluation.verdict import Statement
 from carrel.kit.processes.pool import WorkerPool
 from carrel.receipts import rules
-from carrel.receipts.gathering import Gathered, gather
+from carrel.receipts.gathering import ReceiptInput, gather
 from carrel.receipts.keys import Signer
 from carrel.receipts.receipt import Receipt, ReceiptCandidate, SignedReceipt, Versions, canonical, to_sign
 from carrel.runs.model.setup import RunId
 from carrel.runs.verdicts import whatif, wording
-from carrel.runs.verdicts.judgement import Answered
-from carrel.runs.verdicts.wording import Answering
+from carrel.runs.verdicts.judgement import Conclusion
+from carrel.runs.verdicts.wording import CandidateModel
 from carrel.vault.workspace import Workspace
 
 
@@ -42,7 +42,7 @@ def worded(
     combined: tuple[str, ...],
 ) -> Statement:
     """The words that follow from the figures of a receipt, as the ranking's own page shows them."""
-    return wording.worded(ranking, human, [Answering(*astuple(one)) for one in candidates], combined)
+    return wording.worded(ranking, human, [CandidateModel(*astuple(one)) for one in candidates], combined)
 
 
 def signed(receipt: Receipt, signer: Signer) -> bytes:
@@ -50,7 +50,7 @@ def signed(receipt: Receipt, signer: Signer) -> bytes:
     return canonical(SignedReceipt(signer.public, receipt, signer.sign(to_sign(receipt))))
 
 
-def _written(gathered: Gathered, answered: Answered, signer: Signer) -> bytes:
+def _written(gathered: ReceiptInput, answered: Conclusion, signer: Signer) -> bytes:
     setup, head = gathered.setup, gathered.head
     receipt = Receipt(
         run=setup.id,

@@ -5,7 +5,7 @@ from typing import cast
 from carrel.accounts.service import ServiceDatabase
 from carrel.auth import guard
 from carrel.auth.programs import scopes
-from carrel.http.answers.answer import Answer
+from carrel.http.answers.answer import Response
 from carrel.http.requests.describe import raises
 from carrel.http.requests.routing import Router, get
 from carrel.kit.processes.pool import WorkerPool
@@ -24,14 +24,14 @@ async def read_receipt(
     workspace: Workspace,
     workers: WorkerPool,
     signer: Signer,
-) -> Answer[SignedReceipt]:
+) -> Response[SignedReceipt]:
     """What was judged (as hashes), every verdict, and the ranking that follows, signed by the service.
 
     `carrel verify-receipt` checks it offline. Keep the bytes as they are: written in another way, it is refused.
     """
     receipt = await making.made(workspace, workers, signer, run_id)
     # Bytes already; the type is what they hold.
-    return Answer(cast(SignedReceipt, receipt))
+    return Response(cast(SignedReceipt, receipt))
 
 
 @get("/receipt/texts/{text_name:str}", guards=[guard.session], opt=scopes.READ | raises(ReceiptNotReady))

@@ -22,11 +22,11 @@ from carrel.runs.verdicts import judgement
 from carrel.runs.verdicts.judgement import Evidence
 
 
-class Refuted(Exception):
+class ReceiptRefuted(Exception):
     """The receipt, or a text, is not what it says; the message says why."""
 
 
-class Verified(msgspec.Struct, frozen=True, kw_only=True):
+class VerifiedReceipt(msgspec.Struct, frozen=True, kw_only=True):
     """A good receipt. `key` signed it; `grounds` are the words and what they follow from, `figures` the ranking.
 
     `candidates` is empty if the receipt is of a format that does not name them.
@@ -86,30 +86,30 @@ _OTHER_RULES: Final = (
 )
 
 
-def verify(content: bytes, trusted: Collection[str] | None = None) -> Verified:
+def verify(content: bytes, trusted: Collection[str] | None = None) -> VerifiedReceipt:
     """Check everything that can be checked without the texts. One of the `trusted` public keys must have signed.
 
     Raises:
-        Refuted: something is wrong, or it cannot be checked with this version's rules.
+        ReceiptRefuted: something is wrong, or it cannot be checked with this version's rules.
     """
     opened = authentic(content, trusted)
     if opened.receipt.get("format") not in FORMATS:
-        raise Refuted("it is signed, but of a form that this version does not know")
+        raise ReceiptRefuted("it is signed, but of a form that this version does not know")
     try:
         versions = msgspec.convert(opened.receipt.get("versions"), Versions)
     except msgspec.ValidationError:
-        raise Refuted("it does not say which version made it") from None
+        raise ReceiptRefuted("it does not say which version made it") from None
     try:
         claimed = msgspec.convert(opened.receipt, _Claimed)
         ranking = judgement.rank(claimed.evidence)
         human = judgement.check(claimed.evidence)
         words = _words(claimed, ranking, human)
     except (msgspec.ValidationError, ValueError):
-        raise Refuted(_because(versions, "its evidence cannot be ranked")) from None
+        raise ReceiptRefuted(_because(versions, "its evidence cannot be ranked")) from None
     for name, found in (("ranking", ranking), ("human", human), ("words", words)):
         if canonical(found) != canonical(opened.receipt[name]):
-            raise Refuted(_because(versions, f"another result follows from its evidence: see `{name}`"))
-    return Verified(
+            raise ReceiptRefuted(_because(versions, f"another result follows from its evidence: see `{name}`"))
+    return VerifiedReceipt(
         key=opened.key,
         run=claimed.run,
         round=claimed.round,
@@ -132,26 +132,26 @@ def authentic(content: bytes, trusted: Collection[str] | None = None) -> _Signed
     """The receipt, if not one bit of the file differs from what was signed, by a key that is `trusted` (any without).
 
     Raises:
-        Refuted: it is not so.
+        ReceiptRefuted: it is not so.
     """
     if json_elements.are_more_than(MAX_ELEMENTS, content):
-        raise Refuted("it has more elements than a receipt can have")
+        raise ReceiptRefuted("it has more elements than a receipt can have")
     try:
         opened = _signed.decode(content)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-        raise Refuted("it is not a receipt, or it was changed: it cannot be read") from None
+        raise ReceiptRefuted("it is not a receipt, or it was changed: it cannot be read") from None
     # Spaces, a repeated or misplaced field, another spelling of a number: nothing may hide behind a good signature.
     if canonical(opened) != content:
-        raise Refuted("it was changed: it is not written as receipts are")
+        raise ReceiptRefuted("it was changed: it is not written as receipts are")
     try:
         public = Ed25519PublicKey.from_public_bytes(bytes.fromhex(opened.key))
         public.verify(bytes.fromhex(opened.signature), to_sign(opened.receipt, str(opened.receipt.get("format"))))
     except (InvalidSignature, ValueError):
-        raise Refuted("it was changed, or it was never signed: the signature does not fit") from None
+        raise ReceiptRefuted("it was changed, or it was never signed: the signature does not fit") from None
     if public.public_bytes_raw().hex() != opened.key or bytes.fromhex(opened.signature).hex() != opened.signature:
-        raise Refuted("it was changed: key or signature is not written as receipts are")
+        raise ReceiptRefuted("it was changed: key or signature is not written as receipts are")
     if trusted is not None and opened.key not in trusted:
-        raise Refuted("it was signed with another key than the one that you trust")
+        raise ReceiptRefuted("it was signed with another key than the one that you trust")
     return opened
 
 
@@ -159,15 +159,15 @@ def disclosed(texts: dict[str, str], content: bytes) -> str:
     """The name of the text that a file discloses.
 
     Raises:
-        Refuted: it is not the text that was judged.
+        ReceiptRefuted: it is not the text that was judged.
     """
     try:
         found = _disclosed.decode(content)
         commitment = commitments.digest(bytes.fromhex(found.salt), found.text)
     except (msgspec.DecodeError, UnicodeError, ValueError, RecursionError):
-        raise Refuted("it is not a disclosed text: it cannot be read") from None
+        raise ReceiptRefuted("it is not a disclosed text: it cannot be read") from None
     if texts.get(found.name) != commitment:
-        raise Refuted(f"it is not the text that the receipt calls {found.name!r}")
+        raise ReceiptRefuted(f"it is not the text that the receipt calls {found.name!r}")
     return found.name
 
 

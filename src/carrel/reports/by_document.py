@@ -14,7 +14,7 @@ from carrel.evaluation.statistics.intervals import rounded, rounded_or_none
 from carrel.evaluation.statistics.means import mean
 from carrel.kit.money import text_if_known
 from carrel.reports import combined
-from carrel.reports.document_input import MAX_JUDGEMENTS, Answer, Document, DocumentsInput, Mark
+from carrel.reports.document_input import MAX_JUDGEMENTS, DocumentsInput, JudgeMarks, PlannedAnswer, ReportDocument
 from carrel.reports.report import AnswerReport, Cell, DocumentReport, MarkReport, PairShare, VerdictReport
 from carrel.runs.model.plan import comparison_key
 from carrel.runs.verdicts.judgement import Evidence
@@ -77,8 +77,8 @@ def pairs(labels: Sequence[str], spoken: Iterable[Voices]) -> tuple[PairShare, .
 
 def documents(found: DocumentsInput, spoken: Sequence[Voices]) -> tuple[DocumentReport, ...]:
     """The documents with everything that belongs to them."""
-    answers: defaultdict[int, list[Answer]] = defaultdict(list)
-    marks: defaultdict[tuple[int, int, int], list[Mark]] = defaultdict(list)
+    answers: defaultdict[int, list[PlannedAnswer]] = defaultdict(list)
+    marks: defaultdict[tuple[int, int, int], list[JudgeMarks]] = defaultdict(list)
     for answer in found.answers:
         answers[answer.document].append(answer)
     for mark in found.marks:
@@ -102,11 +102,13 @@ def documents(found: DocumentsInput, spoken: Sequence[Voices]) -> tuple[Document
     )
 
 
-def _name(document: Document) -> str:
+def _name(document: ReportDocument) -> str:
     return f"d{document.ordinal}"
 
 
-def _answer(found: DocumentsInput, answer: Answer, marks: Mapping[tuple[int, int, int], list[Mark]]) -> AnswerReport:
+def _answer(
+    found: DocumentsInput, answer: PlannedAnswer, marks: Mapping[tuple[int, int, int], list[JudgeMarks]]
+) -> AnswerReport:
     setup = found.setup
     return AnswerReport(
         candidate=setup.candidate(answer.candidate).label,

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 from carrel.evaluation.words import listed
-from carrel.reports.document_input import Answer, DocumentsInput
+from carrel.reports.document_input import DocumentsInput, PlannedAnswer
 from carrel.reports.report import CombinationReport
 from carrel.reports.report_input import ReportInput
 from carrel.runs.verdicts import combining
@@ -37,14 +37,14 @@ def _notes(made: Sequence[str], sources: int, without: int) -> Iterator[str]:
         yield f"{were} no combined answer, because fewer than two answers were delivered."
 
 
-def sources_of(found: DocumentsInput, answer: Answer) -> tuple[str, ...]:
+def sources_of(found: DocumentsInput, answer: PlannedAnswer) -> tuple[str, ...]:
     """The labels of the candidates whose answers went into this one."""
     if not found.setup.candidate(answer.candidate).combines:
         return ()
     return tuple(found.setup.candidate(ordinal).label for ordinal, _ in found.sources.get(answer.document, ()))
 
 
-def costs_to_have(report_input: ReportInput, answers: Sequence[Answer]) -> list[int] | None:
+def costs_to_have(report_input: ReportInput, answers: Sequence[PlannedAnswer]) -> list[int] | None:
     """The mean cost of a candidate's answers, including their sources; `None` if it is not known.
 
     Answers that existed already do not count, unless there are no others.

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from carrel.kit.sqlite.database import Connection
 from carrel.kit.sqlite.rows import Select
 from carrel.providers.base import Citation, FinishReason
-from carrel.reports.room import Room
+from carrel.reports.room import TextBudget
 from carrel.runs.model import plan
 from carrel.runs.model.plan import Kind
 from carrel.runs.model.setup import Setup
@@ -23,7 +23,7 @@ MAX_JUDGEMENTS = 10_000
 """If there are more verdicts or scores, they are not listed; what is computed from them still holds them."""
 
 
-class Document(msgspec.Struct, frozen=True):
+class ReportDocument(msgspec.Struct, frozen=True):
     """An input. `text` is `None` if there was no room. `reference` is `None` if there was no room or there is none.
 
     `turns` are its conversation as JSON; `None` if there was no room or it is none.
@@ -39,7 +39,7 @@ class Document(msgspec.Struct, frozen=True):
     turns: str | None = None
 
 
-class Answer(msgspec.Struct, frozen=True):
+class PlannedAnswer(msgspec.Struct, frozen=True):
     """A planned answer. Without an `id` there is no answer. `text` is `None` then, and if there was no room.
 
     `checks` are its marks of the run's checks, once it was checked.
@@ -63,7 +63,7 @@ class Answer(msgspec.Struct, frozen=True):
     citations: tuple[Citation, ...] | None = None
 
 
-class Mark(msgspec.Struct, frozen=True):
+class JudgeMarks(msgspec.Struct, frozen=True):
     """The marks of one judge for one answer; `said` is `None` if there was no room."""
 
     document: int
@@ -85,16 +85,16 @@ class DocumentsInput(msgspec.Struct, frozen=True, kw_only=True):
 
     setup: Setup
     evidence: Evidence
-    documents: tuple[Document, ...]
-    answers: tuple[Answer, ...]
-    marks: tuple[Mark, ...]
+    documents: tuple[ReportDocument, ...]
+    answers: tuple[PlannedAnswer, ...]
+    marks: tuple[JudgeMarks, ...]
     said: dict[str, str]
     sources: dict[int, tuple[tuple[int, int], ...]] = {}
     existing: frozenset[tuple[int, int]] = frozenset()
 
 
 _inputs = Select(
-    Document,
+    ReportDocument,
     characters="length(d.body)",
     text="d.body",
     has_reference="r.seq IS NOT NULL",
@@ -102,13 +102,13 @@ _inputs = Select(
     turns="m.body",
 )
 _inputs_briefly = Select(
-    Document, characters="0", text="NULL", has_reference="r.seq IS NOT NULL", reference="NULL", turns="NULL"
+    ReportDocument, characters="0", text="NULL", has_reference="r.seq IS NOT NULL", reference="NULL", turns="NULL"
 )
 
 
-def _given_with(text: str, citations: str) -> Select[Answer]:
+def _given_with(text: str, citations: str) -> Select[PlannedAnswer]:
     return Select(
-        Answer,
+        PlannedAnswer,
         document="tasks.document",
         candidate="tasks.candidate",
         repeat="tasks.repeat",
@@ -125,12 +125,12 @@ def _given_with(text: str, citations: str) -> Select[Answer]:
 _CITATIONS = "(SELECT citations FROM generated_citations WHERE generated_citations.generated = generated.seq)"
 _given = _given_with("body", _CITATIONS)
 _given_briefly = _given_with("NULL", "NULL")
-_given_marks = Select(Mark, values="marks")
+_given_marks = Select(JudgeMarks, values="marks")
 
 
 def answers(
-    conn: Connection, seq: int, room: Room, *, is_brief: bool = False, only: int | None = None
-) -> Iterator[Answer]:
+    conn: Connection, seq: int, room: TextBudget, *, is_brief: bool = False, only: int | None = None
+) -> Iterator[PlannedAnswer]:
     """The planned answers in the order of the documents; `is_brief` leaves their texts out."""
     tasks, values = _tasks(1, ("generate", "combine"), only)
     for answer in (_given_briefly if is_brief else _given).each(
@@ -142,7 +142,9 @@ def answers(
         yield replace(answer, text=room.take(answer.text))
 
 
-def said(conn: Connection, seq: int, number: int, room: Room, only: int | None = None) -> Iterator[tuple[str, str]]:
+def said(
+    conn: Connection, seq: int, number: int, room: TextBudget, only: int | None = None
+) -> Iterator[tuple[str, str]]:
     """Judges' words on comparisons, by task key."""
     tasks, values = _tasks(number, ("compare",), only)
     rows = conn.execute(
@@ -156,7 +158,7 @@ def said(conn: Connection, seq: int, number: int, room: Room, only: int | None =
             yield key, taken
 
 
-def marks(conn: Connection, seq: int, number: int, room: Room, only: int | None = None) -> Iterator[Mark]:
+def marks(conn: Connection, seq: int, number: int, room: TextBudget, only: int | None = None) -> Iterator[JudgeMarks]:
     """The marks of every judge for every answer."""
     tasks, values = _tasks(number, ("score",), only)
     for mark in _given_marks.each(
@@ -169,8 +171,8 @@ def marks(conn: Connection, seq: int, number: int, room: Room, only: int | None 
 
 
 def documents(
-    conn: Connection, seq: int, room: Room, *, is_brief: bool = False, only: int | None = None
-) -> Iterator[Document]:
+    conn: Connection, seq: int, room: TextBudget, *, is_brief: bool = False, only: int | None = None
+) -> Iterator[ReportDocument]:
     """The inputs in order; `is_brief` leaves their texts out."""
     numbers = "" if only is None else " AND ordinal = ?"
     for document in (_inputs_briefly if is_brief else _inputs).each(

@@ -5,17 +5,17 @@ from typing import Final
 from carrel.http.answers import download
 from carrel.http.answers.etag import etag
 from carrel.reports import export_store as store
-from carrel.reports.export_store import Ready
+from carrel.reports.export_store import StoredExport
 from carrel.runs.model.setup import RunId
 from carrel.vault.workspace import Workspace
 
 MEDIA_TYPE: Final = "application/zip"
 
 
-class Download(download.Download):
+class ExportDownload(download.Download):
     """The answer that streams the zip."""
 
-    def __init__(self, workspace: Workspace, run_id: RunId, export: Ready) -> None:
+    def __init__(self, workspace: Workspace, run_id: RunId, export: StoredExport) -> None:
         async def piece(ordinal: int) -> bytes:
             return await workspace.scan(store.piece, export, ordinal)
 

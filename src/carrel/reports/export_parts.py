@@ -11,7 +11,7 @@ import msgspec
 
 from carrel.kit.sqlite.database import Connection
 from carrel.reports.archive import Archive, csv_rows
-from carrel.reports.export_tables import ANSWER_FILES, TABLES, Table, answer_file
+from carrel.reports.export_tables import ANSWER_FILES, TABLES, CsvTable, answer_file
 from carrel.runs.model import log
 from carrel.runs.model.names import numbered
 from carrel.runs.model.setup import RunId
@@ -50,28 +50,33 @@ In CSV files, an apostrophe stands before whatever a spreadsheet could take for 
 """
 
 
-class Exported(NamedTuple):
+class ExportedRun(NamedTuple):
     """The run that is exported."""
 
     seq: int
     id: RunId
 
 
-Step = Callable[[Connection, Exported, Archive, Place], Place | None]
+Step = Callable[[Connection, ExportedRun, Archive, Place], Place | None]
 
 
-def documents(conn: Connection, run: Exported, archive: Archive, after: Place) -> Place | None:
+def documents(conn: Connection, run: ExportedRun, archive: Archive, after: Place) -> Place | None:
     """The documents, each in a file."""
     return _inputs(conn, run, archive, after, "text", "documents")
 
 
-def references(conn: Connection, run: Exported, archive: Archive, after: Place) -> Place | None:
+def references(conn: Connection, run: ExportedRun, archive: Archive, after: Place) -> Place | None:
     """The references, each in a file that is named after its document."""
     return _inputs(conn, run, archive, after, "reference", "references")
 
 
 def _inputs(
-    conn: Connection, run: Exported, archive: Archive, after: Place, column: Literal["text", "reference"], folder: str
+    conn: Connection,
+    run: ExportedRun,
+    archive: Archive,
+    after: Place,
+    column: Literal["text", "reference"],
+    folder: str,
 ) -> Place | None:
     rows = conn.execute(
         f"SELECT ordinal, name, body FROM run_documents JOIN run_texts ON run_texts.seq = {column}"
@@ -87,7 +92,7 @@ def _inputs(
     return None
 
 
-def generated(conn: Connection, run: Exported, archive: Archive, after: Place) -> Place | None:
+def generated(conn: Connection, run: ExportedRun, archive: Archive, after: Place) -> Place | None:
     """The answers, each in a file."""
     rows = ANSWER_FILES.each(
         conn,
@@ -105,7 +110,7 @@ def generated(conn: Connection, run: Exported, archive: Archive, after: Place) -
     return None
 
 
-def logs(conn: Connection, run: Exported, archive: Archive, after: Place) -> Place | None:
+def logs(conn: Connection, run: ExportedRun, archive: Archive, after: Place) -> Place | None:
     """The log, oldest row first."""
     if after == START:
         archive.begin("logs.jsonl")
@@ -117,8 +122,8 @@ def logs(conn: Connection, run: Exported, archive: Archive, after: Place) -> Pla
     return None
 
 
-def _table(table: Table) -> Step:
-    def step(conn: Connection, run: Exported, archive: Archive, after: Place) -> Place | None:
+def _table(table: CsvTable) -> Step:
+    def step(conn: Connection, run: ExportedRun, archive: Archive, after: Place) -> Place | None:
         if after == START:
             archive.begin(table.name)
             archive.write(csv_rows([table.columns]))

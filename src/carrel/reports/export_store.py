@@ -10,7 +10,7 @@ from carrel.kit.ids import Id
 from carrel.kit.sqlite.database import Connection
 from carrel.kit.sqlite.rows import Select
 from carrel.reports.archive import MAX_BYTES, ExportTooLarge
-from carrel.reports.export_parts import Exported
+from carrel.reports.export_parts import ExportedRun
 from carrel.runs.model import run_transitions
 from carrel.runs.model.setup import RunId
 
@@ -49,10 +49,10 @@ class Build(msgspec.Struct, frozen=True):
     """One build of an export; `id` distinguishes it from a later build of the same run."""
 
     id: Id
-    run: Exported
+    run: ExportedRun
 
 
-class Ready(msgspec.Struct, frozen=True):
+class StoredExport(msgspec.Struct, frozen=True):
     """An export that a client can read."""
 
     run: int
@@ -87,7 +87,7 @@ def wanted(conn: Connection) -> list[Build]:
         "SELECT build, seq, id FROM run_exports JOIN runs ON seq = run"
         " WHERE run_exports.state = 'building' ORDER BY seq"
     )
-    return [Build(build, Exported(seq, run_id)) for build, seq, run_id in rows]
+    return [Build(build, ExportedRun(seq, run_id)) for build, seq, run_id in rows]
 
 
 def clear(conn: Connection, build: Build) -> None:
@@ -131,7 +131,7 @@ def fail(conn: Connection, build: Build, code: str) -> None:
     conn.run("UPDATE run_exports SET state = 'failed', code = ? WHERE run = ?", code, build.run.seq)
 
 
-def ready(conn: Connection, run_id: RunId) -> Ready:
+def ready(conn: Connection, run_id: RunId) -> StoredExport:
     """Return the export that a client can read.
 
     Raises:
@@ -145,10 +145,10 @@ def ready(conn: Connection, run_id: RunId) -> Ready:
         raise ExportNotReady
     if row.state == "failed":
         raise _FAILURES.get(row.code or "", CarrelError)
-    return Ready(seq, row.build, row.basis, row.bytes)
+    return StoredExport(seq, row.build, row.basis, row.bytes)
 
 
-def piece(conn: Connection, export: Ready, ordinal: int) -> bytes:
+def piece(conn: Connection, export: StoredExport, ordinal: int) -> bytes:
     """Return a piece of an export. It holds up to a megabyte: to be scanned.
 
     Raises:

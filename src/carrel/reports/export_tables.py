@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple, Protocol
 
 from carrel.kit.money import text_if_known
-from carrel.kit.sqlite.rows import Column, Select, fields_of
+from carrel.kit.sqlite.rows import Select, SqlColumn, fields_of
 from carrel.metering.store import HOST
 from carrel.reports.archive import CellValue
 from carrel.runs.model.names import answer_name
@@ -17,7 +17,7 @@ from carrel.runs.verdicts.votes import SHOWN_FIRST, SHOWN_SECOND
 Lines = Iterator[Sequence[CellValue]]
 
 
-class Table(NamedTuple):
+class CsvTable(NamedTuple):
     """A CSV file.
 
     `source` takes the run's number, or its id (`by_id`), and the `seq` of the last row that was read. A row may become
@@ -254,7 +254,7 @@ _SOURCES = (
 _FROM = "FROM tasks NOT INDEXED"
 
 TABLES = (
-    Table(
+    CsvTable(
         "answers.csv",
         (
             "task_key", "state", "error", "document", "document_name", "candidate", "repeat", "id", "file",
@@ -269,13 +269,13 @@ TABLES = (
             label="c.label",
             repeat="tasks.repeat",
             made_from=f"CASE kind WHEN 'combine' THEN ({_SOURCES}) END",
-            cost=Column("tasks.cost_micros", text_if_known),
+            cost=SqlColumn("tasks.cost_micros", text_if_known),
         ),
         f"{_FROM} LEFT JOIN generated ON task = tasks.seq{_NAMES}"
         " WHERE tasks.run = ? AND kind IN ('generate', 'combine') AND tasks.seq > ? ORDER BY tasks.seq",
         _answers,
     ),
-    Table(
+    CsvTable(
         "checks.csv",
         ("task_key", "document", "document_name", "candidate", "repeat", "check", "required", "mark"),
         Select(
@@ -292,7 +292,7 @@ TABLES = (
         " WHERE tasks.run = ? AND tasks.seq > ? ORDER BY tasks.seq",
         _checks,
     ),
-    Table(
+    CsvTable(
         "scores.csv",
         (
             "round", "task_key", "state", "document", "document_name", "candidate", "repeat", "judge", "judge_repeat",
@@ -310,7 +310,7 @@ TABLES = (
         " WHERE tasks.run = ? AND kind = 'score' AND tasks.seq > ? ORDER BY tasks.seq",
         _scores,
     ),
-    Table(
+    CsvTable(
         "comparisons.csv",
         (
             "round", "task_key", "state", "document", "document_name", "judge", "repeat", "candidate_a", "candidate_b",
@@ -330,7 +330,7 @@ TABLES = (
         " WHERE tasks.run = ? AND kind = 'compare' AND tasks.seq > ? ORDER BY tasks.seq",
         _comparisons,
     ),
-    Table(
+    CsvTable(
         "votes.csv",
         (
             "id", "document", "document_name", "repeat", "shown_first", "shown_second", "verdict", "winner", "voted_at",
@@ -348,17 +348,17 @@ TABLES = (
         " ORDER BY run_votes.seq",
         _votes,
     ),
-    Table(
+    CsvTable(
         "notes.csv",
         ("document", "document_name", "candidate", "repeat", "starred", "note", "updated_at"),
         Select(_NoteRow, seq="run_notes.seq", document_name="run_documents.name", candidate=NOTED),
         f"{NOTES} WHERE run_notes.run = ? AND run_notes.seq > ? ORDER BY run_notes.seq",
         _notes,
     ),
-    Table(
+    CsvTable(
         "calls.csv",
         _CALL_COLUMNS,
-        Select(_CallRow, host=HOST, cost=Column("cost_micros", text_if_known)),
+        Select(_CallRow, host=HOST, cost=SqlColumn("cost_micros", text_if_known)),
         "FROM calls WHERE run_id = ? AND seq > ? ORDER BY seq",
         _calls,
         by_id=True,

@@ -18,7 +18,7 @@ from carrel.reports import rendering
 from carrel.reports.archive import Archive, ExportTooLarge
 from carrel.reports.export_parts import README, START, STEPS, Place
 from carrel.reports.export_store import Build, Export
-from carrel.reports.rendering import Wanted
+from carrel.reports.rendering import ReportRequest
 from carrel.runs.model.setup import RunId
 from carrel.vault.keyring import UserUuid
 from carrel.vault.pool import Closing, WorkspacePool
@@ -133,7 +133,7 @@ class Exports:
     async def _made(self, workspace: Workspace, build: Build) -> dict[str, bytes]:
         """The entries that come from the report."""
         async with self._workers.turn(workspace.uuid) as worker:
-            sent, _ = await workspace.scan(rendering.gather, Wanted(build.run.id))
+            sent, _ = await workspace.scan(rendering.gather, ReportRequest(build.run.id))
             try:
                 return await worker.run(rendering.as_entries, sent, timeout_seconds=_TIMEOUT_SECONDS)
             except WorkerError:

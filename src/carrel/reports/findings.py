@@ -22,10 +22,10 @@ from carrel.reports.report import (
     TroubleReport,
 )
 from carrel.reports.report_input import ReportInput, Spending
-from carrel.runs.model.setup import Candidate, Setup
+from carrel.runs.model.setup import RunCandidate, Setup
 from carrel.runs.model.states import ENDED
 from carrel.runs.verdicts import judgement, wording
-from carrel.runs.verdicts.wording import Answering
+from carrel.runs.verdicts.wording import CandidateModel
 
 _ranking = msgspec.json.Decoder(Ranking)
 
@@ -49,7 +49,7 @@ def build(report_input: ReportInput, other: ReportInput | None = None, *, has_do
         verdict=wording.worded(
             ranking,
             checked,
-            [Answering(one.label, one.model, one.host) for one in setup.candidates],
+            [CandidateModel(one.label, one.model, one.host) for one in setup.candidates],
             () if made is None else made.candidates,
         ),
         progress=_progress(report_input),
@@ -119,7 +119,7 @@ def _progress(report_input: ReportInput) -> ProgressReport:
     )
 
 
-def _candidate(report_input: ReportInput, candidate: Candidate, ranking: Ranking) -> CandidateReport:
+def _candidate(report_input: ReportInput, candidate: RunCandidate, ranking: Ranking) -> CandidateReport:
     answers = [
         answer for answer in report_input.answers if answer.candidate == candidate.ordinal and answer.id is not None
     ]

@@ -44,7 +44,7 @@ _WHY_NO_LIFT = {
 }
 
 
-class Point(NamedTuple):
+class PlotPoint(NamedTuple):
     """A candidate in the plot of quality against cost; positions from 0 to 1, `y` upwards."""
 
     label: str
@@ -153,14 +153,14 @@ def _shares(report: Report) -> dict[tuple[str, str], float]:
     return found | {(b, a): 1.0 - share for (a, b), share in found.items()}
 
 
-def _points(rows: Mapping[str, Row], candidates: Mapping[str, CandidateReport]) -> list[Point]:
+def _points(rows: Mapping[str, Row], candidates: Mapping[str, CandidateReport]) -> list[PlotPoint]:
     known = [
         (label, micros_of(cost), share)
         for label, row in rows.items()
         if (share := row.win_share) is not None and (cost := candidates[label].cost_per_answer) is not None
     ]
     most = max((cost for _, cost, _ in known), default=0)
-    return [Point(label, cost / most if most else 0.0, share) for label, cost, share in known]
+    return [PlotPoint(label, cost / most if most else 0.0, share) for label, cost, share in known]
 
 
 def _best(document: DocumentReport, field: Field) -> float | None:

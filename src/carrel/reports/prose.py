@@ -37,30 +37,30 @@ _TAGS = {
 }
 
 
-class Rendered(NamedTuple):
+class RenderedText(NamedTuple):
     """HTML, and how much work it was, in units of about ten microseconds; the same for the same text."""
 
     html: str
     work: int
 
 
-def rendered(markdown: str) -> Rendered:
+def rendered(markdown: str) -> RenderedText:
     """HTML of a few harmless elements, whatever `markdown` is. A text that is too long, wide or deep stays plain."""
     if len(markdown) <= MAX_CHARACTERS and (read := paragraphs(markdown)) is not None:
         return read
     looking = markdown.count("[") * len(markdown)
     if len(markdown) > MAX_CHARACTERS or looking > _MAX_LOOKING or _cells(markdown) > MAX_CELLS:
-        return Rendered(plain(markdown), 1)
+        return RenderedText(plain(markdown), 1)
     reader = _reader()
     tokens = reader.parse(markdown)
     work = sum(1 + len(token.children or ()) for token in tokens) + len(markdown) // 20 + looking // 100
     # The Markdown reader drops deeper nesting; then a judge would have read text that a person does not see.
     if any(token.level >= _MAX_NESTING for token in tokens):
-        return Rendered(plain(markdown), work)
-    return Rendered(_cleaned(reader, tokens), work)
+        return RenderedText(plain(markdown), work)
+    return RenderedText(_cleaned(reader, tokens), work)
 
 
-def paragraphs(text: str) -> Rendered | None:
+def paragraphs(text: str) -> RenderedText | None:
     """What the reader makes of paragraphs without any mark-up, and what it would count; `None` for other texts.
 
     Most answers are such texts, and the reader takes twenty times as long.
@@ -72,7 +72,7 @@ def paragraphs(text: str) -> Rendered | None:
         return None
     found = ["\n".join(some) for has_words, some in groupby(lines, bool) if has_words]
     work = sum(4 + 2 * one.count("\n") for one in found) + len(text) // 20
-    return Rendered("".join(f"<p>{one}</p>\n" for one in found), work)
+    return RenderedText("".join(f"<p>{one}</p>\n" for one in found), work)
 
 
 def _cells(markdown: str) -> int:

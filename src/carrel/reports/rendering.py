@@ -13,12 +13,12 @@ from carrel.kit.sqlite.database import Connection
 from carrel.reports import findings
 from carrel.reports import report_input as report_inputs
 from carrel.reports.report import Report
-from carrel.reports.report_input import Chosen, ReportInput
+from carrel.reports.report_input import ReportInput, RunRound
 from carrel.runs.findings import split_parts, splits
-from carrel.runs.findings.split_parts import Cut
+from carrel.runs.findings.split_parts import RowParts
 from carrel.runs.model.setup import RunId
 from carrel.runs.verdicts import evidence, judgement
-from carrel.runs.verdicts.judgement import Packed
+from carrel.runs.verdicts.judgement import PackedEvidence
 from carrel.vault.workspace import Workspace
 
 TIMEOUT_SECONDS = 60.0
@@ -28,19 +28,19 @@ MOST_TOGETHER = 50_000
 _rest = msgspec.msgpack.Decoder(ReportInput)
 
 
-class Sent(NamedTuple):
+class PackedReport(NamedTuple):
     """The data of a report on its way to a worker, packed in the scan: the event loop passes bytes on."""
 
     rest: bytes
-    evidence: Packed
-    cut: Cut | None = None
+    evidence: PackedEvidence
+    cut: RowParts | None = None
     documents: bool = True
 
 
-Form = Callable[[Sent, Sent | None], bytes]
+Form = Callable[[PackedReport, PackedReport | None], bytes]
 
 
-class Wanted(NamedTuple):
+class ReportRequest(NamedTuple):
     """A report of a run: its round (`None` for the present one), the run to compare with, the column to split by.
 
     Without `documents`, it is small however long the run is.
@@ -53,7 +53,7 @@ class Wanted(NamedTuple):
     documents: bool = True
 
 
-async def made(workspace: Workspace, workers: WorkerPool, wanted: Wanted, form: Form) -> bytes:
+async def made(workspace: Workspace, workers: WorkerPool, wanted: ReportRequest, form: Form) -> bytes:
     """The report in one form, `as_json` or `as_page`.
 
     Raises:
@@ -70,7 +70,7 @@ async def made(workspace: Workspace, workers: WorkerPool, wanted: Wanted, form: 
             raise Unavailable from None
 
 
-def gather(conn: Connection, wanted: Wanted) -> tuple[Sent, Sent | None]:
+def gather(conn: Connection, wanted: ReportRequest) -> tuple[PackedReport, PackedReport | None]:
     """The data for the report, read in one snapshot.
 
     Raises:
@@ -87,7 +87,7 @@ def gather(conn: Connection, wanted: Wanted) -> tuple[Sent, Sent | None]:
     return sent, None if other is None else _sent(conn, other, is_other=True)
 
 
-def _judgements(conn: Connection, chosen: Chosen) -> int:
+def _judgements(conn: Connection, chosen: RunRound) -> int:
     found: int = conn.value(
         "SELECT count(*) FROM tasks WHERE run = ? AND round = ? AND kind IN ('score', 'compare')",
         *(chosen.seq, chosen.setup.round.number),
@@ -96,18 +96,18 @@ def _judgements(conn: Connection, chosen: Chosen) -> int:
 
 
 def _sent(
-    conn: Connection, chosen: Chosen, split: str | None = None, *, is_other: bool = False, has_documents: bool = True
-) -> Sent:
+    conn: Connection, chosen: RunRound, split: str | None = None, *, is_other: bool = False, has_documents: bool = True
+) -> PackedReport:
     rest = report_inputs.gather(conn, chosen.seq, chosen.setup, is_other=is_other, has_documents=has_documents)
     cut = None if split is None else splits.cut(conn, chosen.setup, split, "split")
-    return Sent(msgspec.msgpack.encode(rest), evidence.packed(conn, chosen.setup), cut, has_documents)
+    return PackedReport(msgspec.msgpack.encode(rest), evidence.packed(conn, chosen.setup), cut, has_documents)
 
 
-def _unpacked(sent: Sent) -> ReportInput:
+def _unpacked(sent: PackedReport) -> ReportInput:
     return replace(_rest.decode(sent.rest), evidence=judgement.unpack(sent.evidence))
 
 
-def _report(sent: Sent, other: Sent | None = None) -> Report:
+def _report(sent: PackedReport, other: PackedReport | None = None) -> Report:
     report_input = _unpacked(sent)
     # Two runs are compared by their documents.
     wanted = sent.documents or other is not None
@@ -118,12 +118,12 @@ def _report(sent: Sent, other: Sent | None = None) -> Report:
     return report if sent.cut is None else replace(report, split=split_parts.split(report_input.evidence, sent.cut))
 
 
-def as_json(sent: Sent, other: Sent | None = None) -> bytes:
+def as_json(sent: PackedReport, other: PackedReport | None = None) -> bytes:
     """The report as JSON; the same rows give the same bytes."""
     return msgspec.json.encode(_report(sent, other))
 
 
-def as_page(sent: Sent, other: Sent | None = None) -> bytes:
+def as_page(sent: PackedReport, other: PackedReport | None = None) -> bytes:
     """The report as one page of HTML."""
     # Imported here, so that only the worker pays for templates and Markdown, not the start of the service.
     from carrel.reports import page
@@ -131,7 +131,7 @@ def as_page(sent: Sent, other: Sent | None = None) -> bytes:
     return page.render(_report(sent, other))
 
 
-def as_entries(sent: Sent) -> dict[str, bytes]:
+def as_entries(sent: PackedReport) -> dict[str, bytes]:
     """The entries of an export that come from the report."""
     from carrel.reports import page
 

@@ -15,7 +15,7 @@ from carrel.kit.sqlite.rows import Select
 from carrel.metering.store import HOST
 from carrel.reports import document_input
 from carrel.reports.document_input import MAX_JUDGEMENTS, DocumentsInput
-from carrel.reports.room import Room
+from carrel.reports.room import TextBudget
 from carrel.runs.checking import results
 from carrel.runs.model import run_transitions, texts
 from carrel.runs.model import setup as setups
@@ -34,7 +34,7 @@ OTHER_BYTES = 500_000
 MAX_TROUBLES = 500
 
 
-class Head(msgspec.Struct, frozen=True):
+class ReportHead(msgspec.Struct, frozen=True):
     """The run's row and its snapshot."""
 
     id: RunId
@@ -100,7 +100,7 @@ class ReportInput(DocumentsInput, frozen=True, kw_only=True):
     checks come to, `both_bad` votes for neither.
     """
 
-    head: Head
+    head: ReportHead
     counts: ReportCounts
     ranking: bytes | None
     instructions: dict[int, str | None]
@@ -118,7 +118,7 @@ class ReportInput(DocumentsInput, frozen=True, kw_only=True):
     both_bad: int = 0
 
 
-_heads = Select(Head, rounds="round")
+_heads = Select(ReportHead, rounds="round")
 _round_counts = Select(ReportCounts)
 _given_up = Select(Trouble)
 _spent = Select(
@@ -134,14 +134,14 @@ _spent = Select(
 )
 
 
-class Chosen(NamedTuple):
+class RunRound(NamedTuple):
     """A run and one of its rounds."""
 
     seq: int
     setup: Setup
 
 
-def find(conn: Connection, run_id: RunId, round_number: int | None) -> Chosen | None:
+def find(conn: Connection, run_id: RunId, round_number: int | None) -> RunRound | None:
     """The run in a round, or in the present one if none is named; `None` if there is no such round.
 
     Raises:
@@ -150,7 +150,7 @@ def find(conn: Connection, run_id: RunId, round_number: int | None) -> Chosen | 
     seq = run_transitions.present(conn, run_id).seq
     setup = setups.load(conn, seq, round_number)
     # The fence is a secret of the run's prompts and says nothing to a reader.
-    return None if setup is None else Chosen(seq, replace(setup, fence=""))
+    return None if setup is None else RunRound(seq, replace(setup, fence=""))
 
 
 def gather(
@@ -162,11 +162,11 @@ def gather(
     Of a run that `is_other`, set beside the report's own, or without documents, only instructions' texts are taken.
     """
     is_brief = is_other or not has_documents
-    room = Room(OTHER_BYTES if is_other else room_bytes)
+    room = TextBudget(OTHER_BYTES if is_other else room_bytes)
     number = setup.round.number
     instructions = _instructions(conn, setup, room)
     if is_brief:
-        room = Room(0)
+        room = TextBudget(0)
     given = tuple(document_input.answers(conn, seq, room, is_brief=is_brief))
     counted = "SELECT count(*) FROM tasks WHERE run = ? AND round = ? AND kind = ?"
     # Two comparisons, one in each order, are a verdict.
@@ -205,7 +205,7 @@ def gather(
     )
 
 
-def _head(conn: Connection, seq: int) -> Head:
+def _head(conn: Connection, seq: int) -> ReportHead:
     head = _heads.one(conn, "FROM runs JOIN run_snapshots ON run = seq WHERE seq = ?", seq)
     if head is None:
         raise NotFound
@@ -219,7 +219,7 @@ def _counts(conn: Connection, seq: int, number: int) -> ReportCounts:
     return counts
 
 
-def _instructions(conn: Connection, setup: Setup, room: Room) -> dict[int, str | None]:
+def _instructions(conn: Connection, setup: Setup, room: TextBudget) -> dict[int, str | None]:
     """Every text of instructions by its number, in the order in which the setup names them."""
     numbers = [candidate.instructions for candidate in setup.candidates]
     numbers += [setup.round.scoring_instructions, setup.round.comparison_instructions]

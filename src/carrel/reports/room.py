@@ -5,7 +5,7 @@ import html
 import msgspec
 
 
-class Room:
+class TextBudget:
     """The remaining room of the report, and how many texts it could not take."""
 
     def __init__(self, bytes_: int) -> None:

@@ -6,20 +6,20 @@ from carrel.auth import guard
 from carrel.auth.programs import scopes
 from carrel.errors import DiskFull
 from carrel.http.answers import accept
-from carrel.http.answers.answer import JSON, Answer
+from carrel.http.answers.answer import JSON, Response
 from carrel.http.requests.describe import produces, raises, versioned
 from carrel.http.requests.parameters import RoundNumber
 from carrel.http.requests.routing import Header, Path, Query, Router, get, post
 from carrel.kit.processes.pool import WorkerPool
 from carrel.reports import export_store, rendering
 from carrel.reports.archive import ExportTooLarge
-from carrel.reports.download import MEDIA_TYPE, Download
+from carrel.reports.download import MEDIA_TYPE, ExportDownload
 from carrel.reports.export_store import Export, ExportNotReady
 from carrel.reports.exports import Exports
 from carrel.reports.grid import beginnings, figures, whole_document
 from carrel.reports.grid.beginnings import Beginnings
 from carrel.reports.grid.figures import Figures
-from carrel.reports.rendering import Wanted
+from carrel.reports.rendering import ReportRequest
 from carrel.reports.report import DocumentReport, Report
 from carrel.runs.model.setup import RunId
 from carrel.vault.workspace import Workspace
@@ -52,18 +52,18 @@ async def read_report(
         Query(description="With every document and its answers; else the report stays small."),
     ] = True,
     wanted: Annotated[str | None, Header(name="Accept")] = None,
-) -> Answer[Report]:
+) -> Response[Report]:
     """The report as JSON or as one page of HTML; a run that has not ended is reported as far as it has come.
 
     Ids, times and lost calls stand under `run`; the rest follows from configuration, texts and answers alone.
     """
     kind = _KINDS[form] if form is not None else accept.choose(wanted, (JSON, HTML))
     report = await rendering.made(
-        workspace, workers, Wanted(run_id, round_number, against, split, documents), _FORMS[kind]
+        workspace, workers, ReportRequest(run_id, round_number, against, split, documents), _FORMS[kind]
     )
     headers = ((b"content-security-policy", _POLICY), (b"referrer-policy", b"no-referrer")) if kind == HTML else ()
     # Bytes already; the type is what they hold.
-    return Answer(cast(Report, report), media_type=kind, headers=headers)
+    return Response(cast(Report, report), media_type=kind, headers=headers)
 
 
 @post("/export", guards=[guard.session], status_code=202, opt=scopes.READ)
@@ -77,9 +77,9 @@ async def make_export(run_id: RunId, workspace: Workspace, exports: Exports) -> 
     guards=[guard.session],
     opt=scopes.READ | produces(MEDIA_TYPE) | raises(ExportNotReady, ExportTooLarge, DiskFull) | versioned(),
 )
-async def read_export(run_id: RunId, workspace: Workspace) -> Answer[bytes]:
+async def read_export(run_id: RunId, workspace: Workspace) -> Response[bytes]:
     """The zip: report, configuration, documents, answers, scores, comparisons, calls and log."""
-    return Download(workspace, run_id, workspace.read(export_store.ready, run_id))
+    return ExportDownload(workspace, run_id, workspace.read(export_store.ready, run_id))
 
 
 @get("/answers", guards=[guard.session], opt=scopes.READ)

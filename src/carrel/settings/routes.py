@@ -2,7 +2,7 @@
 
 from carrel.auth import guard
 from carrel.auth.programs import scopes
-from carrel.http.answers.answer import Answer
+from carrel.http.answers.answer import Response
 from carrel.http.answers.etag import IfMatch, etag
 from carrel.http.requests.describe import versioned
 from carrel.http.requests.routing import Router, get, put
@@ -13,10 +13,10 @@ from carrel.vault.workspace import Workspace
 
 
 @get("", guards=[guard.session], opt=scopes.READ | versioned())
-async def read_settings(workspace: Workspace) -> Answer[UserSettings]:
+async def read_settings(workspace: Workspace) -> Response[UserSettings]:
     """The user's settings; the defaults as long as none were saved."""
     settings, version = workspace.read(store.get)
-    return Answer(settings, etag=etag(version))
+    return Response(settings, etag=etag(version))
 
 
 @put("", guards=[guard.session], opt=scopes.WRITE | versioned())
@@ -25,10 +25,10 @@ async def replace_settings(
     workspace: Workspace,
     registry: Registry,
     if_match: IfMatch,
-) -> Answer[UserSettings]:
+) -> Response[UserSettings]:
     """Replace them all; what is left out goes back to its default."""
     settings, version = await workspace.write(store.put, data, if_match, registry)
-    return Answer(settings, etag=etag(version))
+    return Response(settings, etag=etag(version))
 
 
 router = Router("/settings", route_handlers=[read_settings, replace_settings], tags=["Settings"])

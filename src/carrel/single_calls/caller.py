@@ -16,18 +16,18 @@ from carrel.kit.concurrency.cancellation import cancel, run_to_completion
 from carrel.kit.sqlite.database import Connection
 from carrel.kit.sqlite.rows import as_json
 from carrel.metering import calls
-from carrel.metering.calls import Call, Outcome, Terms
+from carrel.metering.calls import CallEnd, Outcome, Terms
 from carrel.models import listing
 from carrel.providers import hosts, own_prices, prices
 from carrel.providers.answer_room import AnswerRoom
-from carrel.providers.base import Answer, Provider, ProviderError, Request, Role, Streaming
+from carrel.providers.base import Answer, ModelRequest, Provider, ProviderError, Role, Streaming
 from carrel.providers.prices import Price
 from carrel.providers.registry import Registry, is_free, name_of, needs_key, provider_of
 from carrel.rate_limits.limiter import Limiter
 from carrel.single_calls import metered, refusals
-from carrel.single_calls.metered import Metered
+from carrel.single_calls.metered import MeteredCall
 from carrel.vault.keyring import UserUuid
-from carrel.vault.pool import Busy, Closing, WorkspacePool
+from carrel.vault.pool import Closing, WorkspaceBusy, WorkspacePool
 from carrel.vault.workspace import Workspace, WorkspaceClosed
 
 T = TypeVar("T")
@@ -40,7 +40,7 @@ _END_AGAIN_SECONDS = 1.0
 _END_TRIES = 60
 
 
-class Permits(Protocol):
+class CallPermits(Protocol):
     """The calls in flight of the whole process, shared fairly with runs."""
 
     async def enter(self, user: UserUuid, provider: str, timeout_seconds: float) -> bool:
@@ -52,7 +52,7 @@ class Permits(Protocol):
         ...
 
 
-class Wanted(NamedTuple):
+class SingleCall(NamedTuple):
     """A model as the request names it, at `path` in the body, and what it is asked for."""
 
     model: str
@@ -65,7 +65,7 @@ class Wanted(NamedTuple):
         return "generate" if self.phase == "generate" else "judge"
 
 
-class Done(NamedTuple):
+class CallResult(NamedTuple):
     """A call that was answered at `host` (`None`: the provider's own).
 
     `cost_micros` is `None` where the price or the tokens are unknown.
@@ -82,7 +82,7 @@ class _Call(NamedTuple):
     """A call that has its row, and the price by which it is charged."""
 
     id: str
-    wanted: Wanted
+    wanted: SingleCall
     host: str | None
     price: Price | None
 
@@ -95,7 +95,7 @@ class Caller:
         pool: WorkspacePool,
         registry: Registry,
         limiter: Limiter,
-        permits: Permits,
+        permits: CallPermits,
         room: AnswerRoom,
         clock: Clock,
     ) -> None:
@@ -111,13 +111,13 @@ class Caller:
     async def call(
         self,
         workspace: Workspace,
-        wanted: Wanted,
-        request: Request,
+        wanted: SingleCall,
+        request: ModelRequest,
         *,
         attempt: int = 1,
         fault_of: Callable[[Answer], str | None] = lambda _: None,
         on_piece: Callable[[str], None] | None = None,
-    ) -> Done:
+    ) -> CallResult:
         """Return one answer. `fault_of` returns a code if the answer is not in the form that was asked for.
 
         `on_piece` gets the text piece by piece: all of it, if the call succeeds.
@@ -136,7 +136,9 @@ class Caller:
                 workspace.uuid, wanted, host, lambda: _answered(provider, request, on_piece), attempt, fault_of
             )
 
-    def prepared(self, workspace: Workspace, wanted: Wanted, request: Request) -> tuple[Provider, Request]:
+    def prepared(
+        self, workspace: Workspace, wanted: SingleCall, request: ModelRequest
+    ) -> tuple[Provider, ModelRequest]:
         """Return the provider and the complete request, after every check that costs nothing.
 
         Raises:
@@ -157,12 +159,12 @@ class Caller:
     async def through(
         self,
         user: UserUuid,
-        wanted: Wanted,
+        wanted: SingleCall,
         host: str | None,
         work: Callable[[], Coroutine[None, None, Answer]],
         attempt: int = 1,
         fault_of: Callable[[Answer], str | None] = lambda _: None,
-    ) -> Done:
+    ) -> CallResult:
         """Do `work`, which calls the model at `host`, within the user's limits and with a row in the metering.
 
         Raises:
@@ -200,9 +202,9 @@ class Caller:
         made: _Call,
         work: Callable[[], Coroutine[None, None, Answer]],
         fault_of: Callable[[Answer], str | None],
-    ) -> Done:
+    ) -> CallResult:
         wanted = made.wanted
-        call = Call(outcome="unknown-outcome")
+        call = CallEnd(outcome="unknown-outcome")
         try:
             found = await metered.call(
                 self._run(user, made.id, work),
@@ -220,7 +222,7 @@ class Caller:
         finally:
             # Record the end also if the caller is gone: the call was made.
             cost_micros = await run_to_completion(self._end(user, made.id, call))
-        return Done(made.id, made.host, outcome, cost_micros, found.latency_ms)
+        return CallResult(made.id, made.host, outcome, cost_micros, found.latency_ms)
 
     async def _run(self, user: UserUuid, call_id: str, work: Callable[[], Coroutine[None, None, Answer]]) -> Answer:
         """Run the work in a task of its own, which ends when the user's key leaves the process.
@@ -238,14 +240,14 @@ class Caller:
         finally:
             task.cancel()
 
-    async def _end(self, user: UserUuid, call_id: str, call: Call) -> int | None:
+    async def _end(self, user: UserUuid, call_id: str, call: CallEnd) -> int | None:
         try:
             # If the key is gone, or the disk is full, the next opening of the workspace finds the row.
             with suppress(CarrelError):
                 for _ in range(_END_TRIES):
                     try:
                         charge = await self._write(user, calls.end, call_id, call)
-                    except (Busy, WorkspaceClosed):
+                    except (WorkspaceBusy, WorkspaceClosed):
                         # A rekey takes longer than a request would wait.
                         await asyncio.sleep(_END_AGAIN_SECONDS)
                     else:
@@ -287,7 +289,7 @@ class Caller:
         await cancel(task for live in self._live.values() for task in live.values())
 
 
-async def _answered(provider: Provider, request: Request, on_piece: Callable[[str], None] | None) -> Answer:
+async def _answered(provider: Provider, request: ModelRequest, on_piece: Callable[[str], None] | None) -> Answer:
     if on_piece is not None and isinstance(provider, Streaming):
         return await provider.stream(request, on_piece)
     answer = await provider.complete(request)
@@ -296,7 +298,7 @@ async def _answered(provider: Provider, request: Request, on_piece: Callable[[st
     return answer
 
 
-def _begin(conn: Connection, wanted: Wanted, host: str | None, attempt: int) -> tuple[str, Price | None]:
+def _begin(conn: Connection, wanted: SingleCall, host: str | None, attempt: int) -> tuple[str, Price | None]:
     """Record the call, which the user's own key pays for. Return the id of its row, and the price."""
     price = own_prices.price_of(conn, wanted.model, host, conn.clock.now())
     call_id = calls.begin(
@@ -313,7 +315,7 @@ def _begin(conn: Connection, wanted: Wanted, host: str | None, attempt: int) -> 
     return call_id, price
 
 
-def _ended(found: Metered, fault_of: Callable[[Answer], str | None]) -> Call:
+def _ended(found: MeteredCall, fault_of: Callable[[Answer], str | None]) -> CallEnd:
     how: Outcome
     code: str | None
     if isinstance(found.outcome, ProviderError):
@@ -321,7 +323,9 @@ def _ended(found: Metered, fault_of: Callable[[Answer], str | None]) -> Call:
     else:
         fault = fault_of(found.outcome)
         how, code = ("answered", None) if fault is None else ("malformed", fault)
-    return Call(outcome=how, code=code, usage=found.usage, cost_micros=found.cost_micros, latency_ms=found.latency_ms)
+    return CallEnd(
+        outcome=how, code=code, usage=found.usage, cost_micros=found.cost_micros, latency_ms=found.latency_ms
+    )
 
 
 def any_left(conn: Connection, live: Collection[str]) -> bool:

@@ -9,15 +9,15 @@ from carrel.contents import criteria as criteria_yaml
 from carrel.errors import BadInput, FieldError
 from carrel.evaluation import records
 from carrel.evaluation.asking import judge, replies
-from carrel.evaluation.asking.judge import Prompt
-from carrel.evaluation.asking.replies import CompareReply, Fault, ScoreReply
+from carrel.evaluation.asking.judge import JudgePrompt
+from carrel.evaluation.asking.replies import CompareReply, ReplyFault, ScoreReply
 from carrel.evaluation.records import Side, Verdict, Word
 from carrel.kit.money import text_of
 from carrel.kit.sqlite.database import Connection
 from carrel.providers import hosts
-from carrel.providers.base import Answer, CompareMatter, Criterion, Request, ScoreMatter
+from carrel.providers.base import Answer, CompareMatter, Criterion, ModelRequest, ScoreMatter
 from carrel.providers.registry import provider_of
-from carrel.single_calls.caller import Caller, Done, Wanted
+from carrel.single_calls.caller import Caller, CallResult, SingleCall
 from carrel.single_calls.refusals import FormRefused
 from carrel.single_calls.schemas import Compared, CompareIn, Said, Scored, ScoreIn, SingleJudge
 from carrel.vault.workspace import Workspace
@@ -52,9 +52,9 @@ async def score(caller: Caller, workspace: Workspace, settings: Settings, data: 
     return Scored(
         judge=data.judge.model,
         host=_host(data.judge.model, done),
-        marks=None if isinstance(reply, Fault) else reply.scores,
-        reason=None if isinstance(reply, Fault) else reply.reason,
-        fault=replies.CODES[reply.message] if isinstance(reply, Fault) else None,
+        marks=None if isinstance(reply, ReplyFault) else reply.scores,
+        reason=None if isinstance(reply, ReplyFault) else reply.reason,
+        fault=replies.CODES[reply.message] if isinstance(reply, ReplyFault) else None,
         calls=[one.call_id for one in done],
         cost=_cost(done),
         latency_ms=sum(one.latency_ms for one in done),
@@ -68,7 +68,7 @@ async def compare(caller: Caller, workspace: Workspace, settings: Settings, data
         BadInput, ProviderKeyMissing, RateLimited, ModelCallFailed, ModelCallRefused: as `Caller.call` says.
     """
     criteria = () if data.criteria is None else _criteria(data.criteria, settings)
-    said, done = [], list[Done]()
+    said, done = [], list[CallResult]()
     for first, second in ((data.a, data.b), (data.b, data.a)):
         matter = CompareMatter(data.document, first, second, criteria, data.reference)
         one, made = await compare_in_one_order(caller, workspace, data.judge, matter, data.instructions)
@@ -91,7 +91,7 @@ async def compare(caller: Caller, workspace: Workspace, settings: Settings, data
 
 async def compare_in_one_order(
     caller: Caller, workspace: Workspace, asked: SingleJudge, matter: CompareMatter, instructions: str | None
-) -> tuple[Said, list[Done]]:
+) -> tuple[Said, list[CallResult]]:
     """What the judge says in the order of the matter, with every call that this took.
 
     Raises:
@@ -106,14 +106,14 @@ _WINNERS: dict[Word, Side] = {"first": "a", "second": "b", "tie": "tie"}
 
 
 async def _ask(
-    asked: _Asked, matter: ScoreMatter | CompareMatter, prompt: Prompt, parse: Callable[[str], R | Fault]
-) -> tuple[R | Fault, list[Done]]:
+    asked: _Asked, matter: ScoreMatter | CompareMatter, prompt: JudgePrompt, parse: Callable[[str], R | ReplyFault]
+) -> tuple[R | ReplyFault, list[CallResult]]:
     """The judge's reply, asked for again while it is malformed, with every call that this took."""
-    wanted = Wanted(asked.judge.model, "judge.model", "score" if isinstance(matter, ScoreMatter) else "compare")
-    done: list[Done] = []
+    wanted = SingleCall(asked.judge.model, "judge.model", "score" if isinstance(matter, ScoreMatter) else "compare")
+    done: list[CallResult] = []
     again = prompt
     while True:
-        request = Request(
+        request = ModelRequest(
             model=asked.judge.model,
             system=again.system,
             prompt=again.prompt,
@@ -125,14 +125,14 @@ async def _ask(
         made = await _call(asked, wanted, request, len(done) + 1, lambda answer: _fault(parse, answer))
         done.append(made)
         reply = parse(made.answer.text)
-        if not isinstance(reply, Fault) or len(done) > REASKS:
+        if not isinstance(reply, ReplyFault) or len(done) > REASKS:
             return reply, done
         again = judge.asked_again(prompt, reply.message)
 
 
 async def _call(
-    asked: _Asked, wanted: Wanted, request: Request, attempt: int, fault_of: Callable[[Answer], str | None]
-) -> Done:
+    asked: _Asked, wanted: SingleCall, request: ModelRequest, attempt: int, fault_of: Callable[[Answer], str | None]
+) -> CallResult:
     """One call; a further call at once if the server refuses that way of asking for a structured reply."""
     for _ in range(_FORMS_REFUSED):
         with suppress(FormRefused):
@@ -140,13 +140,13 @@ async def _call(
     return await asked.caller.call(asked.workspace, wanted, request, attempt=attempt, fault_of=fault_of)
 
 
-def _fault(parse: Callable[[str], R | Fault], answer: Answer) -> str | None:
+def _fault(parse: Callable[[str], R | ReplyFault], answer: Answer) -> str | None:
     reply = parse(answer.text)
-    return replies.CODES[reply.message] if isinstance(reply, Fault) else None
+    return replies.CODES[reply.message] if isinstance(reply, ReplyFault) else None
 
 
-def _said(reply: CompareReply | Fault) -> Said:
-    if isinstance(reply, Fault):
+def _said(reply: CompareReply | ReplyFault) -> Said:
+    if isinstance(reply, ReplyFault):
         return Said(word="invalid", reason=None, fault=replies.CODES[reply.message])
     return Said(word=reply.winner, reason=reply.reason, fault=None)
 
@@ -160,12 +160,12 @@ def _criteria(text: str, settings: Settings) -> tuple[Criterion, ...]:
         raise BadInput(errors=tuple(faults)) from None
 
 
-def _host(model: str, done: Sequence[Done]) -> str | None:
+def _host(model: str, done: Sequence[CallResult]) -> str | None:
     """Where these calls were answered; the key may have been changed between two of them."""
     return hosts.joined(provider_of(model), {one.host for one in done})
 
 
-def _cost(done: Sequence[Done]) -> str | None:
+def _cost(done: Sequence[CallResult]) -> str | None:
     known = [one.cost_micros for one in done if one.cost_micros is not None]
     return text_of(sum(known)) if len(known) == len(done) else None
 

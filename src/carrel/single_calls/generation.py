@@ -4,8 +4,8 @@ from collections.abc import Callable
 
 from carrel.kit.money import text_if_known
 from carrel.kit.plain_text import as_text
-from carrel.providers.base import GenerateMatter, Request
-from carrel.single_calls.caller import Caller, Done, Wanted
+from carrel.providers.base import GenerateMatter, ModelRequest
+from carrel.single_calls.caller import Caller, CallResult, SingleCall
 from carrel.single_calls.schemas import Completion, GenerationIn
 from carrel.vault.workspace import Workspace
 
@@ -32,14 +32,14 @@ async def generate_in_pieces(
     return shown(data, await caller.call(workspace, wanted(data), request(data), on_piece=on_piece))
 
 
-def wanted(data: GenerationIn) -> Wanted:
+def wanted(data: GenerationIn) -> SingleCall:
     """The model, as the body names it."""
-    return Wanted(data.model, "model", "generate")
+    return SingleCall(data.model, "model", "generate")
 
 
-def request(data: GenerationIn) -> Request:
+def request(data: GenerationIn) -> ModelRequest:
     """The call. The prompt is sent as it is, without fences: the same person wrote it and asks."""
-    return Request(
+    return ModelRequest(
         model=data.model,
         system=data.system,
         prompt=data.prompt,
@@ -49,7 +49,7 @@ def request(data: GenerationIn) -> Request:
     )
 
 
-def shown(data: GenerationIn, done: Done) -> Completion:
+def shown(data: GenerationIn, done: CallResult) -> Completion:
     """The answer as it is sent to the client."""
     return Completion(
         id=done.call_id,

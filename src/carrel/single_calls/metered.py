@@ -13,7 +13,7 @@ from carrel.providers.registry import is_free, provider_of
 from carrel.rate_limits.limiter import Limiter
 
 
-class Metered(NamedTuple):
+class MeteredCall(NamedTuple):
     """How a call ended. `cost_micros` is `None` where the price or the tokens are unknown."""
 
     outcome: Answer | ProviderError
@@ -28,7 +28,7 @@ class Metered(NamedTuple):
 
 async def call(
     work: Awaitable[Answer], *, user: str, model: str, price: Price | None, limiter: Limiter, clock: Clock
-) -> Metered:
+) -> MeteredCall:
     """Await `work`, which calls `model` (`provider:name`) at this `price`, and report its end to the limiter.
 
     A `ProviderError` is an outcome. Any other exception of `work` passes through, and the limiter hears nothing of it.
@@ -46,7 +46,7 @@ async def call(
         limiter.answered(user, provider, None if usage is None else usage.read_tokens + usage.output_tokens)
     latency_ms = round((clock.monotonic() - begun) * 1000)
     is_paid = not is_free(model) and (price is None or not price.is_nothing)
-    return Metered(outcome, _cost_micros(outcome, price) if is_paid else 0, latency_ms)
+    return MeteredCall(outcome, _cost_micros(outcome, price) if is_paid else 0, latency_ms)
 
 
 def _cost_micros(outcome: Answer | ProviderError, price: Price | None) -> int | None:

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from carrel.errors import CarrelError, Conflict, FieldError, Unavailable
 from carrel.providers.base import FORM_REFUSED, ProviderError
-from carrel.rate_limits.limiter import Standing
+from carrel.rate_limits.limiter import LimitState
 
 _LONGEST_HEADER_SECONDS = 86_400
 
@@ -36,14 +36,14 @@ class ModelCallRefused(Conflict):
     detail = "The model cannot be called like this; see errors."
 
 
-def rate_limited(wait_seconds: float, standings: Sequence[Standing]) -> RateLimited:
+def rate_limited(wait_seconds: float, standings: Sequence[LimitState]) -> RateLimited:
     """Return the error for a call that would have to wait `wait_seconds`, with the present limits."""
     error = RateLimited(retry_after_seconds=_whole(wait_seconds))
     error.headers = headers(standings, wait_seconds)
     return error
 
 
-def of_provider(path: str, error: ProviderError, standings: Sequence[Standing]) -> CarrelError:
+def of_provider(path: str, error: ProviderError, standings: Sequence[LimitState]) -> CarrelError:
     """Return the error for a call that the provider did not answer; `path` is where the request names the model."""
     if error.code == "rate-limited":
         return rate_limited(error.retry_after_seconds or 1.0, standings)
@@ -57,7 +57,7 @@ def of_provider(path: str, error: ProviderError, standings: Sequence[Standing]) 
     return ModelCallFailed(errors=faults, retry_after_seconds=None if wait is None else _whole(wait))
 
 
-def headers(standings: Sequence[Standing], wait_seconds: float = 0.0) -> tuple[tuple[bytes, bytes], ...]:
+def headers(standings: Sequence[LimitState], wait_seconds: float = 0.0) -> tuple[tuple[bytes, bytes], ...]:
     """`RateLimit-Policy` and `RateLimit` (draft-ietf-httpapi-ratelimit-headers-11): lists of structured fields."""
     if not standings:
         return ()

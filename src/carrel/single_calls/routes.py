@@ -6,7 +6,7 @@ from carrel.auth import guard
 from carrel.auth.programs import scopes
 from carrel.config import Settings
 from carrel.http.answers import accept
-from carrel.http.answers.answer import JSON, Answer
+from carrel.http.answers.answer import JSON, Response
 from carrel.http.answers.event_stream import MEDIA_TYPE
 from carrel.http.requests.describe import produces, raises
 from carrel.http.requests.routing import Header, Router, post
@@ -31,7 +31,7 @@ async def generate(
     workspace: Workspace,
     caller: Caller,
     wanted: Annotated[str | None, Header(name="Accept")] = None,
-) -> Answer[Completion]:
+) -> Response[Completion]:
     """Ask one model once, outside of runs. The call is metered; nothing else of it is stored.
 
     As `text/event-stream` the answer comes while it is written: `piece` events whose `text`s make up the whole, then
@@ -41,7 +41,7 @@ async def generate(
     """
     if accept.choose(wanted, (JSON, MEDIA_TYPE)) == MEDIA_TYPE:
         return await stream.opened(caller, workspace, data)
-    return Answer(
+    return Response(
         await generation.generate(caller, workspace, data), headers=caller.headers(workspace.uuid, data.model)
     )
 
@@ -58,10 +58,10 @@ async def score(
     workspace: Workspace,
     caller: Caller,
     settings: Settings,
-) -> Answer[Scored]:
+) -> Response[Scored]:
     """Have one answer scored, as in runs. The calls are metered; nothing else is kept."""
     found = await evaluation.score(caller, workspace, settings, data)
-    return Answer(found, headers=caller.headers(workspace.uuid, data.judge.model))
+    return Response(found, headers=caller.headers(workspace.uuid, data.judge.model))
 
 
 @post("/compare", guards=[guard.full], status_code=200, opt=scopes.RUN | raises(*_REFUSALS))
@@ -70,10 +70,10 @@ async def compare(
     workspace: Workspace,
     caller: Caller,
     settings: Settings,
-) -> Answer[Compared]:
+) -> Response[Compared]:
     """Have two answers compared in both orders, as in runs. The calls are metered; nothing else is kept."""
     found = await evaluation.compare(caller, workspace, settings, data)
-    return Answer(found, headers=caller.headers(workspace.uuid, data.judge.model))
+    return Response(found, headers=caller.headers(workspace.uuid, data.judge.model))
 
 
 evaluation_router = Router("/evaluation", route_handlers=[score, compare], tags=["Evaluation"])

@@ -14,7 +14,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from carrel.errors import Unavailable
 from carrel.http.answers import event_stream, problem
-from carrel.http.answers.answer import Answer, Header
+from carrel.http.answers.answer import Header, Response
 from carrel.http.answers.event_stream import MEDIA_TYPE, PING
 from carrel.http.request import Request
 from carrel.http.requests.envelope import give_lease_back
@@ -25,17 +25,17 @@ from carrel.single_calls.schemas import Completion, GenerationIn, Piece
 from carrel.vault.workspace import Workspace
 
 
-class Pace(NamedTuple):
+class SendTimes(NamedTuple):
     """Times in seconds: the wait between two pings, and how long a client may take for one send."""
 
     ping: float = 15.0
     client_timeout_seconds: float = 10.0
 
 
-PACE = Pace()
+PACE = SendTimes()
 
 
-class Heard:
+class SendBuffer:
     """The part of an answer that was not sent yet."""
 
     def __init__(self) -> None:
@@ -74,7 +74,7 @@ async def opened(caller: Caller, workspace: Workspace, data: GenerationIn) -> "G
     Raises:
         BadInput, ProviderKeyMissing, RateLimited, ModelCallFailed, ModelCallRefused: as `Caller.call` says.
     """
-    heard = Heard()
+    heard = SendBuffer()
     call = asyncio.create_task(generation.generate_in_pieces(caller, workspace, data, heard.add))
     call.add_done_callback(heard.wake)
     # Retrieve the error, or asyncio would report it if the reader is gone.
@@ -90,10 +90,12 @@ async def opened(caller: Caller, workspace: Workspace, data: GenerationIn) -> "G
     return GenerationStream(call, heard, first, caller.headers(workspace.uuid, data.model))
 
 
-class GenerationStream(Answer[Any]):
+class GenerationStream(Response[Any]):
     """Send the events: `piece`s, pings in between, and at last `end` with the whole answer or `error`."""
 
-    def __init__(self, call: "asyncio.Task[Completion]", heard: Heard, first: str, headers: tuple[Header, ...]) -> None:
+    def __init__(
+        self, call: "asyncio.Task[Completion]", heard: SendBuffer, first: str, headers: tuple[Header, ...]
+    ) -> None:
         super().__init__(b"", media_type=MEDIA_TYPE, headers=headers)
         self._call = call
         self._heard = heard

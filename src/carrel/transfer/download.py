@@ -8,9 +8,9 @@ from carrel.errors import NotFound, Unavailable
 from carrel.kit.processes.pool import WorkerPool
 from carrel.reports import rendering
 from carrel.reports.archive import Archive
-from carrel.reports.export_parts import START, Exported, Place
+from carrel.reports.export_parts import START, ExportedRun, Place
 from carrel.reports.export_parts import STEPS as RUN_STEPS
-from carrel.reports.rendering import Wanted
+from carrel.reports.rendering import ReportRequest
 from carrel.transfer import outgoing
 from carrel.transfer.outgoing import NextRun, Outgoing
 from carrel.vault.workspace import Workspace
@@ -60,10 +60,10 @@ async def _run(
                 yield piece
 
 
-async def _report(workspace: Workspace, workers: WorkerPool, archive: Archive, run: Exported) -> None:
+async def _report(workspace: Workspace, workers: WorkerPool, archive: Archive, run: ExportedRun) -> None:
     """Add the run's report. If it cannot be made in time, the export continues without it."""
     try:
-        page = await rendering.made(workspace, workers, Wanted(run.id), rendering.as_page)
+        page = await rendering.made(workspace, workers, ReportRequest(run.id), rendering.as_page)
     except (NotFound, Unavailable):
         return
     await asyncio.to_thread(archive.add, "report.html", page)

@@ -28,7 +28,7 @@ DRAFTS: Final = "preset_drafts.jsonl"
 ShortText = Annotated[str, Meta(max_length=200)]
 
 
-class Manifest(msgspec.Struct, frozen=True):
+class ExportManifest(msgspec.Struct, frozen=True):
     """The first entry: the kind of the zip and the version of its format."""
 
     format: str = FORMAT

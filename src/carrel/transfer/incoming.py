@@ -7,14 +7,14 @@ from typing import Final, NoReturn
 
 import msgspec
 
-from carrel.checks.compiler import Source
+from carrel.checks.compiler import SourceText
 from carrel.config import Settings
 from carrel.contents import store as contents
 from carrel.contents.resolve import VariableCycle
 from carrel.contents.schemas import ContentIn
 from carrel.datasets import store as data_sets
 from carrel.datasets.readers import ReadTable
-from carrel.datasets.store import Described
+from carrel.datasets.store import TableInfo
 from carrel.errors import BadInput, FieldError, Malformed
 from carrel.http.answers.etag import ANY_VERSION
 from carrel.http.requests.body import decode
@@ -46,8 +46,8 @@ from carrel.transfer.entries import (
     ContentLine,
     DataSetLine,
     DraftLine,
+    ExportManifest,
     Imported,
-    Manifest,
     PresetLine,
     PriceLine,
 )
@@ -100,7 +100,7 @@ def bring_in(
     return Imported(len(ids), len(made), len(tables))
 
 
-def sources(conn: Connection, import_id: str, size: int, settings: Settings) -> list[Source]:
+def sources(conn: Connection, import_id: str, size: int, settings: Settings) -> list[SourceText]:
     """What a worker has to compile before the presets of the zip are stored. To be scanned.
 
     Raises:
@@ -109,7 +109,7 @@ def sources(conn: Connection, import_id: str, size: int, settings: Settings) -> 
     """
     package = Package(PieceFile(conn, import_id, size))
     _require_ours(package)
-    found: list[Source] = []
+    found: list[SourceText] = []
     for path, _, data in _preset_lines(conn, package, settings):
         found += check.sources(data, path)
     return found
@@ -117,7 +117,7 @@ def sources(conn: Connection, import_id: str, size: int, settings: Settings) -> 
 
 def _require_ours(package: Package) -> None:
     try:
-        manifest = msgspec.json.decode(package.text(MANIFEST, _MANIFEST_BYTES, ImportForeign), type=Manifest)
+        manifest = msgspec.json.decode(package.text(MANIFEST, _MANIFEST_BYTES, ImportForeign), type=ExportManifest)
     except (msgspec.DecodeError, UnicodeDecodeError):
         raise ImportForeign from None
     if (manifest.format, manifest.version) != (FORMAT, VERSION):
@@ -226,7 +226,7 @@ def _bring_data_sets(
             if kept.id in ids:
                 raise BadInput.at("id", "is there twice")
             roles = {column.name: column.role for column in kept.columns}
-            described = Described(kept.name, kept.description, kept.format, kept.bytes)
+            described = TableInfo(kept.name, kept.description, kept.format, kept.bytes)
             with closing(read_table(package.pieces(kept.file), "jsonl", roles)) as table:
                 ids[kept.id] = data_sets.create(conn, described, table).id
     return ids

@@ -26,7 +26,7 @@ from carrel.presets import store as presets
 from carrel.providers import own_prices
 from carrel.rate_limits import store as rate_limits
 from carrel.reports.archive import Archive, csv_rows
-from carrel.reports.export_parts import START, Exported, Place
+from carrel.reports.export_parts import START, ExportedRun, Place
 from carrel.runs.model.names import numbered
 from carrel.runs.model.setup import RunId
 from carrel.runs.progress import store as runs
@@ -40,8 +40,8 @@ from carrel.transfer.entries import (
     PRESETS,
     SETTINGS,
     ContentLine,
+    ExportManifest,
     KeyEntry,
-    Manifest,
 )
 
 STEP_BYTES = 1024 * 1024
@@ -111,13 +111,13 @@ Step = Callable[[Connection, Outgoing, Place], Place | None]
 class NextRun(NamedTuple):
     """A run, and the folder that it gets."""
 
-    run: Exported
+    run: ExportedRun
     folder: str
 
 
 def begin(archive: Archive) -> None:
     """Write the entries that do not depend on the workspace."""
-    archive.add(MANIFEST, msgspec.json.encode(Manifest()) + b"\n")
+    archive.add(MANIFEST, msgspec.json.encode(ExportManifest()) + b"\n")
     archive.add("README.txt", README.encode())
 
 
@@ -266,10 +266,10 @@ def next_run(conn: Connection, after: int) -> NextRun | None:
     if row is None:
         return None
     seq, run_id, name = row
-    return NextRun(Exported(seq, RunId(run_id)), f"runs/{numbered(str(seq), name)}/")
+    return NextRun(ExportedRun(seq, RunId(run_id)), f"runs/{numbered(str(seq), name)}/")
 
 
-def run_head(conn: Connection, run: Exported, archive: Archive) -> bool:
+def run_head(conn: Connection, run: ExportedRun, archive: Archive) -> bool:
     """Write the run and its rankings. Return whether there is anything to report.
 
     Raises:

@@ -7,8 +7,8 @@ from carrel.config import Settings
 from carrel.contents.resolve import VariableCycle
 from carrel.datasets.readers import TableReaders
 from carrel.datasets.refusals import TABLE_REFUSALS
-from carrel.http.answers.answer import Answer
-from carrel.http.answers.download import Streamed
+from carrel.http.answers.answer import Response
+from carrel.http.answers.download import StreamedDownload
 from carrel.http.request import Request
 from carrel.http.requests.body import TAKES
 from carrel.http.requests.describe import produces, raises
@@ -27,9 +27,9 @@ from carrel.vault.workspace import Workspace
 
 
 @get("/export", guards=[guard.session], opt=scopes.READ | produces(MEDIA_TYPE))
-async def export_workspace(workspace: Workspace, workers: WorkerPool) -> Answer[bytes]:
+async def export_workspace(workspace: Workspace, workers: WorkerPool) -> Response[bytes]:
     """Download everything as a zip, from contents and data sets to runs and calls. It holds no key."""
-    return Streamed(lambda: pieces(workspace, workers), file_name="carrel-workspace.zip", media_type=MEDIA_TYPE)
+    return StreamedDownload(lambda: pieces(workspace, workers), file_name="carrel-workspace.zip", media_type=MEDIA_TYPE)
 
 
 @post(

@@ -23,7 +23,7 @@ _STORED_AT_ONCE: Final = 4
 """Pieces that one transaction stores."""
 
 
-class Kept(NamedTuple):
+class StoredUpload(NamedTuple):
     """A zip that is stored in pieces."""
 
     id: str
@@ -39,7 +39,7 @@ class Imports:
     async def bring_in(
         self,
         workspace: Workspace,
-        package: Kept,
+        package: StoredUpload,
         settings: Settings,
         registry: Registry,
         compiler: Compiler,
@@ -68,7 +68,7 @@ class Imports:
 
 
 @asynccontextmanager
-async def kept(workspace: Workspace, stream: AsyncIterator[bytes], most_bytes: int) -> AsyncIterator[Kept]:
+async def kept(workspace: Workspace, stream: AsyncIterator[bytes], most_bytes: int) -> AsyncIterator[StoredUpload]:
     """Store the upload until the block ends. After a crash the next import deletes it.
 
     Raises:
@@ -78,7 +78,7 @@ async def kept(workspace: Workspace, stream: AsyncIterator[bytes], most_bytes: i
     import_id = await workspace.write(pieces.begin)
     try:
         size = await _keep(workspace, import_id, stream, most_bytes)
-        yield Kept(import_id, size)
+        yield StoredUpload(import_id, size)
     finally:
         # The workspace is closed or the disk is full: the next import deletes the pieces.
         with suppress(CarrelError):

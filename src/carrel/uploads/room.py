@@ -16,14 +16,14 @@ _SILENCE_SECONDS: Final = 30.0
 _LATER_SECONDS: Final = 5
 
 
-class Busy(Unavailable):
+class UploadsBusy(Unavailable):
     """Other uploads take all the memory that uploads have."""
 
     code = "uploads-busy"
     detail = "Too many files are being uploaded right now; try again in a moment."
 
 
-class Room:
+class UploadMemory:
     """The uploads that are under way. Owned by the event loop. `max_bytes` is the greatest size of one."""
 
     def __init__(self, max_bytes: int) -> None:
@@ -32,16 +32,16 @@ class Room:
         self._users: dict[UserUuid, int] = {}
 
     @contextmanager
-    def place(self, uuid: UserUuid) -> Iterator["Place"]:
+    def place(self, uuid: UserUuid) -> Iterator["UploadReservation"]:
         """Reserve room for one upload of a user; the end of the block releases it.
 
         Raises:
-            Busy: the user's other uploads take all the room.
+            UploadsBusy: the user's other uploads take all the room.
         """
         if self._users.get(uuid, 0) >= _OF_ONE_USER:
-            raise Busy(retry_after_seconds=_LATER_SECONDS)
+            raise UploadsBusy(retry_after_seconds=_LATER_SECONDS)
         self._users[uuid] = self._users.get(uuid, 0) + 1
-        place = Place(self)
+        place = UploadReservation(self)
         try:
             yield place
         finally:
@@ -54,17 +54,17 @@ class Room:
         """Count bytes that are kept from now on.
 
         Raises:
-            Busy: there is no room for them.
+            UploadsBusy: there is no room for them.
         """
         if self._held + size > self._most:
-            raise Busy(retry_after_seconds=_LATER_SECONDS)
+            raise UploadsBusy(retry_after_seconds=_LATER_SECONDS)
         self._held += size
 
 
-class Place:
+class UploadReservation:
     """The room of one upload."""
 
-    def __init__(self, room: Room) -> None:
+    def __init__(self, room: UploadMemory) -> None:
         self.held = 0
         self._room = room
 
@@ -72,7 +72,7 @@ class Place:
         """Count bytes before they are kept.
 
         Raises:
-            Busy: there is no room for them.
+            UploadsBusy: there is no room for them.
         """
         self._room.hold(size)
         self.held += size

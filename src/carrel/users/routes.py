@@ -11,7 +11,7 @@ from carrel.auth.session import User
 from carrel.config import Settings
 from carrel.credits import ledger
 from carrel.credits.schemas import Balance
-from carrel.http.answers.answer import Answer
+from carrel.http.answers.answer import Response
 from carrel.http.requests.describe import raises
 from carrel.http.requests.idempotency import Once
 from carrel.http.requests.routing import Path, Router, delete, get, post
@@ -26,7 +26,7 @@ PathUuid = Annotated[str, Path(pattern=r"^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$(?!\n)"
 
 
 @post("", guards=[guard.plugin], opt=raises(UserExists))
-async def create_user(data: UserIn, users: Users, once: Once) -> Answer[UserOut]:
+async def create_user(data: UserIn, users: Users, once: Once) -> Response[UserOut]:
     """Create a user. The encrypted workspace is created at the first login, with the key given then."""
     uuid = UserUuid(data.uuid)
     return await once(uuid, partial(users.write_new, uuid), lifecycle.insert, uuid, data.membership)

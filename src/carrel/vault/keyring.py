@@ -16,7 +16,7 @@ _MADV_DONTDUMP = 16
 _libc = ctypes.CDLL(None, use_errno=True)
 
 
-class Page:
+class LockedPage:
     """One page of memory that is never swapped out nor dumped, cut into slots of one key each."""
 
     def __init__(self) -> None:
@@ -38,8 +38,8 @@ class Keyring:
     """
 
     def __init__(self, on_epoch_raised: Callable[[UserUuid], None] = lambda _: None) -> None:
-        self.pages: list[Page] = []
-        self._slots: dict[UserUuid, tuple[Page, int]] = {}
+        self.pages: list[LockedPage] = []
+        self._slots: dict[UserUuid, tuple[LockedPage, int]] = {}
         self._epochs: dict[UserUuid, int] = {}
         self._on_epoch_raised = on_epoch_raised
 
@@ -64,7 +64,7 @@ class Keyring:
         if uuid not in self._slots:
             page = next((page for page in self.pages if page.free), None)
             if page is None:
-                page = Page()
+                page = LockedPage()
                 self.pages.append(page)
             self._slots[uuid] = (page, page.free.pop())
         page, slot = self._slots[uuid]

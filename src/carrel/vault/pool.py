@@ -52,7 +52,7 @@ class KeyNotCached(Unauthorized):
     detail = "The server restarted or your key was removed from memory; log in again on the host site."
 
 
-class Busy(Unavailable):
+class WorkspaceBusy(Unavailable):
     """Every open workspace is in use, or this one is being re-encrypted."""
 
     code = "workspace-busy"
@@ -135,7 +135,7 @@ class WorkspacePool:
 
         Raises:
             KeyNotCached: there is no key.
-            Busy: a rekey takes longer than five seconds, or all workspaces that may be open are leased.
+            WorkspaceBusy: a rekey takes longer than five seconds, or all workspaces that may be open are leased.
         """
         if (lent := self.try_lease(uuid)) is not None:
             return lent
@@ -146,7 +146,7 @@ class WorkspacePool:
             async with asyncio.timeout(WAIT_SECONDS):
                 await entry.lock.acquire()
         except TimeoutError:
-            raise Busy from None
+            raise WorkspaceBusy from None
         try:
             if entry.workspace is None:
                 await run_to_completion(self._open_entry(uuid, entry))
@@ -349,7 +349,7 @@ class WorkspacePool:
                 self._closed_one.clear()
                 await self._closed_one.wait()
             else:
-                raise Busy
+                raise WorkspaceBusy
 
     async def _close_entry(self, uuid: UserUuid, entry: _Entry, why: Closing) -> None:
         # Raise the epoch first, so that no cached sign-in is valid while the workspace closes.

@@ -23,7 +23,7 @@ import apsw
 from carrel.errors import Unavailable
 from carrel.http import client_connection
 from carrel.kit.concurrency.threads import in_thread, tell_when_done
-from carrel.kit.concurrency.turns import Turn
+from carrel.kit.concurrency.turns import QueuedWork
 from carrel.kit.sqlite import database
 from carrel.kit.sqlite.database import Connection, ReadTooLong, transaction, translated
 from carrel.vault.executors import Executors
@@ -97,12 +97,12 @@ class _Scan:
         """The next look at whether a limited scan has taken its processor time."""
         self.is_limited = is_limited
         self._scanner: Connection | None = None
-        self._turn: Turn | None = None
+        self._turn: QueuedWork | None = None
         self._is_stopped = False
         self._lock = threading.Lock()
 
     @contextmanager
-    def on(self, scanner: Connection, turn: Turn) -> Iterator[None]:
+    def on(self, scanner: Connection, turn: QueuedWork) -> Iterator[None]:
         """During the block, `interrupt` stops the statement that runs on `scanner`, and never any other."""
         with self._lock:
             self._scanner, self._turn = scanner, turn
@@ -398,7 +398,7 @@ class Workspace:
 
 
 @contextmanager
-def _pausing(connection: Connection, turn: Turn) -> Iterator[None]:
+def _pausing(connection: Connection, turn: QueuedWork) -> Iterator[None]:
     connection.pause = turn.take
     try:
         yield

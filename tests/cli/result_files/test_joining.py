@@ -2,18 +2,18 @@
 
 import pytest
 
-from carrel.cli.result_files.answers import Answers, Unreadable
-from carrel.cli.result_files.joining import Part, join
+from carrel.cli.result_files.answers import AnswerTable, Unreadable
+from carrel.cli.result_files.joining import JoinedFile, join
 from carrel.cli.result_files.reading import read_table
 
-QUESTIONS = Part("questions.csv", read_table("questions.csv", b"id;question\n1;Why?\n2;How?\n"))
+QUESTIONS = JoinedFile("questions.csv", read_table("questions.csv", b"id;question\n1;Why?\n2;How?\n"))
 
 
-def table(name: str, text: str, label: str | None = None) -> Part:
-    return Part(name, read_table(name, text.encode()), label)
+def table(name: str, text: str, label: str | None = None) -> JoinedFile:
+    return JoinedFile(name, read_table(name, text.encode()), label)
 
 
-def joined(*others: Part) -> Answers:
+def joined(*others: JoinedFile) -> AnswerTable:
     return join(QUESTIONS, others, "id")
 
 
@@ -33,9 +33,9 @@ def test_answers_come_to_the_rows_with_their_ids_in_the_order_of_the_questions()
 def test_two_logs_give_one_candidate_each() -> None:
     rows: list[dict[str, str | None]] = [{"id": "1", "input": "Why?", "a": "so"}]
     others: list[dict[str, str | None]] = [{"id": "1", "input": "Why?", "b": "no"}]
-    first = Answers(rows=rows, id="id", inputs=("input",), candidates=("a",))
-    second = Answers(rows=others, id="id", inputs=("input",), candidates=("b",))
-    both = join(Part("a.json", first), [Part("b.json", second)], None)
+    first = AnswerTable(rows=rows, id="id", inputs=("input",), candidates=("a",))
+    second = AnswerTable(rows=others, id="id", inputs=("input",), candidates=("b",))
+    both = join(JoinedFile("a.json", first), [JoinedFile("b.json", second)], None)
     assert (both.candidates, both.rows) == (("a", "b"), [{"id": "1", "input": "Why?", "a": "so", "b": "no"}])
 
 
@@ -53,7 +53,7 @@ def test_two_logs_give_one_candidate_each() -> None:
         (table("a.csv", "id,b,c\n1,x,x\n2,y,y\n", "gpt"), "gpt cannot name 2 columns"),
     ],
 )
-def test_what_does_not_fit_is_named(other: Part, words: str) -> None:
+def test_what_does_not_fit_is_named(other: JoinedFile, words: str) -> None:
     with pytest.raises(Unreadable, match=words):
         joined(other)
 

@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
-from carrel.cli.result_files.answers import Answers, Unreadable
+from carrel.cli.result_files.answers import AnswerTable, Unreadable
 from carrel.cli.result_files.reading import Source, read_results
 
 
-def read(document: Any, name: str = "outputs.json", source: Source | None = None) -> Answers:
+def read(document: Any, name: str = "outputs.json", source: Source | None = None) -> AnswerTable:
     answers = read_results(name, json.dumps(document).encode(), source)
     assert answers is not None
     return answers

@@ -7,7 +7,7 @@ import msgspec
 import pytest
 
 from carrel.evaluation.asking.judge import (
-    Prompt,
+    JudgePrompt,
     asked_again,
     compare_prompt,
     compare_schema,
@@ -74,7 +74,7 @@ def test_a_placeholder_without_a_reference_says_so() -> None:
     assert "Hold it against (no reference)." in score_prompt(matter, "Hold it against {{reference}}.", "s").prompt
 
 
-def injected(mark_source: Prompt) -> str:
+def injected(mark_source: JudgePrompt) -> str:
     """An answer that pretends to end its fence, with the mark of the prompt that it would have stood in."""
     mark = re.findall(r"[0-9a-f]{32}", mark_source.prompt)[0]
     return (
@@ -95,7 +95,7 @@ def test_an_answer_that_knows_the_mark_still_cannot_leave_its_fence() -> None:
 
 
 def test_orders_in_the_document_do_not_move_a_judge_that_keeps_to_the_fences() -> None:
-    def keeps_to_the_fences(asked: Prompt) -> str:
+    def keeps_to_the_fences(asked: JudgePrompt) -> str:
         words = len(fenced(asked.prompt, "ANSWER")[0].split())
         return msgspec.json.encode({"reason": "", "scores": {"clarity": words, "length {short}": 3}}).decode()
 

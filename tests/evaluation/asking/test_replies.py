@@ -7,7 +7,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from carrel.evaluation.asking import replies
-from carrel.evaluation.asking.replies import CompareReply, Fault, ScoreReply, parse_comparison, parse_score
+from carrel.evaluation.asking.replies import CompareReply, ReplyFault, ScoreReply, parse_comparison, parse_score
 from carrel.providers.base import Criterion
 
 CRITERIA = (Criterion(name="clarity", description=""), Criterion(name="depth", description="", minimum=0, maximum=1))
@@ -69,7 +69,7 @@ def test_space_and_one_markdown_fence_around_the_whole_reply_are_no_fault(wrap: 
     ],
 )
 def test_each_fault_of_a_score_has_its_name(text: str, fault: str) -> None:
-    assert parse_score(text, CRITERIA) == Fault(fault)
+    assert parse_score(text, CRITERIA) == ReplyFault(fault)
 
 
 @pytest.mark.parametrize(
@@ -86,7 +86,7 @@ def test_each_fault_of_a_score_has_its_name(text: str, fault: str) -> None:
     ],
 )
 def test_each_fault_of_a_comparison_has_its_name(text: str, fault: str) -> None:
-    assert parse_comparison(text) == Fault(fault)
+    assert parse_comparison(text) == ReplyFault(fault)
 
 
 def test_a_reason_can_be_stored_whatever_it_holds() -> None:
@@ -110,7 +110,7 @@ JSON = st.recursive(
 @example('{"scores": {}, "reason": "\x00"}')
 def test_whatever_is_written_there_is_a_verdict_or_a_constant_fault(text: str) -> None:
     for found in (parse_score(text, CRITERIA), parse_comparison(text)):
-        assert not isinstance(found, Fault) or found.message in FAULTS
+        assert not isinstance(found, ReplyFault) or found.message in FAULTS
         if isinstance(found, ScoreReply):
             assert 1 <= found.scores["clarity"] <= 5
             assert 0 <= found.scores["depth"] <= 1

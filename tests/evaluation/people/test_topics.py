@@ -6,7 +6,7 @@ import pytest
 
 from carrel.evaluation.people import proposing, topics
 from carrel.evaluation.people.proposing import Opinion
-from carrel.evaluation.people.topics import TOPICS, Reading
+from carrel.evaluation.people.topics import TOPICS, StemReader
 from carrel.providers.base import Criterion
 from carrel.providers.local import supported_criterion
 
@@ -16,7 +16,7 @@ TEMPLATES = HOME / "web/src/lib/criteriaTemplates.ts"
 
 
 def of(text: str) -> set[str]:
-    return {TOPICS[number].name for number in Reading().topics_of(text)}
+    return {TOPICS[number].name for number in StemReader().topics_of(text)}
 
 
 @pytest.mark.parametrize(
@@ -75,7 +75,7 @@ def test_built_in_judges_judge_by_what_they_measure() -> None:
 
 def test_more_words_than_are_kept_are_not_recognised(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(topics, "MAX_WORDS", 3)
-    reading = Reading()
+    reading = StemReader()
     assert reading.topics_of("clear one two")
     assert not reading.topics_of("polite")
     assert reading.topics_of("clear")

@@ -4,17 +4,17 @@ import numpy as np
 import pytest
 
 from carrel.evaluation.ranking import panels
-from carrel.evaluation.ranking.cells import Heard
+from carrel.evaluation.ranking.cells import VerdictColumns
 from carrel.evaluation.ranking.ranking import rank
 from carrel.evaluation.statistics import intervals
 from tests.evaluation.told import verdicts
 
 
-def heard(y: "np.typing.NDArray[np.float64]") -> Heard:
+def heard(y: "np.typing.NDArray[np.float64]") -> VerdictColumns:
     """Judges in rows, documents in columns, two candidates."""
     judges, documents = y.shape
     size = judges * documents
-    return Heard(
+    return VerdictColumns(
         candidates=("A", "B"),
         documents=tuple(f"d{i}" for i in range(documents)),
         judges=tuple(f"j{i}" for i in range(judges)),

@@ -5,7 +5,7 @@ import math
 import pytest
 
 from carrel.evaluation.ranking.shares import estimates, on_document, standing
-from carrel.evaluation.ranking.table import Pair, groups, tabulate
+from carrel.evaluation.ranking.table import PairTally, groups, tabulate
 from carrel.evaluation.statistics.means import weighted_mean
 from tests.evaluation.told import verdict, verdicts
 
@@ -14,7 +14,7 @@ def test_repeats_are_averaged_before_judges() -> None:
     told = [verdict("d1", "AB", "a", "x", repeat) for repeat in (1, 2, 3)]
     told += [verdict("d1", "AB", "b", "x", 4), verdict("d1", "AB", "b", "y")]
     # x: (1 + 1 + 1 + 0)/4 = .75, y: 0; the mean of the judges, not of the five verdicts.
-    assert tabulate("AB", told, {}).documents == ((Pair(0, 1, 0.375),),)
+    assert tabulate("AB", told, {}).documents == ((PairTally(0, 1, 0.375),),)
 
 
 def test_weights_are_normalised_over_the_judges_that_are_present() -> None:
@@ -25,7 +25,7 @@ def test_weights_are_normalised_over_the_judges_that_are_present() -> None:
 
 def test_a_pair_told_the_other_way_round_is_the_same_pair() -> None:
     told = [verdict("d1", "BA", "b"), verdict("d2", "AB", "a")]
-    assert tabulate("AB", told, {}).documents == ((Pair(0, 1, 1.0),), (Pair(0, 1, 1.0),))
+    assert tabulate("AB", told, {}).documents == ((PairTally(0, 1, 1.0),), (PairTally(0, 1, 1.0),))
 
 
 def test_a_judge_of_weight_zero_is_not_heard() -> None:

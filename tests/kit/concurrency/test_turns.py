@@ -5,7 +5,7 @@ import threading
 import pytest
 
 from carrel.kit.concurrency import turns
-from carrel.kit.concurrency.turns import Turn, Turns
+from carrel.kit.concurrency.turns import QueuedWork, Turns
 
 
 @pytest.fixture(autouse=True)
@@ -18,7 +18,7 @@ class Work:
     """Work in a thread of its own, which asks for its turn once for each call of `step`."""
 
     def __init__(self, shared: Turns, user: str) -> None:
-        self.turn: Turn
+        self.turn: QueuedWork
         self.ready = threading.Event()
         self.asked = threading.Semaphore(0)
         self.went_on = threading.Semaphore(0)

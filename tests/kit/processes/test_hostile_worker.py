@@ -23,7 +23,7 @@ from carrel.errors import CarrelError
 from carrel.kit import logs
 from carrel.kit.processes import worker as workers
 from carrel.kit.processes.confinement import Confined
-from carrel.kit.processes.jobs import LENGTH, Bounds, Jobs, WorkerDied, WorkerError, WorkerLied
+from carrel.kit.processes.jobs import LENGTH, CallLimits, Jobs, WorkerDied, WorkerError, WorkerLied
 from carrel.kit.processes.worker import Child, Worker
 from carrel.providers.base import Answer, GenerateMatter
 from carrel.providers.local.work import answer
@@ -55,7 +55,7 @@ CALLS = (
     Call(DOCUMENTS, text_of, ("txt", memoryview(b"Words of a file."), 1000), str),
     Call(MODELS, answer, ("lead", GenerateMatter("Five words are enough here.", ""), None, None), Answer),
     Call(MODELS, judgement.conclude, (EVIDENCE,), judgement.Ending),
-    Call(REPORTS, judgement.answer, (EVIDENCE, None, None, False), judgement.Answered),
+    Call(REPORTS, judgement.answer, (EVIDENCE, None, None, False), judgement.Conclusion),
 )
 
 
@@ -100,7 +100,7 @@ async def outcome(call: Call, raw: bytes, greeting: bytes | None = None) -> Any:
         peer = Peer(framed(GREETING) if greeting is None else greeting, raw)
         return Child(peer, peer.ours)  # type: ignore[arg-type]
 
-    worker = Worker(call.jobs, Bounds(answer=MOST), start)
+    worker = Worker(call.jobs, CallLimits(answer=MOST), start)
     try:
         return await worker.run(call.fn, *call.args)
     except Exception as error:  # noqa: BLE001 - the caller looks at every error

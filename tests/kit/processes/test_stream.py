@@ -13,7 +13,15 @@ import pytest
 from carrel.errors import BadInput, FieldError
 from carrel.kit.processes import stream as streams
 from carrel.kit.processes.confinement import Confined
-from carrel.kit.processes.jobs import LENGTH, Ended, WorkerDied, WorkerError, WorkerFailed, WorkerLied, WorkerTimedOut
+from carrel.kit.processes.jobs import (
+    LENGTH,
+    StreamEnd,
+    WorkerDied,
+    WorkerError,
+    WorkerFailed,
+    WorkerLied,
+    WorkerTimedOut,
+)
 from carrel.kit.processes.stream import Stream
 from carrel.kit.processes.worker import Child, Worker
 from tests.support import worker_jobs as jobs
@@ -111,7 +119,7 @@ def framed(*frames: Any) -> bytes:
 GREETING = framed(Confined(account=True, no_new_privileges=True, landlock=7, seccomp=True))
 LIES: dict[str, tuple[bytes, type[WorkerError]]] = {
     "nothing": (b"", WorkerDied),
-    "half a frame": (framed(Ended())[:-1], WorkerDied),
+    "half a frame": (framed(StreamEnd())[:-1], WorkerDied),
     "a frame without an end": (LENGTH.pack(1 << 40), WorkerLied),
     "no message": (framed(b"\xc1"), WorkerLied),
     "another type": (framed({"type": "done", "value": 7}), WorkerLied),

@@ -13,7 +13,7 @@ import pytest
 import uvloop
 
 from carrel.errors import FieldError, NotFound
-from carrel.kit.processes.jobs import Bounds, WorkerDied, WorkerFailed, WorkerLied, WorkerTimedOut
+from carrel.kit.processes.jobs import CallLimits, WorkerDied, WorkerFailed, WorkerLied, WorkerTimedOut
 from carrel.kit.processes.worker import Worker
 from tests.support import worker_jobs as jobs
 from tests.support.processes import at_work, ended
@@ -102,7 +102,7 @@ async def test_only_functions_of_the_list_are_called(worker: Worker) -> None:
 
 
 async def test_frames_have_a_greatest_size_in_both_directions() -> None:
-    worker = Worker(jobs.JOBS, Bounds(call=1000, answer=1000))
+    worker = Worker(jobs.JOBS, CallLimits(call=1000, answer=1000))
     with pytest.raises(WorkerFailed):
         await worker.run(jobs.size, "x" * 1000)
     assert worker.pid is None
@@ -152,7 +152,7 @@ async def test_a_call_over_its_time_is_ended_with_its_process(worker: Worker) ->
 
 
 async def test_a_call_over_its_processor_time_ends_its_process_and_waiting_costs_none() -> None:
-    worker = Worker(jobs.JOBS, Bounds(cpu_seconds=0.05))
+    worker = Worker(jobs.JOBS, CallLimits(cpu_seconds=0.05))
     await worker.run(jobs.sleep, 0.1)
     with pytest.raises(WorkerDied):
         await worker.run(jobs.spin, timeout_seconds=60)

@@ -10,7 +10,7 @@ import pytest
 
 from carrel.kit.sqlite import database, rows
 from carrel.kit.sqlite.database import Connection
-from carrel.kit.sqlite.rows import Column, Select
+from carrel.kit.sqlite.rows import Select, SqlColumn
 from tests.support.clock import FakeClock
 
 NoteId = NewType("NoteId", Annotated[str, msgspec.Meta(max_length=9)])
@@ -96,7 +96,7 @@ def test_a_struct_that_wants_keywords_gets_them(conn: Connection) -> None:
 
 def test_the_query_says_where_other_fields_come_from(conn: Connection) -> None:
     priced = Select(
-        Priced, table="notes", author="authors.name", price=Column("cents", lambda cents: Decimal(cents) / 100)
+        Priced, table="notes", author="authors.name", price=SqlColumn("cents", lambda cents: Decimal(cents) / 100)
     )
     found = priced.one(conn, "FROM notes JOIN authors ON authors.id = author WHERE notes.id = ?", "a")
     assert found == Priced(NoteId("a"), "Zoe", Decimal("1.5"))

@@ -20,10 +20,10 @@ from carrel.providers.base import (
     Criterion,
     GenerateMatter,
     Matter,
+    ModelRequest,
     Parameters,
     Provider,
     ProviderError,
-    Request,
     ScoreMatter,
 )
 from carrel.providers.local import LocalProvider, can_combine
@@ -47,8 +47,8 @@ CALLS: list[tuple[str, Matter]] = [
 ]
 
 
-def request(model: str, matter: Matter, timeout_seconds: float = 60.0, **parameters: int) -> Request:
-    return Request(
+def request(model: str, matter: Matter, timeout_seconds: float = 60.0, **parameters: int) -> ModelRequest:
+    return ModelRequest(
         model=model,
         system="",
         prompt="",
@@ -65,7 +65,7 @@ async def provider() -> AsyncIterator[LocalProvider]:
     await provider.close()
 
 
-async def code_of(provider: Provider, wanted: Request) -> tuple[str, bool]:
+async def code_of(provider: Provider, wanted: ModelRequest) -> tuple[str, bool]:
     with pytest.raises(ProviderError) as caught:
         await provider.complete(wanted)
     return caught.value.code, caught.value.retryable

@@ -15,9 +15,9 @@ from carrel.providers.base import (
     Access,
     Criterion,
     GenerateMatter,
+    ModelRequest,
     Parameters,
     ProviderError,
-    Request,
     ScoreMatter,
     Usage,
 )
@@ -52,8 +52,8 @@ def request(
     schema: dict[str, object] | None = None,
     model: str = "claude-one",
     key: str = KEY,
-) -> Request:
-    return Request(
+) -> ModelRequest:
+    return ModelRequest(
         model=model,
         system="Be brief.",
         prompt="Say «ä».",

@@ -7,7 +7,7 @@ import pytest
 from msgspec.structs import replace
 
 from carrel.evaluation.asking.judge import compare_schema
-from carrel.providers.base import GenerateMatter, Matter, Parameters, ProviderError, Request, ScoreMatter, Turn
+from carrel.providers.base import GenerateMatter, Matter, ModelRequest, Parameters, ProviderError, ScoreMatter, Turn
 from carrel.providers.catalogue import KNOWN
 from carrel.providers.protocols.wire import Wire
 from carrel.runs.costs import quotes
@@ -16,7 +16,7 @@ from carrel.runs.model.plan import Kind
 WIRES = [pytest.param(known.wire, id=name) for name, known in KNOWN.items()]
 KEY = "sk-of-nobody"
 BASE = "https://models.example"
-REQUEST = Request(
+REQUEST = ModelRequest(
     model="m-1",
     system="Be just.",
     prompt="Which answer is better, «ä» or «ö»?",

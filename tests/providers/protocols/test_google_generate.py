@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from carrel.config import Secret
 from carrel.evaluation.asking.judge import compare_schema, score_schema
-from carrel.providers.base import Access, Criterion, GenerateMatter, Parameters, ProviderError, Request, Usage
+from carrel.providers.base import Access, Criterion, GenerateMatter, ModelRequest, Parameters, ProviderError, Usage
 from carrel.providers.http_provider import HttpProvider
 from carrel.providers.protocols.google_generate import GenerateWire
 from carrel.providers.protocols.wire import Form
@@ -43,8 +43,8 @@ def request(
     schema: dict[str, object] | None = None,
     model: str = "gemini-3-pro",
     key: str = KEY,
-) -> Request:
-    return Request(
+) -> ModelRequest:
+    return ModelRequest(
         model=model,
         system="Be brief.",
         prompt="Say «ä».",

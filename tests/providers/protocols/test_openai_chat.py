@@ -10,7 +10,7 @@ import pytest
 
 from carrel.config import Secret
 from carrel.evaluation.asking.judge import compare_schema
-from carrel.providers.base import Access, GenerateMatter, ProviderError, Request
+from carrel.providers.base import Access, GenerateMatter, ModelRequest, ProviderError
 from carrel.providers.catalogue import KNOWN
 from carrel.providers.http_provider import HttpProvider
 from tests.support.network import provider_of
@@ -24,8 +24,8 @@ def provider(server: RawServer, name: str = "openai") -> AbstractAsyncContextMan
     return provider_of(name, f"localhost:{server.port}")
 
 
-def request(server: RawServer, *, judge: bool = False, model: str = "m") -> Request:
-    return Request(
+def request(server: RawServer, *, judge: bool = False, model: str = "m") -> ModelRequest:
+    return ModelRequest(
         model=model,
         system="",
         prompt="Say hello.",
@@ -150,7 +150,7 @@ async def test_a_call_that_nobody_waits_for_any_more_gives_its_connection_back()
 
 def test_a_request_shows_no_key() -> None:
     access = Access(Secret(KEY.encode()), "http://localhost/v1")
-    assert KEY not in repr(Request(model="m", system="", prompt="", matter=GenerateMatter("", ""), access=access))
+    assert KEY not in repr(ModelRequest(model="m", system="", prompt="", matter=GenerateMatter("", ""), access=access))
 
 
 def test_the_http_client_is_not_imported_before_the_first_call() -> None:

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from carrel.evaluation.asking.judge import compare_schema
-from carrel.providers.base import GenerateMatter, Parameters, ProviderError, Request, Usage
+from carrel.providers.base import GenerateMatter, ModelRequest, Parameters, ProviderError, Usage
 from carrel.providers.catalogue import KNOWN
 from carrel.providers.protocols.openai_chat import ChatWire
 from carrel.providers.protocols.openai_wire import answered, encoded, models
@@ -19,7 +19,7 @@ EVERYTHING = Parameters(temperature=0.5, top_p=0.9, max_output_tokens=100, seed=
 
 
 def asked(provider: str, parameters: Parameters = NOTHING, *, judge: bool = False, form: Form = "json_schema") -> Any:
-    request = Request(
+    request = ModelRequest(
         model="m",
         system="Be brief.",
         prompt="Say «ä».",
@@ -39,7 +39,7 @@ def test_a_plain_question_holds_what_was_set_and_an_output_limit() -> None:
 
 
 def test_without_a_system_prompt_there_is_none() -> None:
-    request = Request(model="m", system="", prompt="Hello", matter=GenerateMatter("", ""))
+    request = ModelRequest(model="m", system="", prompt="Hello", matter=GenerateMatter("", ""))
     sent = json.loads(encoded(request, CHAT["vllm"].dialect, "words"))
     assert sent["messages"] == [{"role": "user", "content": "Hello"}]
 
@@ -136,7 +136,7 @@ CLOSED: dict[str, Any] = {
     ],
 )
 def test_a_server_is_to_enforce_only_schemas_whose_objects_are_closed(schema: dict[str, Any], strict: bool) -> None:
-    request = Request(model="m-1", system="", prompt="", matter=GenerateMatter("", ""), schema=schema)
+    request = ModelRequest(model="m-1", system="", prompt="", matter=GenerateMatter("", ""), schema=schema)
     sent = json.loads(encoded(request, CHAT["openai"].dialect, "json_schema"))["response_format"]
     assert (sent["json_schema"]["schema"], sent["json_schema"]["strict"]) == (schema, strict)
 
@@ -280,13 +280,13 @@ def test_a_list_of_models_is_sorted_bounded_and_names_each_once() -> None:
 )
 def test_a_search_is_asked_for_in_the_words_of_the_server(provider: str, sent: dict[str, Any]) -> None:
     for grounding, added in (("off", {}), ("allowed", sent), ("required", sent)):
-        request = Request(model="m", system="", prompt="Hello", matter=GenerateMatter("", ""), grounding=grounding)  # type: ignore[arg-type]  # one of the words
+        request = ModelRequest(model="m", system="", prompt="Hello", matter=GenerateMatter("", ""), grounding=grounding)  # type: ignore[arg-type]  # one of the words
         body = json.loads(encoded(request, CHAT[provider].dialect, "words"))
         assert {name: body.get(name) for name in ("web_search_options", "tools") if name in body} == added
 
 
 def test_a_server_without_a_search_refuses_it_unasked() -> None:
-    request = Request(model="m", system="", prompt="Hello", matter=GenerateMatter("", ""), grounding="allowed")
+    request = ModelRequest(model="m", system="", prompt="Hello", matter=GenerateMatter("", ""), grounding="allowed")
     with pytest.raises(ProviderError) as refused:
         encoded(request, CHAT["mistral"].dialect, "words")
     assert (refused.value.code, refused.value.unbilled) == ("parameter-not-supported", True)

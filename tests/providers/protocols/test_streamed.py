@@ -12,17 +12,17 @@ from hypothesis import strategies as st
 from msgspec.structs import asdict
 
 from carrel.providers.base import ProviderError
-from carrel.providers.protocols.anthropic_answers import MessageStreamed
-from carrel.providers.protocols.google_answers import ContentStreamed
-from carrel.providers.protocols.openai_stream import ChatStreamed
-from carrel.providers.protocols.streamed import Streamed
+from carrel.providers.protocols.anthropic_answers import MessageStreamReader
+from carrel.providers.protocols.google_answers import ContentStreamReader
+from carrel.providers.protocols.openai_stream import ChatStreamReader
+from carrel.providers.protocols.streamed import StreamReader
 from tests.support.streaming_server import PIECES, TEXT, USAGE, anthropic_events, google_events, openai_events
 from tests.support.strict_servers import KEY
 
 Events = Callable[..., Iterator[str]]
 PROTOCOLS = pytest.mark.parametrize(
     ("reader", "events"),
-    [(ChatStreamed, openai_events), (MessageStreamed, anthropic_events), (ContentStreamed, google_events)],
+    [(ChatStreamReader, openai_events), (MessageStreamReader, anthropic_events), (ContentStreamReader, google_events)],
 )
 
 
@@ -34,7 +34,7 @@ def line(value: Any) -> bytes:
 @given(cuts=st.lists(st.integers(1, 400), min_size=1, max_size=30))
 @hypothesis_settings(max_examples=25)
 def test_the_pieces_are_the_text_however_the_bytes_are_cut(
-    reader: type[Streamed], events: Events, cuts: list[int]
+    reader: type[StreamReader], events: Events, cuts: list[int]
 ) -> None:
     left, streamed, said = "".join(events(PIECES)).encode(), reader(), ""
     for cut in cuts:
@@ -50,7 +50,7 @@ def test_the_pieces_are_the_text_however_the_bytes_are_cut(
 
 
 @PROTOCOLS
-def test_what_breaks_off_before_its_end_is_no_answer(reader: type[Streamed], events: Events) -> None:
+def test_what_breaks_off_before_its_end_is_no_answer(reader: type[StreamReader], events: Events) -> None:
     streamed = reader()
     assert streamed.feed("".join(events(PIECES, ended=False)).encode()) == TEXT
     assert streamed.answer() is None
@@ -59,7 +59,7 @@ def test_what_breaks_off_before_its_end_is_no_answer(reader: type[Streamed], eve
 
 @PROTOCOLS
 def test_a_server_that_breaks_down_on_the_way_says_so_and_is_not_repeated(
-    reader: type[Streamed], events: Events
+    reader: type[StreamReader], events: Events
 ) -> None:
     with pytest.raises(ProviderError) as caught:
         reader().feed("".join(events(PIECES, ended=False, failed=True)).encode())
@@ -78,7 +78,7 @@ def test_a_server_that_breaks_down_on_the_way_says_so_and_is_not_repeated(
     ],
 )
 def test_an_error_on_the_way_keeps_its_kind_and_is_never_called_free(
-    reader: type[Streamed], events: Events, said: object, code: str
+    reader: type[StreamReader], events: Events, said: object, code: str
 ) -> None:
     with pytest.raises(ProviderError) as caught:
         reader().feed(line({"type": "error", "error": said}))
@@ -88,13 +88,13 @@ def test_an_error_on_the_way_keeps_its_kind_and_is_never_called_free(
 @PROTOCOLS
 @given(data=st.binary(max_size=200), wrapped=st.booleans())
 @hypothesis_settings(max_examples=50)
-def test_no_bytes_do_harm(reader: type[Streamed], events: Events, data: bytes, wrapped: bool) -> None:
+def test_no_bytes_do_harm(reader: type[StreamReader], events: Events, data: bytes, wrapped: bool) -> None:
     with suppress(ProviderError):
         reader().feed(b"data: " + data + b"\n\n" if wrapped else data)
 
 
 @PROTOCOLS
-def test_a_line_without_end_is_given_up(reader: type[Streamed], events: Events) -> None:
+def test_a_line_without_end_is_given_up(reader: type[StreamReader], events: Events) -> None:
     streamed = reader()
     for _ in range(9):
         streamed.feed(b"x" * 100_000)
@@ -103,7 +103,7 @@ def test_a_line_without_end_is_given_up(reader: type[Streamed], events: Events) 
 
 
 def test_a_refusal_of_openais_is_a_refused_answer() -> None:
-    streamed = ChatStreamed()
+    streamed = ChatStreamReader()
     assert streamed.feed(line({"choices": [{"delta": {"refusal": "I will not."}}]})) == ""
     streamed.feed(line({"choices": [{"delta": {}, "finish_reason": "stop"}]}))
     answer = streamed.answer()
@@ -112,7 +112,7 @@ def test_a_refusal_of_openais_is_a_refused_answer() -> None:
 
 
 def test_a_text_that_google_blocks_is_a_refused_answer() -> None:
-    streamed = ContentStreamed()
+    streamed = ContentStreamReader()
     streamed.feed(line({"promptFeedback": {"blockReason": "SAFETY"}, "usageMetadata": {"promptTokenCount": 9}}))
     answer = streamed.answer()
     assert answer is not None
@@ -123,7 +123,7 @@ def test_a_text_that_google_blocks_is_a_refused_answer() -> None:
 
 @pytest.mark.parametrize(("word", "finish"), [("max_tokens", "length"), ("refusal", "refused"), ("end_turn", "stop")])
 def test_anthropics_end_says_why(word: str, finish: str) -> None:
-    streamed = MessageStreamed()
+    streamed = MessageStreamReader()
     streamed.feed(line({"type": "message_start", "message": {"usage": "strange"}}))
     streamed.feed(line({"type": "message_delta", "delta": {"stop_reason": word}, "usage": {"output_tokens": 3}}))
     assert streamed.answer() is None

@@ -14,10 +14,10 @@ from carrel.kit.clock import SystemClock
 from carrel.kit.processes.jobs import WorkerTimedOut
 from carrel.kit.processes.pool import WorkerPool
 from carrel.kit.processes.worker import Worker
-from carrel.providers.base import Answer, CompareMatter, GenerateMatter, Request, ScoreMatter
+from carrel.providers.base import Answer, CompareMatter, GenerateMatter, ModelRequest, ScoreMatter
 from carrel.runs.checking import marks as check_marks
 from carrel.runs.checking import results
-from carrel.runs.checking.marks import Asked, Batch, Made, Waiting
+from carrel.runs.checking.marks import CheckBatch, CheckedBatch, RunCheck, Waiting
 from carrel.runs.engine import answer_checks, jobs
 from carrel.runs.model import setup as setups
 from tests.support.crashes import Crash, alive
@@ -30,7 +30,7 @@ JSON_ONLY = {"kind": "json", "required": True}
 def answers(**by_model: str) -> Any:
     """Each model gives its text as an answer; judges are honest."""
 
-    def script(request: Request) -> Answer:
+    def script(request: ModelRequest) -> Answer:
         return said(by_model[request.model]) if isinstance(request.matter, GenerateMatter) else honest(request)
 
     return script
@@ -173,7 +173,7 @@ class SlowPool:
         self.calls = 0
 
     async def run(
-        self, user: str, fn: Any, checks: list[Check], given: list[work.Answer], timeout_seconds: float
+        self, user: str, fn: Any, checks: list[Check], given: list[work.CheckInput], timeout_seconds: float
     ) -> Any:
         self.calls += 1
         if any(check.name == "slow" for check in checks):
@@ -183,17 +183,17 @@ class SlowPool:
 
 async def test_a_check_that_takes_too_long_is_given_up_and_the_others_are_made() -> None:
     asked = [
-        Asked(0, Check(kind="json", name="json"), given_up=False),
-        Asked(1, Check(kind="json", name="slow"), given_up=False),
+        RunCheck(0, Check(kind="json", name="json"), given_up=False),
+        RunCheck(1, Check(kind="json", name="slow"), given_up=False),
     ]
     waiting = [Waiting(seq, 1, True, "{}" if seq % 2 else "no JSON", None) for seq in range(10)]
     workers = SlowPool()
-    made = await answer_checks.make(workers, "user", Batch(asked, waiting))  # type: ignore[arg-type]
+    made = await answer_checks.make(workers, "user", CheckBatch(asked, waiting))  # type: ignore[arg-type]
     assert made.marks == [[0.0, None], [1.0, None]] * 5
     assert made.failures == {1: 3}
     assert workers.calls == 1 + 10 + 3
     asked[1] = asked[1]._replace(given_up=True)
-    made = await answer_checks.make(workers, "user", Batch(asked, waiting))  # type: ignore[arg-type]
+    made = await answer_checks.make(workers, "user", CheckBatch(asked, waiting))  # type: ignore[arg-type]
     assert (made.marks, made.failures) == ([[0.0, None], [1.0, None]] * 5, {})
     assert workers.calls == 15
 
@@ -204,9 +204,9 @@ async def test_failures_of_a_check_are_counted_until_it_is_given_up(tmp_path: Pa
         setup = await harness.read(lambda conn: setups.load(conn, 1))
         assert setup is not None
         for _ in range(3):
-            batch = Batch(await harness.read(lambda conn: check_marks.asked(conn, 1)), [])
+            batch = CheckBatch(await harness.read(lambda conn: check_marks.asked(conn, 1)), [])
             assert [one.given_up for one in batch.asked] == [False]
-            await harness.write(check_marks.put, setup, Made(batch, [], {0: 1}))
+            await harness.write(check_marks.put, setup, CheckedBatch(batch, [], {0: 1}))
         [one] = await harness.read(lambda conn: check_marks.asked(conn, 1))
         assert one.given_up
         assert await harness.rows("SELECT count(*) FROM run_log WHERE event = 'check-failed'") == [(3,)]
@@ -224,7 +224,7 @@ async def test_a_real_worker_makes_checks(tmp_path: Path) -> None:
         Check(kind="rouge_l", expected="some text"),
     ]
     try:
-        found = await worker.run(work.mark, checks, [work.Answer('{"a": "2026-01-02"}')], timeout_seconds=60)
+        found = await worker.run(work.mark, checks, [work.CheckInput('{"a": "2026-01-02"}')], timeout_seconds=60)
     finally:
         await worker.close()
     assert found[0][:2] == [0.0, 1.0]
@@ -238,11 +238,11 @@ async def test_a_check_that_never_ends_keeps_no_other_user_waiting() -> None:
     assert work.compiles("schema", json.dumps(endless.schema_)).found is None
     waiting = [Waiting(1, 1, True, "{}", None)]
     pool = WorkerPool(jobs.JOBS, 2, SystemClock())
-    hers = asyncio.create_task(answer_checks.make(pool, "mallory", Batch([Asked(0, endless, False)], waiting)))
+    hers = asyncio.create_task(answer_checks.make(pool, "mallory", CheckBatch([RunCheck(0, endless, False)], waiting)))
     try:
         await pool.run("ada", work.mark, [], [])  # a worker of her own has started
         for _ in range(3):
-            made = await answer_checks.make(pool, "ada", Batch([Asked(0, Check(kind="json"), False)], waiting))
+            made = await answer_checks.make(pool, "ada", CheckBatch([RunCheck(0, Check(kind="json"), False)], waiting))
             assert made.marks == [[1.0]]
         assert not hers.done()
     finally:

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from carrel.providers.base import Answer, ProviderError, Request
+from carrel.providers.base import Answer, ModelRequest, ProviderError
 from tests.support.engine import engine_harness
 from tests.support.models import TestModels, honest
 
@@ -17,7 +17,7 @@ class Faulty:
         self.models.name = "paid"
         self._unbilled = unbilled
 
-    def _answer(self, request: Request) -> Answer:
+    def _answer(self, request: ModelRequest) -> Answer:
         number = len(self.models.asked)
         if number <= len(self._unbilled):
             raise ProviderError("provider-overloaded", retryable=True, unbilled=self._unbilled[number - 1])

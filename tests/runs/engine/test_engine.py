@@ -8,7 +8,7 @@ import pytest
 
 from carrel.kit.sqlite.database import Connection
 from carrel.presets.configuration import Judge
-from carrel.providers.base import Answer, Request
+from carrel.providers.base import Answer, ModelRequest
 from carrel.runs.creation import snapshot
 from carrel.runs.engine import commands, reevaluate
 from carrel.runs.model.schemas import ReevaluateIn, Run, RunIn
@@ -192,7 +192,7 @@ async def test_a_run_remembers_the_calls_in_flight_and_none_that_ended(
 ) -> None:
     models = TestModels()
 
-    def late(request: Request) -> Answer:
+    def late(request: ModelRequest) -> Answer:
         if len(models.asked) == 8:
             models.gate.clear()
         return honest(request)

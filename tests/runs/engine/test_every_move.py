@@ -7,7 +7,7 @@ from typing import get_args
 import pytest
 
 from carrel.config import Settings
-from carrel.providers.base import Answer, GenerateMatter, Request
+from carrel.providers.base import Answer, GenerateMatter, ModelRequest
 from carrel.runs.model.states import State, TaskState
 from tests.support.busy import Busy, Reader, busy_service
 from tests.support.clock import FakeClock
@@ -38,11 +38,11 @@ async def until(true: Callable[[], bool]) -> None:
             await asyncio.sleep(0.005)
 
 
-def broken(_: Request) -> Answer:
+def broken(_: ModelRequest) -> Answer:
     return fails("provider-refused", retryable=False)
 
 
-def half_broken(request: Request) -> Answer:
+def half_broken(request: ModelRequest) -> Answer:
     return (
         broken(request)
         if isinstance(request.matter, GenerateMatter) and "1" in request.matter.document

@@ -15,7 +15,7 @@ from carrel.runs.engine.payer import Payer
 from carrel.runs.model.schemas import ReevaluateIn, Run
 from carrel.runs.progress import store
 from carrel.runs.tasks import outcomes
-from carrel.vault.pool import Busy, WorkspacePool
+from carrel.vault.pool import WorkspaceBusy, WorkspacePool
 from tests.support.engine import UUID, EngineHarness, WorkerHere, engine_harness, key_of
 from tests.support.models import TestModels
 from tests.support.workspace import SETTINGS
@@ -182,7 +182,7 @@ async def test_a_run_can_be_started_after_a_rekey_that_nobody_could_be_told_of(
         with monkeypatch.context() as full:
 
             async def busy(*_: object) -> None:
-                raise Busy
+                raise WorkspaceBusy
 
             full.setattr(WorkspacePool, "_make_room", busy)
             await harness.pool.rekey(UUID, key_of(), key_of("second"), lambda: None)

@@ -9,7 +9,7 @@ import pytest
 from carrel.errors import DiskFull
 from carrel.http.answers.etag import ANY_VERSION
 from carrel.kit.sqlite.database import Connection
-from carrel.providers.base import Answer, Request
+from carrel.providers.base import Answer, ModelRequest
 from carrel.runs.engine import commands
 from carrel.runs.tasks import outcomes
 from carrel.settings import store as settings_store
@@ -174,7 +174,7 @@ _COMMIT = outcomes.commit
 
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 async def test_a_fault_of_ours_pauses_the_run_instead_of_losing_it(tmp_path: Path) -> None:
-    def broken(_: Request) -> Answer:
+    def broken(_: ModelRequest) -> Answer:
         raise ZeroDivisionError
 
     models = TestModels(broken)

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from carrel.presets.configuration import Judge
-from carrel.providers.base import Answer, GenerateMatter, Request
+from carrel.providers.base import Answer, GenerateMatter, ModelRequest
 from carrel.runs.engine import commands, reevaluate
 from carrel.runs.engine.retry import retry
 from carrel.runs.model.schemas import ReevaluateIn, Run
@@ -24,7 +24,7 @@ THREE = ("test:one", "test:two", "test:three")
 def failing(share: float, then: Script = honest) -> Script:
     """A script that always fails for the same `share` of requests."""
 
-    def script(request: Request) -> Answer:
+    def script(request: ModelRequest) -> Answer:
         drawn = hashlib.sha256(f"{request.model}{request.matter}".encode()).digest()[0] / 256
         return fails("provider-refused", retryable=False) if drawn < share else then(request)
 
@@ -125,7 +125,7 @@ async def test_a_run_can_be_retried_until_nothing_fails(tmp_path: Path) -> None:
 
 
 async def test_malformed_verdicts_are_asked_for_again(tmp_path: Path) -> None:
-    def muddled(request: Request) -> Answer:
+    def muddled(request: ModelRequest) -> Answer:
         if isinstance(request.matter, GenerateMatter):
             return honest(request)
         return said("I would rather not say.")

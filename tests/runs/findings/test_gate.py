@@ -8,20 +8,20 @@ import pytest
 from carrel.errors import BadInput
 from carrel.evaluation.gate import GateResult
 from carrel.kit.clock import SystemClock
-from carrel.providers.base import Answer, CompareMatter, GenerateMatter, Request
+from carrel.providers.base import Answer, CompareMatter, GenerateMatter, ModelRequest
 from carrel.reports import jobs
-from carrel.runs.findings.gate import Question, answer
+from carrel.runs.findings.gate import GateQuestion, answer
 from carrel.runs.model.setup import RunId
 from tests.support.engine import EngineHarness, WorkersHere, engine_harness
 from tests.support.models import TestModels, fails, honest, said, said_json
 
 
-async def asked(harness: EngineHarness, run_id: RunId, question: Question) -> GateResult:
+async def asked(harness: EngineHarness, run_id: RunId, question: GateQuestion) -> GateResult:
     async with harness.workspace() as workspace:
         return await answer(workspace, WorkersHere(jobs.JOBS, 1, SystemClock()), run_id, question)
 
 
-def first_wins(request: Request) -> Any:
+def first_wins(request: ModelRequest) -> Any:
     """`one` writes what the judge always prefers."""
     matter = request.matter
     if isinstance(matter, GenerateMatter):
@@ -34,30 +34,30 @@ def first_wins(request: Request) -> Any:
 async def test_judges_and_checks_decide_together(tmp_path: Path) -> None:
     async with engine_harness(tmp_path, TestModels(first_wins)) as harness:
         run = await harness.finished(documents=6, checks=[{"kind": "length", "most": 5}])
-        found = await asked(harness, run.id, Question("test:one", 0.05))
+        found = await asked(harness, run.id, GateQuestion("test:one", 0.05))
         assert found.outcome == "worse"
         assert [(one.kind, one.change and one.change.difference) for one in found.sources] == [
             ("comparisons", -0.5),
             ("checks", 0.0),
         ]
-        better = await asked(harness, run.id, Question("test:two", 0.05))
+        better = await asked(harness, run.id, GateQuestion("test:two", 0.05))
         assert (better.candidate, better.outcome) == ("test:one", "undecided")  # six documents are too few for checks
 
 
 async def test_an_answer_that_never_came_counts_against_the_candidate(tmp_path: Path) -> None:
-    def script(request: Request) -> Answer:
+    def script(request: ModelRequest) -> Answer:
         if isinstance(request.matter, GenerateMatter) and request.model == "two":
             return fails("provider-unavailable", retryable=False)
         return honest(request)
 
     async with engine_harness(tmp_path, TestModels(script)) as harness:
         run = await harness.finished(documents=6)
-        found = await asked(harness, run.id, Question("test:one", 0.05))
+        found = await asked(harness, run.id, GateQuestion("test:one", 0.05))
         assert found.sources[0].change is not None
         assert found.sources[0].change.difference == -0.5
         assert found.outcome == "worse"
         # What the baseline has not answered tells nothing.
-        turned = await asked(harness, run.id, Question("test:two", 0.05))
+        turned = await asked(harness, run.id, GateQuestion("test:two", 0.05))
         assert turned.sources[0].change is None
 
 
@@ -65,6 +65,6 @@ async def test_a_run_of_three_needs_the_name_of_the_candidate(tmp_path: Path) ->
     async with engine_harness(tmp_path, TestModels()) as harness:
         run = await harness.finished(documents=1, models=("test:one", "test:two", "test:three"))
         with pytest.raises(BadInput):
-            await asked(harness, run.id, Question("test:one", 0.05))
-        found = await asked(harness, run.id, Question("test:one", 0.05, "test:three"))
+            await asked(harness, run.id, GateQuestion("test:one", 0.05))
+        found = await asked(harness, run.id, GateQuestion("test:one", 0.05, "test:three"))
         assert found.candidate == "test:three"

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from carrel.config import Settings
-from carrel.providers.base import Answer, CompareMatter, GenerateMatter, Request, ScoreMatter
+from carrel.providers.base import Answer, CompareMatter, GenerateMatter, ModelRequest, ScoreMatter
 from tests.support.busy import Reader, busy_service
 from tests.support.clock import FakeClock
 from tests.support.models import TestModels, honest, said_json
@@ -13,7 +13,7 @@ from tests.support.models import TestModels, honest, said_json
 JUDGED = {"comparison": {"judges": [{"model": "test:judge"}, {"model": "test:jury"}]}}
 
 
-def by_length(request: Request) -> Answer:
+def by_length(request: ModelRequest) -> Answer:
     """The longer name of a model wins; `jury` believes whatever it sees first."""
     matter = request.matter
     if isinstance(matter, CompareMatter):
@@ -73,7 +73,7 @@ async def test_runs_that_share_inputs_and_judges_are_ranked_as_one(
 async def test_each_candidate_has_its_checks_time_and_runs_over_all_of_them(
     settings: Settings, clock: FakeClock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def slow_by_name(request: Request) -> Answer:
+    def slow_by_name(request: ModelRequest) -> Answer:
         clock.advance(len(request.model) if isinstance(request.matter, GenerateMatter) else 0.0)
         return by_length(request)
 

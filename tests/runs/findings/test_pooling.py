@@ -8,7 +8,7 @@ from msgspec.structs import replace
 from carrel.evaluation.judges.human import vote
 from carrel.evaluation.records import HumanVote, Score, Verdict, Word
 from carrel.providers.base import Criterion
-from carrel.runs.findings.pooling import Played, packed, pool
+from carrel.runs.findings.pooling import RunEvidence, packed, pool
 from carrel.runs.verdicts import judgement
 from carrel.runs.verdicts.judgement import Evidence, rank, say
 
@@ -27,9 +27,9 @@ def evidence(a: str, b: str, judge: str = "j", winner: Literal["first", "second"
     )
 
 
-def played(found: Evidence, replayed: frozenset[str] = frozenset(), **what: str) -> Played:
+def played(found: Evidence, replayed: frozenset[str] = frozenset(), **what: str) -> RunEvidence:
     names = {label: what.get(label, f"what {label} is") for label in found.candidates}
-    return Played(found, DOCUMENTS, names, replayed)
+    return RunEvidence(found, DOCUMENTS, names, replayed)
 
 
 def test_one_run_alone_is_ranked_as_before() -> None:
@@ -67,11 +67,11 @@ def test_repeats_of_different_runs_are_different_repeats() -> None:
 def test_what_people_would_say_takes_the_votes_of_all_runs_together() -> None:
     documents = {f"d{number}": f"text {number}" for number in range(1, 13)}
 
-    def voted(a: str, b: str, voted_on: Iterable[int]) -> Played:
+    def voted(a: str, b: str, voted_on: Iterable[int]) -> RunEvidence:
         told = [Verdict(document=d, judge="j", a=a, b=b, ab="second", ba="first") for d in documents]
         votes = [HumanVote(verdict=vote(f"d{number}", a, b, 1, "a"), chance=1.0, among=1) for number in voted_on]
         found = replace(evidence(a, b), verdicts=told, scores=[], votes=votes)
-        return Played(found, documents, {label: f"what {label} is" for label in (a, b)})
+        return RunEvidence(found, documents, {label: f"what {label} is" for label in (a, b)})
 
     few = say(pool([voted("A", "B", range(1, 7))]))
     both = say(pool([voted("A", "B", range(1, 7)), voted("A", "B", range(7, 13))]))

@@ -7,10 +7,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from carrel.runs.model import plan
-from carrel.runs.model.plan import Judge, Shape, Stage, Task
+from carrel.runs.model.plan import JudgePlan, PlannedTask, Shape, Stage
 
 JUDGES = st.lists(st.tuples(st.integers(0, 2), st.booleans()), max_size=3).map(
-    lambda judges: tuple(Judge(number, often, compares) for number, (often, compares) in enumerate(judges, start=1))
+    lambda judges: tuple(JudgePlan(number, often, compares) for number, (often, compares) in enumerate(judges, start=1))
 )
 SHAPES = st.builds(
     lambda documents, repeats, combined, judges, seed: Shape(
@@ -32,7 +32,7 @@ KEY = re.compile(
 )
 
 
-def tasks_of(shape: Shape, number: int, stage: Stage) -> list[Task]:
+def tasks_of(shape: Shape, number: int, stage: Stage) -> list[PlannedTask]:
     """The tasks of a stage when everyone is compared."""
     field, makers = shape.field(number), shape.makers
     match stage.kind:
@@ -106,21 +106,21 @@ def test_the_order_of_documents_follows_from_the_seed_alone() -> None:
 
 
 def test_newcomers_meet_every_finalist_and_each_other_but_finalists_do_not_meet_again() -> None:
-    shape = Shape(1, (1, 1, 1, 1, 1), (Judge(1, 0, True),), "", combined=2)
+    shape = Shape(1, (1, 1, 1, 1, 1), (JudgePlan(1, 0, True),), "", combined=2)
     keys = [task.key for task in plan.comparison(shape, 1, [1, 3], [4, 5]) if task.presented == "ab"]
     assert keys == [f"r1.compare.d1.{pair}.s1.j1.ab" for pair in ("c1-c4", "c1-c5", "c3-c4", "c3-c5", "c4-c5")]
     assert [stage.tasks for stage in plan.stages(shape, 1, 2)] == [3, 2, 2, 10]
 
 
 def test_only_finalists_are_compared() -> None:
-    shape = Shape(1, (1, 1, 1), (Judge(1, 1, True),), "")
+    shape = Shape(1, (1, 1, 1), (JudgePlan(1, 1, True),), "")
     keys = [task.key for task in plan.comparison(shape, 1, [3, 1])]
     assert keys == ["r1.compare.d1.c1-c3.s1.j1.ab", "r1.compare.d1.c1-c3.s1.j1.ba"]
     assert plan.size(shape, 2).compare == 2
 
 
 def test_a_candidate_that_always_says_the_same_meets_every_repeat_of_the_other() -> None:
-    shape = Shape(1, (1, 3), (Judge(1, 0, True),), "")
+    shape = Shape(1, (1, 3), (JudgePlan(1, 0, True),), "")
     repeats = [task.repeat for task in plan.comparison(shape, 1, [1, 2]) if task.presented == "ab"]
     assert repeats == [1, 2, 3]
     assert [plan.answer_repeat(1, repeat) for repeat in repeats] == [1, 1, 1]

@@ -4,7 +4,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from carrel.contents.budget import Budget
-from carrel.contents.resolve import Source, resolve
+from carrel.contents.resolve import SourceContent, resolve
 from carrel.providers.base import Criterion, Turn
 from carrel.runs.model import prompts
 from carrel.runs.model.prompts import Instructions
@@ -12,7 +12,7 @@ from carrel.vault.ids import ContentId
 
 
 def instructions(text: str, **given_texts: str) -> Instructions:
-    source = Source(ContentId("a"), text, {}, len(text.encode()))
+    source = SourceContent(ContentId("a"), text, {}, len(text.encode()))
     found = resolve(source, given_texts, lambda _: source, max_bytes=10_000, max_depth=2, budget=Budget(10_000))
     return Instructions(found.body, found.slots)
 

@@ -10,7 +10,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from carrel.auth.known_sessions import Known
+from carrel.auth.known_sessions import KnownSession
 from carrel.auth.session import Session, User
 from carrel.config import Settings
 from carrel.errors import BadInput
@@ -20,7 +20,7 @@ from carrel.kit.sqlite.database import Connection
 from carrel.runs.engine import commands
 from carrel.runs.model import log
 from carrel.runs.progress import store
-from carrel.runs.progress.events import Only, Pace, Streams
+from carrel.runs.progress.events import EventTimes, Only, Streams
 from carrel.runs.progress.hub import TooManyStreams
 from carrel.vault.workspace import Workspace
 from tests.support.clock import FakeClock
@@ -28,7 +28,7 @@ from tests.support.engine import UUID, EngineHarness, engine_harness, key_of
 from tests.support.host import Host, code_of, service
 from tests.support.models import TestModels
 
-BRISK = Pace(ping=0.05, client_timeout_seconds=0.2, gather=0.0)
+BRISK = EventTimes(ping=0.05, client_timeout_seconds=0.2, gather=0.0)
 HOUR = 3600
 
 
@@ -41,7 +41,7 @@ class Reader:
         run_id: Any,
         *,
         last: str | None = None,
-        pace: Pace = BRISK,
+        pace: EventTimes = BRISK,
         only: Only | None = None,
     ) -> None:
         self.clock = FakeClock()
@@ -55,7 +55,7 @@ class Reader:
         self.complete = False
         streams = Streams(harness.pool, harness.engine.hub, self.clock, self.stopping, pace)
         epoch = harness.pool.keyring.epoch(UUID)
-        session = Session(User(UUID, "paid"), epoch, int(self.clock.now()) + HOUR, 0.0, Known(0, 0.0))
+        session = Session(User(UUID, "paid"), epoch, int(self.clock.now()) + HOUR, 0.0, KnownSession(0, 0.0))
         stream = streams.open(session, run_id, last) if only is None else streams.tail(session, run_id, last, only)
         self._answer: Any = stream.asgi(None)  # type: ignore[arg-type]
 
@@ -209,7 +209,7 @@ async def test_a_stream_ends_when_the_session_does(tmp_path: Path) -> None:
     for end in ("evict", "rekey", "destroy", "membership"):
         async with engine_harness(tmp_path / end, TestModels()) as harness:
             # Between two pings that are far apart: it is told, and need not look.
-            reader = Reader(harness, await harness.make(), pace=Pace(ping=60.0))
+            reader = Reader(harness, await harness.make(), pace=EventTimes(ping=60.0))
             async with reading(reader) as task:
                 await reader.until("run-created")
                 if end == "evict":
@@ -227,7 +227,7 @@ async def test_a_stream_ends_when_the_session_does(tmp_path: Path) -> None:
 
 async def test_a_stream_ends_when_the_service_stops(tmp_path: Path) -> None:
     async with engine_harness(tmp_path, TestModels()) as harness:
-        reader = Reader(harness, await harness.make(), pace=Pace(ping=60.0))
+        reader = Reader(harness, await harness.make(), pace=EventTimes(ping=60.0))
         async with reading(reader) as task:
             await reader.until("run-created")
             reader.stopping.set()
@@ -239,7 +239,7 @@ async def test_a_stream_ends_when_the_service_stops(tmp_path: Path) -> None:
 async def test_a_stream_ends_when_its_run_is_deleted(tmp_path: Path) -> None:
     async with engine_harness(tmp_path, TestModels()) as harness:
         run_id = await harness.make()
-        reader = Reader(harness, run_id, pace=Pace(ping=60.0))
+        reader = Reader(harness, run_id, pace=EventTimes(ping=60.0))
         async with reading(reader) as task:
             await reader.until("run-created")
             await harness.write(store.delete, run_id, ANY_VERSION)

@@ -9,7 +9,7 @@ import pytest
 from msgspec.structs import replace
 
 from carrel.config import Settings
-from carrel.runs.progress.live_texts import MOST_CHARACTERS, Answering, LiveTexts, Piece, Watcher
+from carrel.runs.progress.live_texts import MOST_CHARACTERS, AnswerKey, LivePiece, LiveTexts, Watcher
 from carrel.vault.keyring import UserUuid
 from tests.support.clock import FakeClock
 from tests.support.host import Host
@@ -21,8 +21,8 @@ from tests.support.web_runs import add_keys, content
 Json = dict[str, Any]
 OWN = ("openai:own-one", "anthropic:claude-own", "google:gemini-own", "local:lead")
 """Models of each protocol without a list price, and one that does not stream."""
-FIRST = Answering("r1.generate.d1.c1.s1", "one", "Station 1")
-SECOND = Answering("r1.generate.d1.c2.s1", "two", "Station 1")
+FIRST = AnswerKey("r1.generate.d1.c1.s1", "one", "Station 1")
+SECOND = AnswerKey("r1.generate.d1.c2.s1", "two", "Station 1")
 
 
 @pytest.fixture
@@ -123,15 +123,15 @@ def test_a_slow_reader_misses_parts_and_is_told_so() -> None:
     watcher.add(FIRST, "Forty ")
     watcher.add(FIRST, "ships")
     watcher.add(SECOND, "came, ")
-    assert watcher.take() == [Piece(*FIRST, "nothing", "Forty ships"), Piece(*SECOND, "gap", "came, ")]
+    assert watcher.take() == [LivePiece(*FIRST, "nothing", "Forty ships"), LivePiece(*SECOND, "gap", "came, ")]
     watcher.add(FIRST, "x" * (MOST_CHARACTERS - 1))
     watcher.add(SECOND, "and left")
     assert [(part.after, len(part.text)) for part in watcher.take()] == [("text", MOST_CHARACTERS - 1), ("text", 1)]
     watcher.add(SECOND, "at noon")
-    assert watcher.take() == [Piece(*SECOND, "gap", "at noon")]
+    assert watcher.take() == [LivePiece(*SECOND, "gap", "at noon")]
     watcher.add(SECOND, "y" * (MOST_CHARACTERS + 1))
     watcher.add(SECOND, "in the end")
-    assert watcher.take() == [Piece(*SECOND, "gap", "in the end")]
+    assert watcher.take() == [LivePiece(*SECOND, "gap", "in the end")]
     assert watcher.take() == []
 
 
@@ -147,7 +147,7 @@ def test_another_attempt_begins_the_answer_anew_and_nothing_is_kept_for_those_wh
         again.end("?")
         whole = texts.of(user, run, SECOND)
         whole.end("All of it")
-        assert watcher.take() == [Piece(*FIRST, "nothing", "?"), Piece(*SECOND, "nothing", "All of it")]
+        assert watcher.take() == [LivePiece(*FIRST, "nothing", "?"), LivePiece(*SECOND, "nothing", "All of it")]
     assert not texts.is_watched(user, run)
     texts.of(user, run, FIRST).add("to nobody")
     assert watcher.take() == []

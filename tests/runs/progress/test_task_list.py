@@ -13,7 +13,7 @@ from carrel.runs.model.plan import Kind
 from carrel.runs.model.setup import RunId
 from carrel.runs.model.states import TaskState
 from carrel.runs.progress import task_list
-from carrel.runs.progress.task_list import Filters
+from carrel.runs.progress.task_list import TaskFilters
 from tests.support.workspace import workspace_database
 
 MOST_STEPS = 15_000
@@ -50,7 +50,7 @@ def conn(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Connection]:
         yield connection
 
 
-def keys(conn: Connection, run: str, filters: Filters, limit: int) -> list[str]:
+def keys(conn: Connection, run: str, filters: TaskFilters, limit: int) -> list[str]:
     """The keys on all pages."""
     found: list[str] = []
     after: int | None = None
@@ -62,7 +62,7 @@ def keys(conn: Connection, run: str, filters: Filters, limit: int) -> list[str]:
         after = decode(page.next_cursor)
 
 
-def expected(conn: Connection, run: str, filters: Filters) -> list[str]:
+def expected(conn: Connection, run: str, filters: TaskFilters) -> list[str]:
     wanted = {name: value for name, value in filters._asdict().items() if value is not None}
     where = "".join(f" AND {name} = ?" for name in wanted)
     number = list(RUNS).index(run) + 1
@@ -78,12 +78,12 @@ def test_every_filter_gives_its_tasks_in_the_order_of_the_plan(
     conn: Connection, number: int | None, document: int | None
 ) -> None:
     for state, kind in product(STATES, KINDS):
-        filters = Filters(state, kind, number, document)
+        filters = TaskFilters(state, kind, number, document)
         assert keys(conn, "first", filters, 7) == expected(conn, "first", filters), filters
-    assert keys(conn, "second", Filters(round=number), 200) == expected(conn, "second", Filters(round=number))
+    assert keys(conn, "second", TaskFilters(round=number), 200) == expected(conn, "second", TaskFilters(round=number))
 
 
-def steps_of(conn: Connection, run: str, filters: Filters, after: int | None) -> int:
+def steps_of(conn: Connection, run: str, filters: TaskFilters, after: int | None) -> int:
     """How many steps of the engine's virtual machine a page takes."""
     steps = 0
 
@@ -100,7 +100,7 @@ def steps_of(conn: Connection, run: str, filters: Filters, after: int | None) ->
 
 def test_a_page_takes_no_more_work_in_a_larger_run(conn: Connection) -> None:
     for state, kind, after in product(STATES, KINDS, (None, 5_000)):
-        steps = [steps_of(conn, run, Filters(state, kind), after) for run in RUNS]
+        steps = [steps_of(conn, run, TaskFilters(state, kind), after) for run in RUNS]
         assert max(steps) < MOST_STEPS, (state, kind, after, steps)
 
 
@@ -113,7 +113,7 @@ def test_no_page_is_sorted(conn: Connection) -> None:
 
     for state, kind in product(STATES, KINDS):
         conn.exec_trace = note
-        task_list.page(conn, RunId("second"), Filters(state, kind), Paging(50, 100))
+        task_list.page(conn, RunId("second"), TaskFilters(state, kind), Paging(50, 100))
         conn.exec_trace = None
         sql, params = asked[-1]
         plan = [row[3] for row in conn.all(f"EXPLAIN QUERY PLAN {sql}", *params)]

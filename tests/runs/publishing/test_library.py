@@ -9,7 +9,7 @@ from carrel.contents import store as contents
 from carrel.evaluation.ranking.doubts import LongerText
 from carrel.evaluation.ranking.ranking import ComparisonCounts, Ranking
 from carrel.http.answers.etag import ANY_VERSION
-from carrel.providers.base import Answer, GenerateMatter, Request
+from carrel.providers.base import Answer, GenerateMatter, ModelRequest
 from carrel.runs.engine import reevaluate
 from carrel.runs.model.schemas import ReevaluateIn
 from carrel.runs.progress import store
@@ -60,7 +60,7 @@ async def test_all_answers_are_written_if_they_are_wanted_one_for_each_document(
 
 
 async def test_what_was_not_delivered_or_existed_already_is_not_written(tmp_path: Path) -> None:
-    def refusing(request: Request) -> Answer:
+    def refusing(request: ModelRequest) -> Answer:
         return said("No.", "refused") if isinstance(request.matter, GenerateMatter) else honest(request)
 
     async with engine_harness(tmp_path, TestModels(refusing)) as harness:
@@ -97,7 +97,7 @@ async def test_a_later_round_with_another_leader_adds_that_one_s_answers(tmp_pat
         second = next(label for label in ("test:one", "test:two") if label != first)
         wins = await bodies(harness, second)
 
-        def partial(request: Request) -> Answer:
+        def partial(request: ModelRequest) -> Answer:
             matter = request.matter
             if hasattr(matter, "first"):
                 return said(msgspec.json.encode({"reason": "", "winner": _place(wins, matter.first)}).decode())

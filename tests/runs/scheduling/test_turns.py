@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from carrel.providers.base import Answer, GenerateMatter, ProviderError, Request
+from carrel.providers.base import Answer, GenerateMatter, ModelRequest, ProviderError
 from carrel.runs.engine import commands
 from tests.support.engine import UUID, EngineHarness, engine_harness, key_of
 from tests.support.models import TestModels, fails, honest
@@ -58,7 +58,7 @@ class Once:
     def __init__(self) -> None:
         self.failed = False
 
-    def __call__(self, request: Request) -> Answer:
+    def __call__(self, request: ModelRequest) -> Answer:
         if not self.failed:
             self.failed = True
             return fails("provider-overloaded")
@@ -126,7 +126,7 @@ class Strict:
     def __init__(self, times: int = 1) -> None:
         self.left = times
 
-    def __call__(self, request: Request) -> Answer:
+    def __call__(self, request: ModelRequest) -> Answer:
         if isinstance(request.matter, GenerateMatter) and self.left:
             self.left -= 1
             raise ProviderError("rate-limited", retryable=True, retry_after_seconds=3_600.0, unbilled=True)

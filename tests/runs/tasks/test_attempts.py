@@ -9,7 +9,7 @@ from carrel.evaluation.asking import replies
 from carrel.providers.base import CompareMatter, Criterion, GenerateMatter, Matter, Parameters, ScoreMatter
 from carrel.runs.model.prompts import Instructions
 from carrel.runs.tasks import attempts
-from carrel.runs.tasks.attempts import Attempt, Compared, Generated, Malformed, Scored
+from carrel.runs.tasks.attempts import Attempt, CompareResult, GenerateResult, InvalidReply, ScoreResult
 from tests.support.models import said, said_json
 
 CRITERIA = (Criterion("Wit", "Is it funny?"),)
@@ -66,18 +66,18 @@ def test_every_fault_has_a_code_and_is_told_in_words() -> None:
 
 
 def test_answers_mean_what_they_say() -> None:
-    assert attempts.result(attempt(GENERATE), said("A text.", "length")) == Generated("A text.", "length")
+    assert attempts.result(attempt(GENERATE), said("A text.", "length")) == GenerateResult("A text.", "length")
     scored = said_json({"reason": "Ha.", "scores": {"Wit": 4}})
-    assert attempts.result(attempt(SCORE), scored) == Scored({"Wit": 4.0}, "Ha.")
+    assert attempts.result(attempt(SCORE), scored) == ScoreResult({"Wit": 4.0}, "Ha.")
     compared = said_json({"reason": "Ha.", "winner": "second"})
-    assert attempts.result(attempt(COMPARE), compared) == Compared("second", "Ha.")
-    assert attempts.result(attempt(COMPARE), said("Two!")) == Malformed("reply-not-json", "Two!")
+    assert attempts.result(attempt(COMPARE), compared) == CompareResult("second", "Ha.")
+    assert attempts.result(attempt(COMPARE), said("Two!")) == InvalidReply("reply-not-json", "Two!")
 
 
 def test_what_no_database_can_hold_is_replaced() -> None:
     found = attempts.result(attempt(GENERATE), said("half a pair: \ud800, NUL: \0"))
-    assert isinstance(found, Generated)
+    assert isinstance(found, GenerateResult)
     assert found.text == "half a pair: ?, NUL: \ufffd"
     malformed = attempts.result(attempt(SCORE), said("\ud800"))
-    assert isinstance(malformed, Malformed)
+    assert isinstance(malformed, InvalidReply)
     malformed.raw.encode()

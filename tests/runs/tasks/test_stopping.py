@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from carrel.config import Settings
-from carrel.providers.base import Answer, CompareMatter, Request
+from carrel.providers.base import Answer, CompareMatter, ModelRequest
 from tests.support.busy import Busy, Reader, busy_service
 from tests.support.clock import FakeClock
 from tests.support.leaning_judges import CLEAR, CLOSE, Ladder, Preferring
@@ -242,7 +242,7 @@ async def test_only_finalists_have_to_be_told_apart(busy: Busy) -> None:
 async def test_verdicts_that_never_came_are_missing_and_documents_beyond_the_stop_are_not(busy: Busy) -> None:
     clear = Preferring(CLEAR)
 
-    def broken(request: Request) -> Answer:
+    def broken(request: ModelRequest) -> Answer:
         if isinstance(request.matter, CompareMatter) and "number 7." in request.matter.document:
             return fails("provider-error", retryable=False)
         return clear(request)

@@ -16,8 +16,8 @@ from carrel.providers.base import (
     CompareMatter,
     Criterion,
     GenerateMatter,
+    ModelRequest,
     ProviderError,
-    Request,
 )
 from carrel.runs.engine import commands, reevaluate
 from carrel.runs.model.schemas import ReevaluateIn
@@ -162,7 +162,7 @@ async def test_finalists_are_chosen_before_anything_is_combined_and_meet_what_co
 
 
 async def test_a_document_with_one_answer_has_nothing_to_combine(tmp_path: Path) -> None:
-    def refusing(request: Request) -> Answer:
+    def refusing(request: ModelRequest) -> Answer:
         if isinstance(request.matter, GenerateMatter) and request.model == "one":
             return said("No.", "refused")
         return honest(request)
@@ -178,7 +178,7 @@ async def test_a_document_with_one_answer_has_nothing_to_combine(tmp_path: Path)
 
 
 async def test_the_next_best_steps_in_for_an_answer_that_was_not_delivered(tmp_path: Path) -> None:
-    def script(request: Request) -> Answer:
+    def script(request: ModelRequest) -> Answer:
         matter = request.matter
         if isinstance(matter, GenerateMatter):
             empty = request.model == "one" and "number 1" in matter.document
@@ -218,7 +218,7 @@ async def test_a_new_round_judges_combined_answers_with_all_others_and_combines_
 
 
 async def test_what_judges_would_do_with_a_combined_answer_that_failed_is_left_out(tmp_path: Path) -> None:
-    def script(request: Request) -> Answer:
+    def script(request: ModelRequest) -> Answer:
         if isinstance(request.matter, CombineMatter):
             raise ProviderError("rate-limited", retryable=True, retry_after_seconds=1)
         return honest(request)

@@ -5,7 +5,7 @@ import { toast } from "../components/Toasts";
 import { ApiError, data, ifMatch } from "carrel-sdk";
 import type { Api } from "./client";
 import { queryKeys } from "./queryKeys";
-import type { Connection, ConnectionChange, ConnectionIn, ConnectionTest, ExportIn } from "./types";
+import type { GithubConnection, ConnectionChange, ConnectionIn, ConnectionTest, ExportIn } from "./types";
 
 export const GITHUB = "https://api.github.com";
 /** As many contents as the service puts into one commit. */
@@ -108,7 +108,10 @@ export function codeOf(error: unknown): string | undefined {
 }
 
 /** Where a commit is shown; undefined where that cannot be told from the address of the API. */
-export function commitUrl(connection: Pick<Connection, "base_url" | "repository">, commit: string): string | undefined {
+export function commitUrl(
+  connection: Pick<GithubConnection, "base_url" | "repository">,
+  commit: string,
+): string | undefined {
   const base = connection.base_url.replace(/\/+$/, "");
   const site = base === GITHUB ? "https://github.com" : /^(https:\/\/[^/]+)\/api\/v3$/.exec(base)?.[1];
   return site && /^[0-9a-f]{40,64}$/.test(commit) ? `${site}/${connection.repository}/commit/${commit}` : undefined;

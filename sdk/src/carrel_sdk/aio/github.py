@@ -6,7 +6,7 @@ import msgspec
 
 from carrel_sdk.aio.calls import AsyncCalls
 from carrel_sdk.github import GITHUB, _path
-from carrel_sdk.models import Connection, ConnectionChange, ConnectionTest, ExportedTo, ImportOutcome, Tree
+from carrel_sdk.models import ConnectionChange, ConnectionTest, ExportedTo, GithubConnection, ImportOutcome, Tree
 
 
 class AsyncGithub:
@@ -17,20 +17,20 @@ class AsyncGithub:
 
     async def connect(
         self, name: str, repository: str, token: str, *, branch: str | None = None, base_url: str = GITHUB
-    ) -> Connection:
+    ) -> GithubConnection:
         """Store a connection to a repository (`owner/name`)."""
         body = {"name": name, "repository": repository, "token": token, "branch": branch, "base_url": base_url}
-        return await self._calls.post("/github-connections", Connection, body)
+        return await self._calls.post("/github-connections", GithubConnection, body)
 
-    def each(self) -> AsyncIterator[Connection]:
+    def each(self) -> AsyncIterator[GithubConnection]:
         """The connections, newest first."""
-        return self._calls.each("/github-connections", Connection)
+        return self._calls.each("/github-connections", GithubConnection)
 
-    async def get(self, connection_id: str) -> Connection:
+    async def get(self, connection_id: str) -> GithubConnection:
         """One connection."""
-        return await self._calls.get(_path(connection_id), Connection)
+        return await self._calls.get(_path(connection_id), GithubConnection)
 
-    async def save(self, connection: Connection, *, token: str | None = None) -> Connection:
+    async def save(self, connection: GithubConnection, *, token: str | None = None) -> GithubConnection:
         """Store a changed connection, only if nobody has changed it since. Without a token the stored one stays.
 
         Raises:
@@ -38,7 +38,7 @@ class AsyncGithub:
         """
         written = msgspec.convert(connection, ConnectionChange, from_attributes=True)
         written.token = token
-        return await self._calls.put(_path(connection.id), Connection, written, if_match=connection.etag or None)
+        return await self._calls.put(_path(connection.id), GithubConnection, written, if_match=connection.etag or None)
 
     async def delete(self, connection_id: str) -> None:
         """Delete a connection with its token."""

@@ -12,7 +12,7 @@ from carrel.auth.programs import secret
 from carrel.auth.programs.schemas import KeyState, NewProgramKey, ProgramKey, ProgramKeyIn
 from carrel.auth.programs.schemas import ProgramKeys as Listed
 from carrel.auth.programs.scopes import in_order
-from carrel.auth.programs.secret import Bound, Presented, ProgramSecret
+from carrel.auth.programs.secret import IssuedKey, KeyBinding, ProgramSecret
 from carrel.auth.refusals import TokenRevoked
 from carrel.auth.session import Session
 from carrel.auth.sessions import Sessions
@@ -39,12 +39,12 @@ class ProgramKeysDisabled(Forbidden):
     detail = "This service allows no program keys."
 
 
-def bound(uuid: UserUuid, row: ProgramKeyRow) -> Bound:
+def bound(uuid: UserUuid, row: ProgramKeyRow) -> KeyBinding:
     """What the key of this row is bound to."""
-    return Bound(uuid, row.id, row.epoch, row.scopes, row.expires_at)
+    return KeyBinding(uuid, row.id, row.epoch, row.scopes, row.expires_at)
 
 
-class ProgramKeys:
+class ProgramKeyStore:
     """`allowed` is the operator's setting."""
 
     def __init__(self, sessions: Sessions, clock: Clock, *, allowed: bool) -> None:
@@ -96,7 +96,7 @@ class ProgramKeys:
         now = int(conn.clock.now())
         key_id = ProgramKeyId(conn.new_id())
         scopes = ",".join(in_order(frozenset(data.scopes)))
-        made = Bound(uuid, key_id, program_keys.epoch(conn), scopes, now + data.days * _DAY_SECONDS)
+        made = KeyBinding(uuid, key_id, program_keys.epoch(conn), scopes, now + data.days * _DAY_SECONDS)
         row = ProgramKeyRow(
             id=key_id,
             name=secret.seal_name(key, data.name, uuid, key_id),
@@ -105,7 +105,7 @@ class ProgramKeys:
             expires_at=made.expires_at,
             series=self._sessions.service_secret.of(uuid).series,
             epoch=made.epoch,
-            hash=secret.digest(Presented(uuid, key_id, fresh)),
+            hash=secret.digest(IssuedKey(uuid, key_id, fresh)),
             wrapped=secret.wrap(fresh, key, made),
         )
         program_keys.insert(conn, row)

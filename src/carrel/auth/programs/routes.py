@@ -7,14 +7,14 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from carrel.accounts.program_keys import ProgramKeyId, ProgramKeyNotFound, TooManyProgramKeys
 from carrel.auth import guard
 from carrel.auth.programs import scopes
-from carrel.auth.programs.keys import ProgramKeys, ProgramKeysDisabled
+from carrel.auth.programs.keys import ProgramKeysDisabled, ProgramKeyStore
 from carrel.auth.programs.schemas import NewProgramKey, ProgramKeyIn, ProgramSessionOut, ProgramSignInIn
 from carrel.auth.programs.schemas import ProgramKeys as Listed
 from carrel.auth.programs.secret import ProgramKeyInvalid
 from carrel.auth.programs.sign_in import ProgramKeyExpired, ProgramKeyRevoked, ProgramSignIn, TooManyProgramSignIns
 from carrel.auth.session import Session, User
 from carrel.errors import Unavailable
-from carrel.http.answers.answer import Answer
+from carrel.http.answers.answer import Response
 from carrel.http.answers.fenced import USER
 from carrel.http.client_connection import CLIENT, ClientConnection
 from carrel.http.request import Request
@@ -37,7 +37,7 @@ _EXCHANGE = raises(
 )
 
 
-class ShownOnce(Answer[NewProgramKey]):
+class ShownOnce(Response[NewProgramKey]):
     """An answer that is overwritten when the client has taken it, if the server tells when that is."""
 
     def asgi(self, request: Request) -> ASGIApp:
@@ -79,13 +79,15 @@ async def sign_in_program(data: ProgramSignInIn, request: Request, program_sign_
 
 
 @post("", guards=[guard.full], opt=scopes.PERSON | raises(TooManyProgramKeys, ProgramKeysDisabled))
-async def create_program_key(data: ProgramKeyIn, session: Session, program_keys: ProgramKeys) -> Answer[NewProgramKey]:
+async def create_program_key(
+    data: ProgramKeyIn, session: Session, program_keys: ProgramKeyStore
+) -> Response[NewProgramKey]:
     """Make a key with which a program signs in as the user, with these scopes, for so many days. It is shown once."""
     return ShownOnce(await program_keys.create(session, data))
 
 
 @get("", guards=[guard.session], opt=scopes.PERSON)
-async def list_program_keys(user: User, program_keys: ProgramKeys) -> Listed:
+async def list_program_keys(user: User, program_keys: ProgramKeyStore) -> Listed:
     """The user's program keys, with their last use. None of them can be shown again."""
     return await program_keys.list(user.uuid)
 
@@ -94,7 +96,7 @@ async def list_program_keys(user: User, program_keys: ProgramKeys) -> Listed:
 async def revoke_program_key(
     program_key_id: Annotated[Id, Path()],
     session: Session,
-    program_keys: ProgramKeys,
+    program_keys: ProgramKeyStore,
 ) -> None:
     """Revoke a key. The program's sessions end at once; runs that it has started go on."""
     await program_keys.revoke(session, ProgramKeyId(program_key_id))

@@ -70,7 +70,7 @@ class ProgramSecret:
         raise TypeError("a secret is never pickled")
 
 
-class Presented(NamedTuple):
+class IssuedKey(NamedTuple):
     """A program key that this service has issued; whether it is still good, only its row tells."""
 
     uuid: UserUuid
@@ -78,7 +78,7 @@ class Presented(NamedTuple):
     secret: ProgramSecret
 
 
-class Bound(NamedTuple):
+class KeyBinding(NamedTuple):
     """What a wrapped key is bound to: with any of it changed, it does not unwrap."""
 
     uuid: str
@@ -102,7 +102,7 @@ def compose(uuid: UserUuid, key_id: ProgramKeyId, secret: ProgramSecret, stamp_k
         wipe(digits)
 
 
-def parse(text: str, stamp_key_of: Callable[[str], bytes]) -> Presented:
+def parse(text: str, stamp_key_of: Callable[[str], bytes]) -> IssuedKey:
     """The parts of a key. The caller wipes `text` and the secret. `stamp_key_of` is given the uuid.
 
     Raises:
@@ -121,22 +121,22 @@ def parse(text: str, stamp_key_of: Callable[[str], bytes]) -> Presented:
     if not hmac.compare_digest(_stamp(uuid, key_id, secret, stamp_key_of(uuid)), stamp):
         secret.wipe()
         raise ProgramKeyInvalid
-    return Presented(uuid, key_id, secret)
+    return IssuedKey(uuid, key_id, secret)
 
 
-def digest(presented: Presented) -> bytes:
+def digest(presented: IssuedKey) -> bytes:
     """The hash that the account keeps. The secret is random and as long as the hash, so nobody can search for it."""
     hashed = hashlib.sha256(f"carrel:program-key:{presented.uuid}:{presented.id}:".encode())
     hashed.update(presented.secret.value)
     return hashed.digest()
 
 
-def wrap(secret: ProgramSecret, key: bytearray, bound: Bound) -> bytes:
+def wrap(secret: ProgramSecret, key: bytearray, bound: KeyBinding) -> bytes:
     """The user's key, readable with the secret alone and only as what it is bound to."""
     return _seal(secret.value, "wrap", key, bound.encoded())
 
 
-def unwrap(secret: ProgramSecret, wrapped: bytes, bound: Bound) -> bytearray | None:
+def unwrap(secret: ProgramSecret, wrapped: bytes, bound: KeyBinding) -> bytearray | None:
     """The user's key, which the caller zeroes; `None` if the row was altered or belongs to another key."""
     return _open(secret.value, "wrap", wrapped, bound.encoded())
 

@@ -19,7 +19,7 @@ _BYTES: Final = 32
 _SERIES_BYTES: Final = 8
 
 
-class Derived:
+class DerivedSecrets:
     """What is derived from one secret. It neither prints nor leaves the process."""
 
     __slots__ = ("series", "stamp_key", "token_key")
@@ -41,28 +41,28 @@ class ServiceSecret:
 
     def __init__(self) -> None:
         # Before `start`, nothing that anybody could present fits.
-        self._own = Derived(secrets.token_bytes(_BYTES))
-        self._of_slots: dict[int, Derived] = {}
+        self._own = DerivedSecrets(secrets.token_bytes(_BYTES))
+        self._of_slots: dict[int, DerivedSecrets] = {}
         self.token_keys: tuple[bytes, ...] = (self._own.token_key,)
         """With one of these a program's token was signed, if it is one."""
 
     async def start(self, service: ServiceDatabase) -> None:
         """Read the secret, made at the first start."""
         kept = await service.run(program_keys.service_secret, secrets.token_bytes(_BYTES))
-        self._own = Derived(kept)
+        self._own = DerivedSecrets(kept)
         wipe(kept)
         await self.read_slots(service)
 
     async def read_slots(self, service: ServiceDatabase) -> None:
         """Read the secrets of slots that came from other nodes, or have left."""
         found = await service.run(program_keys.slot_secrets)
-        self._of_slots = {slot: Derived(secret) for slot, secret in found.items()}
+        self._of_slots = {slot: DerivedSecrets(secret) for slot, secret in found.items()}
         for secret in found.values():
             wipe(secret)
         every = (self._own, *self._of_slots.values())
         self.token_keys = tuple(dict.fromkeys(derived.token_key for derived in every))
 
-    def of(self, uuid: str) -> Derived:
+    def of(self, uuid: str) -> DerivedSecrets:
         """What the program keys and tokens of a user are made with."""
         return self._of_slots.get(slot_of(uuid), self._own)
 

@@ -10,10 +10,10 @@ from carrel.accounts import program_keys
 from carrel.accounts.accounts import Account, UserUnknown
 from carrel.accounts.program_keys import ProgramKeyId, ProgramKeyRow
 from carrel.auth.programs import secret, tokens
-from carrel.auth.programs.keys import ProgramKeys, bound
+from carrel.auth.programs.keys import ProgramKeyStore, bound
 from carrel.auth.programs.schemas import ProgramSessionOut
 from carrel.auth.programs.scopes import in_order
-from carrel.auth.programs.secret import Presented, ProgramKeyInvalid
+from carrel.auth.programs.secret import IssuedKey, ProgramKeyInvalid
 from carrel.auth.programs.tokens import ProgramClaims
 from carrel.auth.sessions import Sessions
 from carrel.auth.sign_out import SignOut
@@ -54,14 +54,14 @@ class TooManyProgramSignIns(CarrelError):
 class ProgramSignIn:
     """The exchange of a key for a token."""
 
-    def __init__(self, sessions: Sessions, sign_out: SignOut, keys: ProgramKeys, clock: Clock) -> None:
+    def __init__(self, sessions: Sessions, sign_out: SignOut, keys: ProgramKeyStore, clock: Clock) -> None:
         self._sessions = sessions
         self._sign_out = sign_out
         self._keys = keys
         self._clock = clock
         self._attempts = Attempts(SIGN_INS_PER_MINUTE, clock)
 
-    def parse(self, text: str) -> Presented:
+    def parse(self, text: str) -> IssuedKey:
         """The parts of a key that this service issued. The caller wipes `text`.
 
         Raises:
@@ -71,7 +71,7 @@ class ProgramSignIn:
         self._keys.require_allowed()
         return secret.parse(text, lambda uuid: self._sessions.service_secret.of(uuid).stamp_key)
 
-    async def exchange(self, presented: Presented) -> ProgramSessionOut:
+    async def exchange(self, presented: IssuedKey) -> ProgramSessionOut:
         """A session token for the program. The secret is wiped. A client that disconnects does not stop it.
 
         Raises:
@@ -85,7 +85,7 @@ class ProgramSignIn:
             raise TooManyProgramSignIns(retry_after_seconds=math.ceil(wait_seconds))
         return await self._sessions.run_to_completion(self._exchange(presented))
 
-    async def _exchange(self, presented: Presented) -> ProgramSessionOut:
+    async def _exchange(self, presented: IssuedKey) -> ProgramSessionOut:
         sessions, uuid = self._sessions, presented.uuid
         try:
             async with sessions.turns.of(uuid):
@@ -99,7 +99,7 @@ class ProgramSignIn:
             await sessions.pool.announce(uuid)
         return session
 
-    async def _sign_in(self, presented: Presented) -> ProgramSessionOut:
+    async def _sign_in(self, presented: IssuedKey) -> ProgramSessionOut:
         sessions, uuid = self._sessions, presented.uuid
         account, row = await sessions.accounts.read(uuid, _account_and_key, presented.id)
         row, wrapped = self._require_good(presented, row)
@@ -124,7 +124,7 @@ class ProgramSignIn:
         sessions.programs.note(uuid, claims)
         return ProgramSessionOut(token, max(0, expires_at - issued_at), uuid, row.id, scopes)
 
-    def _require_good(self, presented: Presented, row: ProgramKeyRow | None) -> tuple[ProgramKeyRow, bytes]:
+    def _require_good(self, presented: IssuedKey, row: ProgramKeyRow | None) -> tuple[ProgramKeyRow, bytes]:
         if row is None:
             raise ProgramKeyRevoked
         if not hmac.compare_digest(secret.digest(presented), row.hash):

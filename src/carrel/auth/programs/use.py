@@ -1,6 +1,6 @@
 """Which users' programs have sessions, and when each program was seen last. In memory, owned by the event loop."""
 
-from carrel.auth.known_sessions import Known
+from carrel.auth.known_sessions import KnownSession
 from carrel.auth.programs.tokens import ProgramClaims
 from carrel.kit.clock import Clock
 from carrel.vault.keyring import UserUuid
@@ -13,7 +13,7 @@ class ProgramUse:
         self._clock = clock
         self._until: dict[UserUuid, float] = {}
         """Until when sessions of programs last, on the monotonic clock."""
-        self._known: dict[UserUuid, dict[str, Known]] = {}
+        self._known: dict[UserUuid, dict[str, KnownSession]] = {}
 
     def begin(self, uuid: UserUuid, seconds: int, programs: frozenset[str]) -> None:
         """A session of one of these programs begins, which lasts for so long. Other programs have ended."""
@@ -33,9 +33,9 @@ class ProgramUse:
         """There is none any more, or the user is back, so that it does not matter."""
         self._until.pop(uuid, None)
 
-    def note(self, uuid: UserUuid, claims: ProgramClaims) -> Known:
+    def note(self, uuid: UserUuid, claims: ProgramClaims) -> KnownSession:
         """A program is at work now."""
-        known = self._known.setdefault(uuid, {}).setdefault(claims.program, Known(claims.issued_at, 0.0))
+        known = self._known.setdefault(uuid, {}).setdefault(claims.program, KnownSession(claims.issued_at, 0.0))
         known.used_at = self._clock.monotonic()
         return known
 

@@ -12,7 +12,7 @@ import rich_click as click
 from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn, TransferSpeedColumn
 
 from carrel import config
-from carrel.backup.archive import Manifest
+from carrel.backup.archive import BackupManifest
 from carrel.backup.cluster_backup import ClusterManifest
 from carrel.backup.members import OnProgress
 from carrel.backup.refusals import BackupRefused
@@ -72,7 +72,7 @@ def progress(words: str, total: int, *, as_json: bool) -> Iterator[OnProgress]:
 
 
 def print_summary(
-    manifest: Manifest | ClusterManifest, path: Path, words: Callable[[str], str], *, as_json: bool
+    manifest: BackupManifest | ClusterManifest, path: Path, words: Callable[[str], str], *, as_json: bool
 ) -> None:
     """Print the outcome, for people or programs."""
     if as_json:

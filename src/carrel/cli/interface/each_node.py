@@ -11,7 +11,7 @@ from carrel_sdk.admin import Admin
 
 from carrel.cli.interface import terminal
 from carrel.cli.interface.etcd import require_etcd, run
-from carrel.cluster.registry import Registry
+from carrel.cluster.registry import ClusterRegistry
 from carrel.config import Settings
 
 
@@ -21,7 +21,7 @@ def admins(
 ) -> Iterator[dict[str, Admin]]:
     """The operator's client of each node, by its name. Ends the program if one of them does not run."""
 
-    async def work(found: Registry) -> tuple[dict[str, str], dict[str, str]]:
+    async def work(found: ClusterRegistry) -> tuple[dict[str, str], dict[str, str]]:
         await found.cluster()
         return await found.members(), await found.present()
 

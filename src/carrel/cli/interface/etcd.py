@@ -11,7 +11,7 @@ from carrel.cli.interface.refusal import refuse
 from carrel.cluster import connection
 from carrel.cluster.etcd import EtcdUnreachable, UserRejected
 from carrel.cluster.refusals import ClusterAbsent, ClusterKeyRejected, EtcdCertificateUnusable, EtcdUserRejected
-from carrel.cluster.registry import Registry
+from carrel.cluster.registry import ClusterRegistry
 from carrel.config import Settings
 
 T = TypeVar("T")
@@ -33,13 +33,13 @@ def require_etcd(settings: Settings) -> None:
         refuse("CARREL_ETCD: is not set")
 
 
-def run(settings: Settings, work: Callable[[Registry], Awaitable[T]], *, as_json: bool) -> T:
+def run(settings: Settings, work: Callable[[ClusterRegistry], Awaitable[T]], *, as_json: bool) -> T:
     """What `work` returns, with the keys of the cluster; the command ends if etcd or the cluster cannot be used."""
 
     async def connected() -> T:
         etcd = connection.etcd_of(settings, call_seconds=_PATIENCE_SECONDS)
         try:
-            return await work(Registry(etcd, settings.cluster, settings.service_key.reveal()))
+            return await work(ClusterRegistry(etcd, settings.cluster, settings.service_key.reveal()))
         finally:
             await etcd.close()
 

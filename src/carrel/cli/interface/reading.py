@@ -10,7 +10,7 @@ import rich_click as click
 from carrel_sdk.models import DocumentGroups, Rows
 
 from carrel.cli.interface import terminal
-from carrel.cli.interface.terminal import Output, UserCommand
+from carrel.cli.interface.terminal import CommandOutput, UserCommand
 
 
 def read_text(cli: UserCommand, file: Path) -> str:
@@ -110,7 +110,7 @@ def variables(cli: UserCommand, given: tuple[str, ...]) -> dict[str, str]:
     return {name: text for name, _, text in pairs}
 
 
-def read_secret(cli: Output, what: str, option: str, *, given: bool) -> str:
+def read_secret(cli: CommandOutput, what: str, option: str, *, given: bool) -> str:
     """The first line of stdin. Ends the program if the option was not given, or if stdin is empty."""
     if not given:
         terminal.end(terminal.EXIT_USAGE, f"give the {what} on stdin, with {option}", as_json=cli.as_json)

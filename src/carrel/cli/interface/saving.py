@@ -11,7 +11,7 @@ from typing import BinaryIO, NoReturn, TypeVar
 import rich_click as click
 
 from carrel.cli.interface import printing, terminal
-from carrel.cli.interface.terminal import Output, printable
+from carrel.cli.interface.terminal import CommandOutput, printable
 
 F = TypeVar("F", bound=Callable[..., object])
 
@@ -37,7 +37,7 @@ def out_options(default: str | None) -> Callable[[F], F]:
 
 
 @contextmanager
-def saving(cli: Output, path: Path, *, force: bool) -> Iterator[BinaryIO]:
+def saving(cli: CommandOutput, path: Path, *, force: bool) -> Iterator[BinaryIO]:
     """A file that gets its name when the block succeeds, and is deleted when it fails.
 
     Only its owner can read it, because its content is no longer encrypted. If it cannot be written, the program ends.
@@ -75,7 +75,7 @@ def saving(cli: Output, path: Path, *, force: bool) -> Iterator[BinaryIO]:
         cli.console.print(printable(f"{path}  {size / 1024:,.0f} kB"), soft_wrap=True)
 
 
-def save(cli: Output, path: Path, content: bytes, *, force: bool) -> None:
+def save(cli: CommandOutput, path: Path, content: bytes, *, force: bool) -> None:
     """Write `content` as one file."""
     with saving(cli, path, force=force) as file:
         file.write(content)
@@ -94,5 +94,5 @@ def _take_name(fresh: Path, path: Path, *, force: bool) -> None:
     fresh.replace(path)
 
 
-def _refuse(cli: Output, path: Path) -> NoReturn:
+def _refuse(cli: CommandOutput, path: Path) -> NoReturn:
     terminal.end(terminal.EXIT_FAILED, f"{path} exists already; --force replaces it", as_json=cli.as_json)

@@ -73,7 +73,7 @@ _KINDS: tuple[tuple[type[CarrelError], int], ...] = (
 
 
 @dataclass(frozen=True)
-class Output:
+class CommandOutput:
     """Where a command shows its answers: as JSON for programs, or in words for people."""
 
     as_json: bool
@@ -121,7 +121,7 @@ class Output:
 
 
 @dataclass(frozen=True)
-class UserCommand(Output):
+class UserCommand(CommandOutput):
     """What a user's command works with: the opened workspace, and where to show its answers."""
 
     workspace: Workspace

@@ -20,7 +20,7 @@ from carrel.cli.interface.data_folder import env_file_option, json_option, setti
 from carrel.cli.interface.printing import say
 from carrel.cli.interface.reading import read_secret
 from carrel.cli.interface.saving import saving
-from carrel.cli.interface.terminal import DEFAULT_URL, Output
+from carrel.cli.interface.terminal import DEFAULT_URL, CommandOutput
 from carrel.config import Settings
 
 P = ParamSpec("P")
@@ -28,7 +28,7 @@ T = TypeVar("T")
 
 
 @dataclass(frozen=True)
-class AdminCommand(Output):
+class AdminCommand(CommandOutput):
     """The operator's client, and where a command shows its answers."""
 
     admin: Admin

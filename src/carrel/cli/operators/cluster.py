@@ -17,17 +17,17 @@ from carrel.cli.interface.data_folder import env_file_option, json_option
 from carrel.cli.interface.etcd import run, settings_with_etcd
 from carrel.cli.interface.printing import say
 from carrel.cli.interface.refusal import refuse
-from carrel.cli.interface.terminal import Output
+from carrel.cli.interface.terminal import CommandOutput
 from carrel.cli.operators import cluster_adopt, cluster_moves
 from carrel.cluster import haproxy, registry, shares
 from carrel.cluster.map_agent import HaproxySilent, MapAgent
-from carrel.cluster.registry import Registry
+from carrel.cluster.registry import ClusterRegistry
 from carrel.config import ADDRESS, NODE_NAME
 
 _MEMBER: Final = re.compile(f"{NODE_NAME}={ADDRESS}")
 
 
-class Node(msgspec.Struct, frozen=True):
+class NodeStatus(msgspec.Struct, frozen=True):
     """A row of `status`."""
 
     node: str
@@ -66,12 +66,14 @@ def init(members: tuple[str, ...], existing: str | None, env_file: Path | None, 
     settings = settings_with_etcd(env_file)
     cluster = secrets.token_hex(16)
 
-    async def work(found: Registry) -> bool:
+    async def work(found: ClusterRegistry) -> bool:
         return await found.create(cluster, named, registry.shared_out(list(named), all_to=existing))
 
     if not run(settings, work, as_json=as_json):
         terminal.end(terminal.EXIT_CONFLICT, "there is a cluster of this name already", as_json=as_json)
-    Output(as_json, terminal.wide_console()).show(cluster, f"a cluster of {len(named)} nodes: {', '.join(named)}")
+    CommandOutput(as_json, terminal.wide_console()).show(
+        cluster, f"a cluster of {len(named)} nodes: {', '.join(named)}"
+    )
 
 
 @command.command("status")
@@ -81,19 +83,19 @@ def status(env_file: Path | None, as_json: bool) -> None:
     """List the nodes, with the number of their slots, and which of them run."""
     settings = settings_with_etcd(env_file)
 
-    async def work(found: Registry) -> list[Node]:
+    async def work(found: ClusterRegistry) -> list[NodeStatus]:
         await found.cluster()
         members, present = await found.members(), await found.present()
         entries = [entry for entry in (await found.slots()).entries.values() if entry is not None]
         slots, leaving = Counter(one.node for one in entries), Counter(one.node for one in entries if one.move)
         coming = Counter(one.to for one in entries if one.move)
         return [
-            Node(name, address, name in present, slots[name], leaving[name], coming[name])
+            NodeStatus(name, address, name in present, slots[name], leaving[name], coming[name])
             for name, address in sorted(members.items())
         ]
 
     nodes = run(settings, work, as_json=as_json)
-    Output(as_json, terminal.wide_console()).show_rows(
+    CommandOutput(as_json, terminal.wide_console()).show_rows(
         nodes,
         {
             "node": lambda one: one.node,
@@ -135,7 +137,7 @@ def keep_map(socket: Path | None, map_file: Path, once: bool, env_file: Path | N
     It runs until it is stopped. Without etcd the last map stays in force.
     """
 
-    async def work(found: Registry) -> None:
+    async def work(found: ClusterRegistry) -> None:
         agent = MapAgent(found, map_file, socket, lambda words: say(words, stderr=True))
         if once:
             await agent.once()

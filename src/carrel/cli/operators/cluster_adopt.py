@@ -17,7 +17,7 @@ from carrel.cli.interface.refusal import refuse
 from carrel.cluster import adoption
 from carrel.cluster.adoption import Adoption, SlotsChanged
 from carrel.cluster.refusals import NodeTaken
-from carrel.cluster.registry import Registry
+from carrel.cluster.registry import ClusterRegistry
 from carrel.kit.clock import SystemClock
 from carrel.kit.ids import uuid7_factory
 from carrel.vault.data_folder import DataFolder, FolderTaken
@@ -39,7 +39,7 @@ def adopt(node: str, yes: bool, data_dir: str | None, env_file: Path | None) -> 
     if not (data / archive.SERVICE).exists():
         refuse(f"{data} holds no data; restore a copy into it first")
 
-    async def work(found: Registry) -> Adoption:
+    async def work(found: ClusterRegistry) -> Adoption:
         planned = await adoption.plan(found, node, data, key, lambda: secrets.token_hex(8))
         if planned.moving:
             words = f"{len(planned.moving)} slots are moving from {node} or to it; carrel cluster abort stops them"

@@ -10,7 +10,7 @@ from typing import Final
 from carrel_sdk import CarrelError
 
 from carrel.backup import archive, cluster_backup
-from carrel.backup.archive import Manifest, Part
+from carrel.backup.archive import BackupManifest, BackupPart
 from carrel.cli.interface import terminal
 from carrel.cli.interface.data_folder import one_line, print_summary
 from carrel.cli.interface.each_node import admin_of, trusting
@@ -38,7 +38,7 @@ class Collection:
         self._secret = secret
         self._tls = trusting(node_ca) if node_ca is not None else None
         self._allow_http = allow_http
-        self._parts: dict[str, Manifest] = {}
+        self._parts: dict[str, BackupManifest] = {}
 
     def complete(self, *, as_json: bool) -> None:
         """Fetch the parts and write the manifest. Ends the program if that cannot be done now."""
@@ -89,7 +89,7 @@ class Collection:
         cluster_backup.require_one_schema(parts)
         self._parts[name] = manifest
 
-    def _said(self, now: Shares) -> dict[str, Part]:
+    def _said(self, now: Shares) -> dict[str, BackupPart]:
         return {name: cluster_backup.part_of(one, now.cluster, name) for name, one in self._parts.items()}
 
 

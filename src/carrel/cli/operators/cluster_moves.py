@@ -22,7 +22,7 @@ from carrel.cli.interface.refusal import refuse
 from carrel.cluster import moves, planning
 from carrel.cluster.etcd import EtcdUnreachable
 from carrel.cluster.ownership import Entry
-from carrel.cluster.registry import Progress, Registry
+from carrel.cluster.registry import ClusterRegistry, MoveProgress
 
 _LOOK_SECONDS: Final = 0.5
 
@@ -42,7 +42,7 @@ def move(slots: tuple[str, ...], node: str, no_wait: bool, env_file: Path | None
     """
     wanted = {slot for text in slots for slot in _slots_of(text)}
 
-    async def work(found: Registry) -> None:
+    async def work(found: ClusterRegistry) -> None:
         entries = await _entries(found)
         under_way = {slot for slot in wanted if entries[slot].move and entries[slot].to == node}
         plan = {slot: node for slot in wanted - under_way if entries[slot].node != node or entries[slot].move}
@@ -59,7 +59,7 @@ def move(slots: tuple[str, ...], node: str, no_wait: bool, env_file: Path | None
 def drain(node: str, no_wait: bool, env_file: Path | None) -> None:
     """Move every slot of NODE to the other nodes that run."""
 
-    async def work(found: Registry) -> None:
+    async def work(found: ClusterRegistry) -> None:
         entries, running = await _entries(found), await found.peers()
         if node not in await found.members():
             refuse(f"{node}: is not a node of the cluster; carrel cluster status lists them")
@@ -79,7 +79,7 @@ def drain(node: str, no_wait: bool, env_file: Path | None) -> None:
 def rebalance(no_wait: bool, env_file: Path | None) -> None:
     """Give all nodes that run the same number of slots, with as few moves as possible."""
 
-    async def work(found: Registry) -> None:
+    async def work(found: ClusterRegistry) -> None:
         entries = await _entries(found)
         plan = planning.balanced(entries, await found.peers())
         await _begin(found, entries, plan)
@@ -98,7 +98,7 @@ def abort(slots: tuple[str, ...], env_file: Path | None) -> None:
     """
     wanted = {slot for text in slots for slot in _slots_of(text)}
 
-    async def work(found: Registry) -> None:
+    async def work(found: ClusterRegistry) -> None:
         entries = await _entries(found)
         changes: dict[int, tuple[Entry, Entry]] = {}
         for slot, entry in entries.items():
@@ -113,7 +113,7 @@ def abort(slots: tuple[str, ...], env_file: Path | None) -> None:
     _do(env_file, work)
 
 
-def _do(env_file: Path | None, work: Callable[[Registry], Awaitable[None]]) -> None:
+def _do(env_file: Path | None, work: Callable[[ClusterRegistry], Awaitable[None]]) -> None:
     try:
         run(settings_with_etcd(env_file), work, as_json=False)
     except KeyboardInterrupt:
@@ -130,7 +130,7 @@ def _slots_of(text: str) -> range:
     return found
 
 
-async def _entries(found: Registry) -> dict[int, Entry]:
+async def _entries(found: ClusterRegistry) -> dict[int, Entry]:
     await found.cluster()
     entries = {slot: entry for slot, entry in (await found.slots()).entries.items() if entry is not None}
     if len(entries) < SLOTS:
@@ -138,7 +138,7 @@ async def _entries(found: Registry) -> dict[int, Entry]:
     return entries
 
 
-async def _begin(found: Registry, entries: Mapping[int, Entry], plan: Mapping[int, str]) -> None:
+async def _begin(found: ClusterRegistry, entries: Mapping[int, Entry], plan: Mapping[int, str]) -> None:
     """Write into the map what is to move where; nothing if anything is in the way."""
     members, running = await found.members(), await found.peers()
     for node in sorted({*plan.values(), *(entries[slot].node for slot in plan)}):
@@ -160,7 +160,7 @@ def _conflict(words: str) -> NoReturn:
     terminal.end(terminal.EXIT_CONFLICT, words, as_json=False)
 
 
-async def _follow(found: Registry, slots: Collection[int], *, wait: bool) -> None:
+async def _follow(found: ClusterRegistry, slots: Collection[int], *, wait: bool) -> None:
     """Tell how far the moves are, until none is under way."""
     if not slots:
         say("nothing to move")
@@ -183,7 +183,7 @@ async def _follow(found: Registry, slots: Collection[int], *, wait: bool) -> Non
         await asyncio.sleep(_LOOK_SECONDS)
 
 
-def _words(count: int, moving: Mapping[int, Entry], progress: Mapping[int, Progress]) -> str:
+def _words(count: int, moving: Mapping[int, Entry], progress: Mapping[int, MoveProgress]) -> str:
     words = f"{count - len(moving):,} of {count:,} slots moved"
     for slot, entry in sorted(moving.items()):
         now = progress.get(slot)

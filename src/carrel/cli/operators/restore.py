@@ -9,7 +9,7 @@ from typing import Final
 import rich_click as click
 
 from carrel.backup import archive, cluster_backup
-from carrel.backup.archive import Manifest
+from carrel.backup.archive import BackupManifest
 from carrel.backup.cluster_backup import ClusterManifest
 from carrel.cli.interface import terminal
 from carrel.cli.interface.data_folder import (
@@ -66,7 +66,7 @@ def command(file: Path, node: str | None, data_dir: str | None, env_file: Path |
 
 def _unpacked(
     file: Path, key: bytes, fresh: Path, slots: frozenset[int], *, as_json: bool
-) -> Manifest | ClusterManifest:
+) -> BackupManifest | ClusterManifest:
     if not file.is_dir():
         with file.open("rb") as opened, progress("restoring", file.stat().st_size, as_json=as_json) as on_progress:
             return archive.unpack(opened, key, fresh, on_progress)

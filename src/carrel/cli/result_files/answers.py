@@ -13,7 +13,7 @@ class Unreadable(Exception):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Answers:
+class AnswerTable:
     """One row for each question, as texts by column. Every row has the same columns, in the same order.
 
     `inputs` are the columns with what was asked, `candidates` those with the answers; `None` is no answer.
@@ -31,7 +31,7 @@ class Answers:
         """The names of all columns."""
         return list(self.rows[0])
 
-    def only(self, candidates: Sequence[str]) -> "Answers":
+    def only(self, candidates: Sequence[str]) -> "AnswerTable":
         """The same without the other candidates.
 
         Raises:

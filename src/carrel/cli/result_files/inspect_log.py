@@ -10,7 +10,7 @@ import zlib
 from collections.abc import Iterable, Iterator
 from typing import Any, Final, NamedTuple
 
-from carrel.cli.result_files.answers import Answers, Unreadable, get, shown, text_of
+from carrel.cli.result_files.answers import AnswerTable, Unreadable, get, shown, text_of
 from carrel.cli.result_files.json_text import decoded
 
 _MOST_BYTES: Final = 1 << 30
@@ -32,7 +32,7 @@ def is_log(document: Any) -> bool:
     return isinstance(document, dict) and isinstance(document.get("eval"), dict) and "version" in document
 
 
-def read_packed(body: bytes) -> Answers:
+def read_packed(body: bytes) -> AnswerTable:
     """The answers in an .eval file.
 
     Raises:
@@ -69,7 +69,7 @@ def _decoded(file: zipfile.ZipFile, names: Iterable[str]) -> Iterator[Any]:
         yield decoded(file.read(name))
 
 
-def read(log: dict[str, Any]) -> Answers:
+def read(log: dict[str, Any]) -> AnswerTable:
     """The answers in a log.
 
     Raises:
@@ -79,7 +79,7 @@ def read(log: dict[str, Any]) -> Answers:
     return _answers(log, samples if isinstance(samples, list) else ())
 
 
-def _answers(log: Any, samples: Iterable[Any]) -> Answers:
+def _answers(log: Any, samples: Iterable[Any]) -> AnswerTable:
     model = get(log, "eval", "model")
     if not isinstance(model, str) or not model:
         raise Unreadable("eval.model is missing")
@@ -103,7 +103,7 @@ def _answers(log: Any, samples: Iterable[Any]) -> Answers:
             raise Unreadable(f"samples[{number}] has the id {shown(row_id)}, which is there already")
         rows[row_id] = {"id": row_id, "sample": row.sample, **row.cells}
     expected = "expected" if any(row["expected"] for row in rows.values()) else None
-    return Answers(
+    return AnswerTable(
         # The zip lists samples in the order in which they ended.
         rows=sorted(rows.values(), key=_order),
         id="id",

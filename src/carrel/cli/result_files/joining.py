@@ -4,18 +4,18 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
-from carrel.cli.result_files.answers import Answers, Unreadable, shown
+from carrel.cli.result_files.answers import AnswerTable, Unreadable, shown
 
 
-class Part(NamedTuple):
+class JoinedFile(NamedTuple):
     """A file to join. `label` is the name that its answers get; without one they keep their column's."""
 
     file_name: str
-    answers: Answers
+    answers: AnswerTable
     label: str | None = None
 
 
-def join(first: Part, others: Sequence[Part], row_id: str | None) -> Answers:
+def join(first: JoinedFile, others: Sequence[JoinedFile], row_id: str | None) -> AnswerTable:
     """The rows of the first file, with the answers of the others in further columns, which are candidates.
 
     `row_id` is the column with the ids in every file; a file of another program has its own. From such a file only the
@@ -45,7 +45,7 @@ def join(first: Part, others: Sequence[Part], row_id: str | None) -> Answers:
     return replace(first.answers, rows=rows, id=key, candidates=tuple(candidates))
 
 
-def _by_id(part: Part, row_id: str | None) -> dict[str, dict[str, str | None]]:
+def _by_id(part: JoinedFile, row_id: str | None) -> dict[str, dict[str, str | None]]:
     key = part.answers.id or row_id
     if key is None or key not in part.answers.columns:
         raise Unreadable(f"{part.file_name}: the column {key} is missing")
@@ -70,7 +70,7 @@ def _require_same(ids: list[str], others: list[str], file_name: str, other_name:
             raise Unreadable(f"{name}: the id {shown(missing[0])} and {len(missing) - 1} more are missing")
 
 
-def _columns(part: Part, row_id: str | None) -> dict[str, str]:
+def _columns(part: JoinedFile, row_id: str | None) -> dict[str, str]:
     """The columns with answers, by the names that they get."""
     answers = part.answers
     columns = list(answers.candidates) or [name for name in answers.columns if name != (answers.id or row_id)]

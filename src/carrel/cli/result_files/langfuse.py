@@ -7,7 +7,7 @@ all records have the same one, by version, release or name.
 import hashlib
 from typing import Any, Final
 
-from carrel.cli.result_files.answers import Answers, Unreadable, get, shown, text_of
+from carrel.cli.result_files.answers import AnswerTable, Unreadable, get, shown, text_of
 
 _NAMES: Final = (
     ("model", "providedModelName", "provided_model_name"),
@@ -26,7 +26,7 @@ def is_record(document: Any) -> bool:
     return isinstance(document, dict) and {"id", "input", "output"} <= set(document) and bool(_MARKS & set(document))
 
 
-def read(records: list[Any]) -> Answers:
+def read(records: list[Any]) -> AnswerTable:
     """The answers in an export.
 
     Raises:
@@ -56,7 +56,7 @@ def read(records: list[Any]) -> Answers:
     if {"id", "input", "expected"} & set(candidates):
         raise Unreadable(f"a candidate has the name of a column: see {field[0]}")
     expected = any(row["expected"] for row in rows.values())
-    return Answers(
+    return AnswerTable(
         rows=[{name: row.get(name) for name in ("id", "input", "expected", *candidates)} for row in rows.values()],
         id="id",
         inputs=("input",),

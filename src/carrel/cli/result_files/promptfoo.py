@@ -5,7 +5,7 @@ A test is a row, its variables are what was asked, and each provider with each p
 
 from typing import Any, Final
 
-from carrel.cli.result_files.answers import Answers, Unreadable, free_name, get, text_of
+from carrel.cli.result_files.answers import AnswerTable, Unreadable, free_name, get, text_of
 
 _LONG_LABEL: Final = 40
 
@@ -20,7 +20,7 @@ def is_result(document: Any) -> bool:
     return isinstance(document, dict) and {"testIdx", "promptIdx", "vars"} <= set(document)
 
 
-def of_results(document: Any) -> Answers:
+def of_results(document: Any) -> AnswerTable:
     """The answers in outputs.json.
 
     Raises:
@@ -29,7 +29,7 @@ def of_results(document: Any) -> Answers:
     return read(get(document, "results", "results"), "results.results")
 
 
-def read(results: list[Any], place: str) -> Answers:
+def read(results: list[Any], place: str) -> AnswerTable:
     """The answers in a list of results; `place` names the list in messages.
 
     Raises:
@@ -60,7 +60,7 @@ def read(results: list[Any], place: str) -> Answers:
         | {label: answers.get((test, prompt)) for prompt, label in labels.items()}
         for test, asked in sorted(tests.items())
     ]
-    return Answers(rows=rows, id=row_id, inputs=tuple(inputs), candidates=tuple(labels.values()))
+    return AnswerTable(rows=rows, id=row_id, inputs=tuple(inputs), candidates=tuple(labels.values()))
 
 
 def _index(result: Any, name: str, at: str) -> int:

@@ -6,7 +6,7 @@ from pathlib import PurePath
 from typing import Any, Final, Literal, cast, get_args
 
 from carrel.cli.result_files import inspect_log, langfuse, promptfoo
-from carrel.cli.result_files.answers import Answers, Unreadable, get
+from carrel.cli.result_files.answers import AnswerTable, Unreadable, get
 from carrel.cli.result_files.json_text import MAX_ELEMENTS, decoded, require_few, too_many
 from carrel.datasets import reading as tables
 from carrel.datasets.schemas import Format
@@ -17,7 +17,7 @@ Source = Literal["table", "promptfoo", "inspect", "langfuse"]
 _ZIP: Final = b"PK\x03\x04"
 
 
-def read_results(file_name: str, body: bytes, source: Source | None = None) -> Answers | None:
+def read_results(file_name: str, body: bytes, source: Source | None = None) -> AnswerTable | None:
     """The answers in a file of promptfoo, Inspect or Langfuse; `None` for a table. `source` says which it is.
 
     Raises:
@@ -29,7 +29,7 @@ def read_results(file_name: str, body: bytes, source: Source | None = None) -> A
         raise Unreadable("its values are nested too deep") from None
 
 
-def _results(file_name: str, body: bytes, source: Source | None) -> Answers | None:
+def _results(file_name: str, body: bytes, source: Source | None) -> AnswerTable | None:
     if source == "table":
         return None
     if body.startswith(_ZIP):
@@ -48,7 +48,7 @@ def _results(file_name: str, body: bytes, source: Source | None) -> Answers | No
     return _of(document, source)
 
 
-def read_table(file_name: str, body: bytes) -> Answers:
+def read_table(file_name: str, body: bytes) -> AnswerTable:
     """The rows of a CSV, TSV, JSONL or JSON file.
 
     Raises:
@@ -65,10 +65,10 @@ def read_table(file_name: str, body: bytes) -> Answers:
     if not cells:
         raise Unreadable("the table has no rows")
     names = table.columns
-    return Answers(rows=[dict(zip(names, row + [None] * (len(names) - len(row)), strict=True)) for row in cells])
+    return AnswerTable(rows=[dict(zip(names, row + [None] * (len(names) - len(row)), strict=True)) for row in cells])
 
 
-def _of(document: Any, source: Source | None) -> Answers | None:
+def _of(document: Any, source: Source | None) -> AnswerTable | None:
     records = document if isinstance(document, list) else get(document, "data")
     first = get(records, 0)
     if source == "promptfoo" or (source is None and (promptfoo.is_results(document) or promptfoo.is_result(first))):

@@ -11,7 +11,7 @@ from carrel.cli.interface import gate_summary, terminal
 from carrel.cli.interface.gate_summary import Summary
 from carrel.cli.interface.reading import ROWS_HELP, rows, variables
 from carrel.cli.interface.saving import save
-from carrel.cli.interface.terminal import Output, UserCommand, printable, user_command
+from carrel.cli.interface.terminal import CommandOutput, UserCommand, printable, user_command
 from carrel.cli.interface.watching import follow, pause_advice, snapshots
 
 _FILE = click.Path(path_type=Path, allow_dash=True)
@@ -152,7 +152,7 @@ def _end_without_result(cli: UserCommand, run: RunSummary) -> NoReturn:
 
 def _write(cli: UserCommand, found: Summary, markdown: Path | None, junit: Path | None, *, force: bool) -> None:
     # With `--json`, stdout has the result alone.
-    quiet = Output(False, terminal.console(stderr=True)) if cli.as_json else cli
+    quiet = CommandOutput(False, terminal.console(stderr=True)) if cli.as_json else cli
     for path, text in ((markdown, gate_summary.markdown), (junit, gate_summary.junit)):
         if path is not None:
             save(quiet, path, text(found).encode(), force=force)

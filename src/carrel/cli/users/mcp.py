@@ -64,7 +64,7 @@ def server_of(workspace: AsyncWorkspace, *, allow_runs: bool) -> "MCPServer":
     from mcp.types import ToolAnnotations
 
     server = MCPServer("carrel", instructions=_INSTRUCTIONS, log_level="WARNING")
-    reading = Reading(workspace)
+    reading = ReadTools(workspace)
     for tool in (
         reading.list_presets,
         reading.estimate_preset,
@@ -82,7 +82,7 @@ def server_of(workspace: AsyncWorkspace, *, allow_runs: bool) -> "MCPServer":
     return server
 
 
-class Reading:
+class ReadTools:
     """The tools that change nothing. A method's docstring is what the assistant reads about it."""
 
     def __init__(self, workspace: AsyncWorkspace) -> None:

@@ -41,7 +41,7 @@ CODES = {
 _WRAPPED = re.compile(r"```(?:json)?[ \t]*\n(.*)\n[ \t]*```", re.DOTALL)
 
 
-class Fault(NamedTuple):
+class ReplyFault(NamedTuple):
     """The fault of a reply; `message` is one of this module's constants, which may go back to the judge."""
 
     message: str
@@ -69,22 +69,22 @@ class _Refused(Exception):
         super().__init__(message)
 
 
-def parse_score(text: str, criteria: Sequence[Criterion]) -> ScoreReply | Fault:
+def parse_score(text: str, criteria: Sequence[Criterion]) -> ScoreReply | ReplyFault:
     """Read the reply to `judge.score_prompt`. Never raises, whatever the text; a long reason is cut."""
     try:
         reply = _read(text, {"scores", "reason"})
         return ScoreReply(_scores(reply["scores"], criteria), _reason(reply["reason"]))
     except _Refused as refused:
-        return Fault(refused.message)
+        return ReplyFault(refused.message)
 
 
-def parse_comparison(text: str) -> CompareReply | Fault:
+def parse_comparison(text: str) -> CompareReply | ReplyFault:
     """Read the reply to `judge.compare_prompt`. Never raises, whatever the text."""
     try:
         reply = _read(text, {"winner", "reason"})
         reason = _reason(reply["reason"])
     except _Refused as refused:
-        return Fault(refused.message)
+        return ReplyFault(refused.message)
     match reply["winner"]:
         case "first":
             return CompareReply("first", reason)
@@ -92,7 +92,7 @@ def parse_comparison(text: str) -> CompareReply | Fault:
             return CompareReply("second", reason)
         case "tie":
             return CompareReply("tie", reason)
-    return Fault(UNKNOWN_WINNER)
+    return ReplyFault(UNKNOWN_WINNER)
 
 
 def _read(text: str, keys: set[str]) -> dict[str, object]:

@@ -9,7 +9,7 @@ from carrel.evaluation.judges import agreement
 from carrel.evaluation.judges.agreement import JudgeAgreement
 from carrel.evaluation.ranking import shares
 from carrel.evaluation.ranking.contrasts import DECIDES_FROM
-from carrel.evaluation.ranking.table import Table, tabulate
+from carrel.evaluation.ranking.table import PairTable, tabulate
 from carrel.evaluation.records import HUMAN, Side, Verdict, Word
 from carrel.evaluation.statistics import intervals
 from carrel.evaluation.statistics.intervals import Estimate, rounded, rounded_or_none
@@ -120,7 +120,7 @@ def _meeting(verdict: Verdict) -> tuple[str, str, str, int]:
     return verdict.document, verdict.b, verdict.a, verdict.repeat
 
 
-def _outcome(table: Table) -> Side | None:
+def _outcome(table: PairTable) -> Side | None:
     """Who won the one pair of the table; `None` if it is empty."""
     if not table.documents:
         return None

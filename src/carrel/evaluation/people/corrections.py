@@ -22,7 +22,7 @@ _PARTING = 0.25
 _NEUTRAL = 4
 
 
-class Judged(NamedTuple):
+class WeightedComparison(NamedTuple):
     """A comparison's part in the mean, and what the judges said, between 0 and 1. `fixed`: a rule decided it."""
 
     document: str
@@ -40,7 +40,7 @@ class Parts(NamedTuple):
     ruled: float = 0.0
 
 
-class Heard(NamedTuple):
+class WeightedVote(NamedTuple):
     """One vote on such a comparison. `weight`: its part, times the comparisons that it stands for."""
 
     document: str
@@ -49,7 +49,7 @@ class Heard(NamedTuple):
     judges: float
 
 
-class Measured(NamedTuple):
+class MeanEstimates(NamedTuple):
     """Three means, and how much each document moves them: `of_people` the first, `of_gap` `judges − everywhere`.
 
     `judges` is the judges' mean where people voted. `voted` are the documents with votes, `scale` the greatest distance
@@ -66,9 +66,9 @@ class Measured(NamedTuple):
     scale: float
     neutral: float
 
-    def minus(self, other: "Measured") -> "Measured":
+    def minus(self, other: "MeanEstimates") -> "MeanEstimates":
         """The difference of two means, document by document."""
-        return Measured(
+        return MeanEstimates(
             people=self.people - other.people,
             judges=self.judges - other.judges,
             everywhere=self.everywhere - other.everywhere,
@@ -81,7 +81,7 @@ class Measured(NamedTuple):
         )
 
 
-class Corrected(NamedTuple):
+class CorrectedShare(NamedTuple):
     """What people would say, with a 95 % interval, beside what their votes alone say. `reliance` is λ."""
 
     mean: float
@@ -93,7 +93,7 @@ class Corrected(NamedTuple):
     alone_high: float
 
 
-def parts(judged: Iterable[Judged]) -> dict[str, Parts]:
+def parts(judged: Iterable[WeightedComparison]) -> dict[str, Parts]:
     """The comparisons, added up by document."""
     found: dict[str, Parts] = {}
     for document, part, y, is_fixed in judged:
@@ -103,7 +103,7 @@ def parts(judged: Iterable[Judged]) -> dict[str, Parts]:
     return found
 
 
-def measure(judged: Mapping[str, Parts], heard: Iterable[Heard]) -> Measured | None:
+def measure(judged: Mapping[str, Parts], heard: Iterable[WeightedVote]) -> MeanEstimates | None:
     """The means of one share; `None` without votes. The parts of `judged` add up to 1.
 
     What a rule decided needs no vote: it enters every mean as it is.
@@ -129,7 +129,7 @@ def measure(judged: Mapping[str, Parts], heard: Iterable[Heard]) -> Measured | N
         of_people[document].append(one.ruled - one.ruled_part * mean + one.open_part * (people - mean))
         if one.open_part:
             of_gap[document].append(one.open_part * everywhere - one.told)
-    return Measured(
+    return MeanEstimates(
         people=mean,
         judges=fixed + open_part * judges,
         everywhere=fixed + open_part * everywhere,
@@ -142,7 +142,7 @@ def measure(judged: Mapping[str, Parts], heard: Iterable[Heard]) -> Measured | N
     )
 
 
-def correct(measured: Measured, least: float, greatest: float) -> Corrected | None:
+def correct(measured: MeanEstimates, least: float, greatest: float) -> CorrectedShare | None:
     """The estimate with its interval, cut at possible values; `None` with votes on too few documents.
 
     The judges are left out (λ = 0) where they would not make the interval narrower than that of the votes alone.
@@ -154,7 +154,7 @@ def correct(measured: Measured, least: float, greatest: float) -> Corrected | No
     mean, reach = _interval(measured, reliance)
     if reach > without:
         mean, reach, reliance = alone, without, 0.0
-    return Corrected(
+    return CorrectedShare(
         mean=min(greatest, max(least, mean)),
         low=max(least, mean - reach),
         high=min(greatest, mean + reach),
@@ -165,7 +165,7 @@ def correct(measured: Measured, least: float, greatest: float) -> Corrected | No
     )
 
 
-def _interval(measured: Measured, reliance: float) -> tuple[float, float]:
+def _interval(measured: MeanEstimates, reliance: float) -> tuple[float, float]:
     """The estimate and how far its interval reaches.
 
     A fitted λ costs a degree of freedom. As if there were five more documents: one on which people and judges part,
@@ -186,7 +186,7 @@ def _interval(measured: Measured, reliance: float) -> tuple[float, float]:
     return mean, student(0.975, freedom) * math.sqrt(variance)
 
 
-def _reliance(measured: Measured) -> float:
+def _reliance(measured: MeanEstimates) -> float:
     """The λ of the least variance, between 0 and 1."""
     squares = math.fsum(moved**2 for moved in measured.of_gap.values())
     if squares < _NOTHING:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from carrel.evaluation import records
 from carrel.evaluation.people import corrections, drawing
-from carrel.evaluation.people.corrections import Heard, Measured, Parts
+from carrel.evaluation.people.corrections import MeanEstimates, Parts, WeightedVote
 from carrel.evaluation.records import REPEATS, HumanVote, Verdict
 from carrel.evaluation.statistics.means import weighted_mean
 
@@ -21,7 +21,7 @@ _OPEN = 0.5
 Pair = tuple[int, int]
 
 
-class Said(NamedTuple):
+class PairVerdicts(NamedTuple):
     """What the judges said of one pair, by comparison: the places of documents and units, and parts of a document."""
 
     document: Places
@@ -31,7 +31,7 @@ class Said(NamedTuple):
     part: Array
 
 
-class Ballot(NamedTuple):
+class VoteSample(NamedTuple):
     """One vote, how many comparisons it stands for, and what the judges said, from the side of the pair's first one.
 
     `place` is the document's, and `repeats` are how many comparisons of the pair share its weight.
@@ -52,8 +52,8 @@ class Field(NamedTuple):
     """
 
     members: tuple[int, ...]
-    said: dict[Pair, Said]
-    ballots: dict[Pair, list[Ballot]]
+    said: dict[Pair, PairVerdicts]
+    ballots: dict[Pair, list[VoteSample]]
     pairs_on: dict[drawing.Place, int]
     groups: Mapping[str, str]
     units: tuple[str, ...]
@@ -173,24 +173,24 @@ def _field(
     by_pair = np.split(np.argsort(pair_of, kind="stable"), np.cumsum(np.bincount(pair_of))[:-1])
     for here in sorted(by_pair, key=lambda rows: int(rows[0])):
         documents = compared.document[here]
-        said[int(compared.first[here[0]]), int(compared.second[here[0]])] = Said(
+        said[int(compared.first[here[0]]), int(compared.second[here[0]])] = PairVerdicts(
             documents, unit_of[documents], compared.judges[here], compared.fixed[here], 1.0 / repeats[here]
         )
     *wheres, place = _distinct(compared.document, compared.repeat // REPEATS)
     opened = np.bincount(place, ~compared.fixed).astype(int)
     columns = (column.tolist() for column in (*wheres, opened))
     pairs_on = {(names[i], where): count for i, where, count in zip(*columns, strict=True)}
-    ballots: defaultdict[Pair, list[Ballot]] = defaultdict(list)
+    ballots: defaultdict[Pair, list[VoteSample]] = defaultdict(list)
     for (i, y), weight in zip(voted, drawing.weights(votes, pairs_on), strict=True):
         if y == y:
             where = int(compared.document[i])
             pair = int(compared.first[i]), int(compared.second[i])
-            ballot = Ballot(names[where], where, int(repeats[i]), float(compared.judges[i]), weight, y)
+            ballot = VoteSample(names[where], where, int(repeats[i]), float(compared.judges[i]), weight, y)
             ballots[pair].append(ballot)
     return Field(members, said, dict(ballots), pairs_on, groups, tuple(units), dict(enumerate(rivals)))
 
 
-def of_candidate(field: Field, member: int) -> Measured | None:
+def of_candidate(field: Field, member: int) -> MeanEstimates | None:
     """Each document weighs the same, and so does each opponent on it."""
     rivals = field.rivals[member]
     documents = int((rivals > 0).sum())
@@ -204,7 +204,7 @@ def of_candidate(field: Field, member: int) -> Measured | None:
     )
 
 
-def of_pair(field: Field, pair: Pair) -> Measured | None:
+def of_pair(field: Field, pair: Pair) -> MeanEstimates | None:
     """The share of the pair's first candidate; each document weighs the same."""
     documents = len(set(field.said[pair].document.tolist()))
     return _measured(
@@ -219,13 +219,13 @@ def of_pair(field: Field, pair: Pair) -> Measured | None:
 def _measured(
     field: Field,
     pairs: Iterable[Pair],
-    parts: Callable[[Said], Array],
-    part: Callable[[Ballot], float],
+    parts: Callable[[PairVerdicts], Array],
+    part: Callable[[VoteSample], float],
     member: int,
-) -> Measured | None:
+) -> MeanEstimates | None:
     sides = [(pair, pair[0] == member) for pair in pairs]
     heard = [
-        Heard(
+        WeightedVote(
             field.unit(ballot.document),
             part(ballot) * ballot.weight,
             _turned(ballot.people, is_first),
@@ -237,7 +237,9 @@ def _measured(
     return corrections.measure(_added_up(field, sides, parts), heard)
 
 
-def _added_up(field: Field, sides: Sequence[tuple[Pair, bool]], parts: Callable[[Said], Array]) -> dict[str, Parts]:
+def _added_up(
+    field: Field, sides: Sequence[tuple[Pair, bool]], parts: Callable[[PairVerdicts], Array]
+) -> dict[str, Parts]:
     """As `corrections.parts`, of all comparisons of these pairs at once."""
     import numpy as np
 

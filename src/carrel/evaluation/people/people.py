@@ -11,7 +11,7 @@ import msgspec
 from carrel.evaluation.judges import agreement
 from carrel.evaluation.judges.agreement import Alpha
 from carrel.evaluation.people import corrections, fields, stand_in
-from carrel.evaluation.people.corrections import LEAST_DOCUMENTS, Corrected, Measured
+from carrel.evaluation.people.corrections import LEAST_DOCUMENTS, CorrectedShare, MeanEstimates
 from carrel.evaluation.people.fields import Field, Pair
 from carrel.evaluation.people.stand_in import StandIn
 from carrel.evaluation.records import HumanVote, Verdict
@@ -125,7 +125,7 @@ def say(
     )
 
 
-def _leaders(estimates: Mapping[int, Corrected], members: Sequence[int]) -> tuple[int, ...]:
+def _leaders(estimates: Mapping[int, CorrectedShare], members: Sequence[int]) -> tuple[int, ...]:
     """Nobody leads while a candidate has votes on too few documents."""
     if not members or len(estimates) < len(members):
         return ()
@@ -133,7 +133,7 @@ def _leaders(estimates: Mapping[int, Corrected], members: Sequence[int]) -> tupl
     return tuple(member for member in members if greatest - estimates[member].mean < _LEVEL)
 
 
-def _not_beaten(leader: int, shares: Mapping[int, Measured], members: Sequence[int]) -> tuple[int, ...]:
+def _not_beaten(leader: int, shares: Mapping[int, MeanEstimates], members: Sequence[int]) -> tuple[int, ...]:
     """The rivals that could be as good as the leader.
 
     To beat one, the interval of the lead must exclude 0. The votes alone must show a lead, too: no judge makes a
@@ -149,7 +149,7 @@ def _not_beaten(leader: int, shares: Mapping[int, Measured], members: Sequence[i
 
 
 def _row(
-    candidate: str, measured: Measured | None, found: Corrected | None, documents: int, *, is_best: bool
+    candidate: str, measured: MeanEstimates | None, found: CorrectedShare | None, documents: int, *, is_best: bool
 ) -> PeopleShare:
     judges = None if measured is None else rounded(measured.everywhere)
     if found is None:
@@ -212,7 +212,7 @@ def _sentence(
     )
 
 
-def _notes(candidates: Sequence[str], shares: Mapping[int, Measured], leaders: Sequence[int]) -> tuple[str, ...]:
+def _notes(candidates: Sequence[str], shares: Mapping[int, MeanEstimates], leaders: Sequence[int]) -> tuple[str, ...]:
     """A note where the judges put somebody else first than people would."""
     if not leaders:
         return ()

@@ -5,7 +5,7 @@ from typing import Final, Literal, NamedTuple
 
 import msgspec
 
-from carrel.evaluation.people.topics import TOPICS, Reading
+from carrel.evaluation.people.topics import TOPICS, StemReader
 
 LEAST: Final = 2
 """So many votes and notes have to mention a criterion before it is proposed."""
@@ -33,7 +33,7 @@ class Proposal(NamedTuple):
     quotes: tuple[Opinion, ...]
 
 
-class Proposed(NamedTuple):
+class ProposalCounts(NamedTuple):
     """The proposals, most mentioned first; the names of criteria that too few mention; and what was not recognised.
 
     `votes` and `notes` are those that say anything.
@@ -68,12 +68,12 @@ class _Mentions:
             self.quotes.setdefault(said.text, said)
 
 
-def propose(everything: Iterable[Opinion]) -> Proposed:
+def propose(everything: Iterable[Opinion]) -> ProposalCounts:
     """What the texts ask for, by the table of words in `topics`. The same texts make the same proposals.
 
     The weight goes from 1 to 3, by how often a criterion is mentioned beside the one that is mentioned most.
     """
-    reading = Reading()
+    reading = StemReader()
     mentions = [_Mentions() for _ in TOPICS]
     unrecognised, all_of_them = _Mentions(), _Mentions()
     for said in everything:
@@ -83,7 +83,7 @@ def propose(everything: Iterable[Opinion]) -> Proposed:
             mentions[number].add(said)
         if not found:
             unrecognised.add(said)
-    return Proposed(
+    return ProposalCounts(
         _proposals(mentions),
         tuple(topic.name for topic, by in zip(TOPICS, mentions, strict=True) if 0 < by.count < LEAST),
         all_of_them.votes,

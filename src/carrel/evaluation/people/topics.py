@@ -158,7 +158,7 @@ _BEGINNINGS: Final = frozenset(
 """Of all stems. A stem begins like its word, so that most words need not be stemmed."""
 
 
-class Reading(dict[str, str]):
+class StemReader(dict[str, str]):
     """Reads one text after the other. It holds the stems of the words met so far, `""` for words not in the table."""
 
     def __missing__(self, word: str) -> str:

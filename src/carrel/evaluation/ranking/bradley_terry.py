@@ -12,7 +12,7 @@ import math
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from carrel.evaluation.ranking.table import Pair, Table
+from carrel.evaluation.ranking.table import PairTable, PairTally
 from carrel.evaluation.statistics.intervals import Estimate
 
 if TYPE_CHECKING:
@@ -58,7 +58,7 @@ class Ratings(NamedTuple):
         return found if found > _NOTHING else 0.0
 
 
-def ratings(table: Table) -> Ratings:
+def ratings(table: PairTable) -> Ratings:
     """Ratings of the table's members and their cluster jackknife (MacKinnon, Nielsen & Webb 2023).
 
     The clusters are the D documents and one all-ties document: se² = D/(D + 1) · Σ (θ₋d − θ_base)². Where documents
@@ -66,10 +66,10 @@ def ratings(table: Table) -> Ratings:
     """
     place = {member: i for i, member in enumerate(table.members)}
     k = len(place)
-    documents = [[Pair(place[a], place[b], y) for a, b, y in pairs] for pairs in table.documents]
+    documents = [[PairTally(place[a], place[b], y) for a, b, y in pairs] for pairs in table.documents]
     met, won = _totals(documents, k)
     values = fit(met, won, PRIOR)
-    clusters: dict[int, list[Pair]] = {}
+    clusters: dict[int, list[PairTally]] = {}
     for pairs, group in zip(documents, table.groups or range(len(documents)), strict=True):
         clusters.setdefault(group, []).extend(pairs)
     usual = len(documents) / max(1, len(clusters))
@@ -79,7 +79,7 @@ def ratings(table: Table) -> Ratings:
     return Ratings(tuple(values), tuple(base), tuple(tuple(deletion) for deletion in deletions))
 
 
-def estimate(table: Table, share: Estimate, fitted: Ratings, candidate: int) -> Estimate:
+def estimate(table: PairTable, share: Estimate, fitted: Ratings, candidate: int) -> Estimate:
     """A candidate's rating; its degrees of freedom come from the documents on which it met anyone, as `share`'s do."""
     place = table.members.index(candidate)
     if share.error is None:
@@ -87,12 +87,12 @@ def estimate(table: Table, share: Estimate, fitted: Ratings, candidate: int) -> 
     return share._replace(mean=fitted.values[place], error=fitted.error(place) or _slope(table) * share.error)
 
 
-def gap(table: Table, fitted: Ratings, a: int, b: int) -> float:
+def gap(table: PairTable, fitted: Ratings, a: int, b: int) -> float:
     """The difference of two ratings."""
     return fitted.values[table.members.index(a)] - fitted.values[table.members.index(b)]
 
 
-def _slope(table: Table) -> float:
+def _slope(table: PairTable) -> float:
     """How fast a rating rises with the win share where everybody is level: 4(K − 1)/K.
 
     It converts a win share's error to logits when the jackknife has no spread because every comparison was a tie.
@@ -115,7 +115,7 @@ def fit(met: Matrix, won: Matrix, prior: float, start: Sequence[float] | None = 
 
 
 def _deleted(
-    met: Matrix, won: Matrix, clusters: Sequence[Sequence[Pair]], prior: float, start: Sequence[float]
+    met: Matrix, won: Matrix, clusters: Sequence[Sequence[PairTally]], prior: float, start: Sequence[float]
 ) -> Iterator[list[float]]:
     """The fits without each of the clusters."""
     import numpy as np
@@ -165,7 +165,7 @@ def _fitted(met: Array, won: Array, prior: float, start: Array) -> Array:
     return centred
 
 
-def _totals(documents: Sequence[Sequence[Pair]], k: int) -> tuple[Matrix, Matrix]:
+def _totals(documents: Sequence[Sequence[PairTally]], k: int) -> tuple[Matrix, Matrix]:
     met = [[0.0] * k for _ in range(k)]
     parts: list[list[list[float]]] = [[[] for _ in range(k)] for _ in range(k)]
     for pairs in documents:

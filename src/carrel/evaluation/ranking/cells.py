@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from carrel.evaluation import records
-from carrel.evaluation.ranking.table import Pair, Table, check_weights, parted
+from carrel.evaluation.ranking.table import PairTable, PairTally, check_weights, parted
 from carrel.evaluation.records import Verdict
 from carrel.evaluation.statistics import clusters
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     Flags = npt.NDArray[np.bool_]
 
 
-class Heard(NamedTuple):
+class VerdictColumns(NamedTuple):
     """Every verdict of a judge with a weight, told from the side of the candidate that the plan names first.
 
     `document`, `a`, `b` and `judge` are places in the sorted names; `y` is NaN where the verdict is open. `longer` is
@@ -62,7 +62,7 @@ def gathered(
     verdicts: Sequence[Verdict],
     weights: Mapping[str, float],
     groups: Mapping[str, str] | None = None,
-) -> Heard:
+) -> VerdictColumns:
     """Read the verdicts; a judge without a weight has 1, one of weight 0 is not heard.
 
     `groups` are those of documents that belong together; a document without one stands alone.
@@ -105,7 +105,7 @@ def gathered(
         columns.longer.append(longer)
         columns.absent.append(absent)
     documents, judges = sorted(numbers), sorted(voices)
-    return Heard(
+    return VerdictColumns(
         tuple(candidates),
         tuple(documents),
         tuple(judges),
@@ -142,7 +142,7 @@ def _sorted_places(numbers: Mapping[str, int], column: array[int]) -> Places:
     return found
 
 
-def averaged(heard: Heard, y: Array | None = None, *, without: int | None = None) -> Array:
+def averaged(heard: VerdictColumns, y: Array | None = None, *, without: int | None = None) -> Array:
     """y_dab by document and both candidates, NaN where they did not meet: over repeats, then over the judges present.
 
     `y` stands in for what was said, such as open verdicts at their worst. A judge can be left out.
@@ -172,18 +172,20 @@ def averaged(heard: Heard, y: Array | None = None, *, without: int | None = None
     return both
 
 
-def table_of(heard: Heard, y: Array) -> Table:
+def table_of(heard: VerdictColumns, y: Array) -> PairTable:
     """The same as the table that `tabulate` makes; `y` as `averaged` gives it."""
     import numpy as np
 
     upper = np.triu(np.ones(y.shape[1:], dtype=bool), 1) & ~np.isnan(y)
     documents, a, b = np.nonzero(upper)
-    rows: list[list[Pair]] = [[] for _ in heard.documents]
-    for document, pair in zip(documents.tolist(), map(Pair, a.tolist(), b.tolist(), y[upper].tolist()), strict=True):
+    rows: list[list[PairTally]] = [[] for _ in heard.documents]
+    for document, pair in zip(
+        documents.tolist(), map(PairTally, a.tolist(), b.tolist(), y[upper].tolist()), strict=True
+    ):
         rows[document].append(pair)
     members = tuple(np.flatnonzero((~np.isnan(y)).any(axis=(0, 2))).tolist())
     groups = heard.groups_of([document for document, pairs in enumerate(rows) if pairs])
-    return Table(heard.candidates, members, tuple(tuple(pairs) for pairs in rows if pairs), tuple(groups))
+    return PairTable(heard.candidates, members, tuple(tuple(pairs) for pairs in rows if pairs), tuple(groups))
 
 
 def on_documents(y: Array) -> Array:

@@ -7,10 +7,10 @@ import msgspec
 
 from carrel.evaluation.ranking import bradley_terry, missing, scores, shares, stopping
 from carrel.evaluation.ranking.bradley_terry import Ratings
-from carrel.evaluation.ranking.cells import Heard
+from carrel.evaluation.ranking.cells import VerdictColumns
 from carrel.evaluation.ranking.scores import Cells
 from carrel.evaluation.ranking.stopping import Look
-from carrel.evaluation.ranking.table import Table
+from carrel.evaluation.ranking.table import PairTable
 from carrel.evaluation.statistics import clusters, intervals, leads
 from carrel.evaluation.statistics.clusters import Sample
 from carrel.evaluation.statistics.intervals import Estimate, rounded, rounded_or_none
@@ -57,7 +57,7 @@ class Contrast(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def by_shares(
-    heard: Heard, table: Table, order: Sequence[int], ratings: Ratings, look: Look | None
+    heard: VerdictColumns, table: PairTable, order: Sequence[int], ratings: Ratings, look: Look | None
 ) -> tuple[Contrast, ...]:
     """The first of the order against every other, in that order."""
     first, rivals = order[0], order[1:]

@@ -7,7 +7,7 @@ from typing import Literal
 import msgspec
 
 from carrel.evaluation.ranking import cells, score_grid, scores, shares
-from carrel.evaluation.ranking.cells import Heard
+from carrel.evaluation.ranking.cells import VerdictColumns
 from carrel.evaluation.records import Score
 from carrel.evaluation.statistics import intervals
 from carrel.evaluation.statistics.intervals import rounded, rounded_or_none
@@ -65,7 +65,7 @@ class LongerText(msgspec.Struct, frozen=True, kw_only=True):
 NO_LENGTHS = LongerText(won=0, of=0, documents=0, share=None, low=None, high=None)
 
 
-def bounds(heard: Heard, leader: int, *, by_opponent: bool = False) -> Bounds:
+def bounds(heard: VerdictColumns, leader: int, *, by_opponent: bool = False) -> Bounds:
     """Average again with the open verdicts at their worst and best for the leader, and so as to favour each rival.
 
     `by_opponent` as in `shares.estimates`.
@@ -98,7 +98,7 @@ def bounds(heard: Heard, leader: int, *, by_opponent: bool = False) -> Bounds:
     )
 
 
-def without_each_judge(heard: Heard, beaten: Collection[int] = ()) -> tuple[WithoutJudge, ...]:
+def without_each_judge(heard: VerdictColumns, beaten: Collection[int] = ()) -> tuple[WithoutJudge, ...]:
     """The leader without each judge in turn; empty when there is only one judge, because nothing is left without it.
 
     Candidates that were `beaten` at a look stay behind the others, as in the ranking: they met the others on the first
@@ -202,7 +202,7 @@ def without_each_scorer(
     return tuple(found)
 
 
-def longer_text(heard: Heard) -> LongerText:
+def longer_text(heard: VerdictColumns) -> LongerText:
     """The longer text won x of y, by the judges' own clear verdicts; the document is the unit, or its group."""
     import numpy as np
 

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 import msgspec
 
 from carrel.evaluation.ranking.bradley_terry import BASE_PRIOR, DELETED_PRIOR, PRIOR
-from carrel.evaluation.ranking.cells import Heard
+from carrel.evaluation.ranking.cells import VerdictColumns
 from carrel.evaluation.ranking.table import parted
 from carrel.evaluation.statistics import clusters
 from carrel.evaluation.statistics.intervals import Estimate, rounded, rounded_or_none
@@ -85,7 +85,7 @@ class _Slopes(NamedTuple):
     curve: Array
 
 
-def adjusted(heard: Heard, p: float = 0.975) -> LengthAdjusted | None:
+def adjusted(heard: VerdictColumns, p: float = 0.975) -> LengthAdjusted | None:
     """The view at equal lengths; `None` below `FROM_DOCUMENTS` documents, or where not everybody met.
 
     Its intervals reach as far as Student's t does with probability `p`.
@@ -161,7 +161,7 @@ def _told(
     )
 
 
-def _measured(heard: Heard) -> _Rows:
+def _measured(heard: VerdictColumns) -> _Rows:
     """Pairs of answers whose lengths are known, in a fixed order; where a rule decided, length did not matter."""
     import numpy as np
 

@@ -15,7 +15,7 @@ import math
 from typing import TYPE_CHECKING, NamedTuple
 
 from carrel.evaluation.ranking import cells
-from carrel.evaluation.ranking.cells import Heard
+from carrel.evaluation.ranking.cells import VerdictColumns
 from carrel.evaluation.statistics.clusters import Sample
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ class _Open(NamedTuple):
     absent: Flags
 
 
-def leads(heard: Heard, first: int) -> dict[int, Sample]:
+def leads(heard: VerdictColumns, first: int) -> dict[int, Sample]:
     """The lead of `first` over each other member by document, as `shares.leads` has it; empty if nothing is missing."""
     import numpy as np
 
@@ -78,7 +78,7 @@ def leads(heard: Heard, first: int) -> dict[int, Sample]:
     return samples
 
 
-def reaches(heard: Heard, *, by_opponent: bool = False) -> list[tuple[float, float]]:
+def reaches(heard: VerdictColumns, *, by_opponent: bool = False) -> list[tuple[float, float]]:
     """By how much each win share could be lower, and higher, for what is missing and others do not explain.
 
     A verdict between two candidates is as unexplained as that of the one about which more is missing: what is hidden of
@@ -126,7 +126,7 @@ def _mixed(known: Array, heard: Array, missing: Array, end: float) -> Array:
     return np.where(missing > 0, found, known)
 
 
-def _found(heard: Heard) -> _Open:
+def _found(heard: VerdictColumns) -> _Open:
     import numpy as np
 
     k = len(heard.candidates)

@@ -12,7 +12,7 @@ import math
 from typing import TYPE_CHECKING
 
 from carrel.evaluation.ranking import cells
-from carrel.evaluation.ranking.cells import Heard
+from carrel.evaluation.ranking.cells import VerdictColumns
 from carrel.evaluation.statistics.intervals import Estimate
 from carrel.evaluation.statistics.quantiles import student
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 LEAST_JUDGES = 3
 
 
-def by_judge(heard: Heard) -> Array | None:
+def by_judge(heard: VerdictColumns) -> Array | None:
     """What each judge alone says of each candidate on each document; `None` without enough judges of equal weight."""
     import numpy as np
 

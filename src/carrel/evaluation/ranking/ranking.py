@@ -26,15 +26,15 @@ from carrel.evaluation.ranking import (
     stopping,
 )
 from carrel.evaluation.ranking.bradley_terry import Ratings
-from carrel.evaluation.ranking.cells import Heard
+from carrel.evaluation.ranking.cells import VerdictColumns
 from carrel.evaluation.ranking.contrasts import Contrast
 from carrel.evaluation.ranking.doubts import Bounds, Distrust, LongerText, WithoutJudge
 from carrel.evaluation.ranking.grouping import Grouping, Groups
 from carrel.evaluation.ranking.length import LengthAdjusted
 from carrel.evaluation.ranking.scores import Cells, ScoreStanding
-from carrel.evaluation.ranking.shares import Standing
+from carrel.evaluation.ranking.shares import ShareOrder
 from carrel.evaluation.ranking.stopping import Decision, Look
-from carrel.evaluation.ranking.table import Table, groups
+from carrel.evaluation.ranking.table import PairTable, groups
 from carrel.evaluation.records import HUMAN, Fate, Score, Verdict
 from carrel.evaluation.statistics import clusters, intervals
 from carrel.evaluation.statistics.intervals import rounded, rounded_or_none
@@ -142,7 +142,7 @@ class _Headline(NamedTuple):
     """The conclusions from the table alone. There are ratings if the candidates are connected."""
 
     parted: tuple[tuple[int, ...], ...]
-    standing: Standing
+    standing: ShareOrder
     ratings: Ratings | None
     contrasts: tuple[Contrast, ...]
     best: int | None
@@ -245,7 +245,7 @@ def decide(
     return Decision(candidates[found.standing.leaders[0]], tuple(beaten), found.best is not None)
 
 
-def _headline(heard: Heard, table: Table, look: Look | None) -> _Headline:
+def _headline(heard: VerdictColumns, table: PairTable, look: Look | None) -> _Headline:
     parted = groups(table)
     beaten = {table.candidates.index(one.candidate): one.documents for one in look.beaten} if look else {}
     standing = shares.standing(table, beaten)
@@ -256,11 +256,11 @@ def _headline(heard: Heard, table: Table, look: Look | None) -> _Headline:
 
 
 def _rows(
-    table: Table,
-    standing: Standing,
+    table: PairTable,
+    standing: ShareOrder,
     ratings: Ratings | None,
     means: Sequence[float | None],
-    heard: Heard,
+    heard: VerdictColumns,
     best: int | None,
     p: float,
     *,

@@ -8,7 +8,7 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from carrel.evaluation.ranking.table import Pair, Table, groups
+from carrel.evaluation.ranking.table import PairTable, PairTally, groups
 from carrel.evaluation.statistics import intervals
 from carrel.evaluation.statistics.clusters import Sample
 from carrel.evaluation.statistics.intervals import Estimate
@@ -18,7 +18,7 @@ LEVEL = 1e-9
 """Shares closer than this are level: so small a difference comes from arithmetic, not from evidence."""
 
 
-class Standing(NamedTuple):
+class ShareOrder(NamedTuple):
     """Members by falling win share; members that are level are in plan order.
 
     `places` count from 1; members that are level share a place. `leaders` share the first place; there are none when
@@ -31,7 +31,7 @@ class Standing(NamedTuple):
     leaders: tuple[int, ...]
 
 
-def on_document(pairs: Sequence[Pair]) -> dict[int, float]:
+def on_document(pairs: Sequence[PairTally]) -> dict[int, float]:
     """s_da: each candidate's mean over the opponents that it met on this document."""
     won: defaultdict[int, list[float]] = defaultdict(list)
     for a, b, y in pairs:
@@ -40,7 +40,7 @@ def on_document(pairs: Sequence[Pair]) -> dict[int, float]:
     return {candidate: mean(values) for candidate, values in won.items()}
 
 
-def estimates(table: Table, *, by_opponent: bool = False) -> dict[int, Estimate]:
+def estimates(table: PairTable, *, by_opponent: bool = False) -> dict[int, Estimate]:
     """Each member's win share over the documents on which it met anyone.
 
     With `by_opponent`, every opponent weighs the same, however many documents the two met on. So the share means the
@@ -51,7 +51,7 @@ def estimates(table: Table, *, by_opponent: bool = False) -> dict[int, Estimate]
     return {candidate: intervals.share(*sample) for candidate, sample in samples.items()}
 
 
-def _by_document(table: Table) -> Mapping[int, Mapping[int, float]]:
+def _by_document(table: PairTable) -> Mapping[int, Mapping[int, float]]:
     values: defaultdict[int, dict[int, float]] = defaultdict(dict)
     for document, pairs in enumerate(table.documents):
         for candidate, won in on_document(pairs).items():
@@ -59,7 +59,7 @@ def _by_document(table: Table) -> Mapping[int, Mapping[int, float]]:
     return values
 
 
-def _by_opponent(table: Table) -> Mapping[int, Mapping[int, float]]:
+def _by_opponent(table: PairTable) -> Mapping[int, Mapping[int, float]]:
     """Values by document whose mean is the mean over opponents, and whose deviation is that of this mean."""
     met: defaultdict[int, defaultdict[int, dict[int, float]]] = defaultdict(lambda: defaultdict(dict))
     for document, pairs in enumerate(table.documents):
@@ -84,7 +84,7 @@ def _by_opponent(table: Table) -> Mapping[int, Mapping[int, float]]:
     return found
 
 
-def leads(table: Table, a: int) -> dict[int, Sample]:
+def leads(table: PairTable, a: int) -> dict[int, Sample]:
     """For every other member, a's win share minus its, on each document that can tell.
 
     On a document, both are measured by the same opponents: by each other, if they met, and by every third member that
@@ -116,7 +116,7 @@ def _weighted(values: Mapping[int, tuple[float, int]]) -> dict[int, float]:
     return {document: value * math.sqrt(opponents) / usual for document, (value, opponents) in values.items()}
 
 
-def head_to_head(table: Table, a: int) -> dict[int, tuple[float, int]]:
+def head_to_head(table: PairTable, a: int) -> dict[int, tuple[float, int]]:
     """a's share of its direct meetings with each member that it met, and on how many documents they met."""
     met: defaultdict[int, list[float]] = defaultdict(list)
     for pairs in table.documents:
@@ -128,7 +128,7 @@ def head_to_head(table: Table, a: int) -> dict[int, tuple[float, int]]:
     return {b: (mean(values), len(values)) for b, values in met.items()}
 
 
-def standing(table: Table, beaten: Mapping[int, int] | None = None) -> Standing:
+def standing(table: PairTable, beaten: Mapping[int, int] | None = None) -> ShareOrder:
     """The order by win share; it says nothing about how certain the order is.
 
     Those that were `beaten` at a look, after so many documents, come after all others, the last to be beaten first.
@@ -146,4 +146,4 @@ def standing(table: Table, beaten: Mapping[int, int] | None = None) -> Standing:
         for i in order
     }
     leaders = tuple(i for i in order if places[i] == 1) if len(groups(table)) == 1 else ()
-    return Standing(shares, order, places, leaders)
+    return ShareOrder(shares, order, places, leaders)

@@ -11,7 +11,7 @@ from carrel.evaluation.statistics.clusters import Sample
 from carrel.evaluation.statistics.means import mean, weighted_mean
 
 
-class Pair(NamedTuple):
+class PairTally(NamedTuple):
     """Candidates as positions in the plan, a < b, and the share of a's win over b on one document."""
 
     a: int
@@ -19,7 +19,7 @@ class Pair(NamedTuple):
     y: float
 
 
-class Table(NamedTuple):
+class PairTable(NamedTuple):
     """Every document with a decided pair, and its pairs; both in a fixed order.
 
     `members` are the candidates that met at least one other, in plan order. `groups` are the numbers of the documents'
@@ -28,7 +28,7 @@ class Table(NamedTuple):
 
     candidates: tuple[str, ...]
     members: tuple[int, ...]
-    documents: tuple[tuple[Pair, ...], ...]
+    documents: tuple[tuple[PairTally, ...], ...]
     groups: tuple[int, ...] = ()
 
     def sample(self, values: Mapping[int, float]) -> Sample:
@@ -36,7 +36,7 @@ class Table(NamedTuple):
         return Sample(list(values.values()), [self.groups[document] for document in values] if self.groups else [])
 
 
-def tabulate(candidates: Sequence[str], verdicts: Iterable[Verdict], weights: Mapping[str, float]) -> Table:
+def tabulate(candidates: Sequence[str], verdicts: Iterable[Verdict], weights: Mapping[str, float]) -> PairTable:
     """Average over repeats, then over the judges present, by their weights; a judge without a weight has 1.
 
     `math.fsum` rounds sums exactly, so the order of the verdicts cannot change the result.
@@ -58,16 +58,16 @@ def tabulate(candidates: Sequence[str], verdicts: Iterable[Verdict], weights: Ma
         if a > b:
             a, b, y = b, a, 1.0 - y
         heard[verdict.document, a, b][verdict.judge].append(y)
-    rows: defaultdict[str, list[Pair]] = defaultdict(list)
+    rows: defaultdict[str, list[PairTally]] = defaultdict(list)
     for (document, a, b), by_judge in sorted(heard.items()):
         y = weighted_mean([(weights.get(j, 1.0), mean(values)) for j, values in sorted(by_judge.items())])
-        rows[document].append(Pair(a, b, y))
+        rows[document].append(PairTally(a, b, y))
     documents = tuple(tuple(pairs) for _, pairs in sorted(rows.items()))
     members = sorted({i for pairs in documents for pair in pairs for i in pair[:2]})
-    return Table(tuple(candidates), tuple(members), documents)
+    return PairTable(tuple(candidates), tuple(members), documents)
 
 
-def groups(table: Table) -> tuple[tuple[int, ...], ...]:
+def groups(table: PairTable) -> tuple[tuple[int, ...], ...]:
     """The members in groups that never met; with one group, all members can be ranked together."""
     return parted((a, b) for pairs in table.documents for a, b, _ in pairs)
 

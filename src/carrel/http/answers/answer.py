@@ -58,7 +58,7 @@ class AsgiAnswer:
             await caller.taken()
 
 
-class Answer(Generic[T]):
+class Response(Generic[T]):
     """What a route returns when the plain resource does not say it all: a status, an ETag, a header, a media type.
 
     `content` is a struct (sent as JSON), a `str` (as UTF-8), or `bytes` (as they are). With an `etag`, a `GET` whose
@@ -83,7 +83,7 @@ class Answer(Generic[T]):
         self.extra = headers
 
     @classmethod
-    def of_pieces(cls, content: JsonPieces) -> "Answer[T]":
+    def of_pieces(cls, content: JsonPieces) -> "Response[T]":
         """An answer whose resource is encoded already."""
         return cls(content)  # type: ignore[arg-type]  # as JSON it is the resource
 
@@ -133,9 +133,9 @@ class Versioned(Protocol):
 V = TypeVar("V", bound=Versioned)
 
 
-def tagged(resource: V) -> Answer[V]:
+def tagged(resource: V) -> Response[V]:
     """The resource with the ETag of its version: `return tagged(workspace.read(store.get, preset_id))`."""
-    return Answer(resource, etag=etag(resource.version))
+    return Response(resource, etag=etag(resource.version))
 
 
 def encoded(content: object) -> bytes:

@@ -10,7 +10,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from carrel.errors import CarrelError
 from carrel.http.answers import accept, event_stream
-from carrel.http.answers.answer import BINARY, Answer, Header
+from carrel.http.answers.answer import BINARY, Header, Response
 from carrel.http.answers.problem import NotAcceptable
 from carrel.http.in_flight import passage_of
 from carrel.http.request import Request
@@ -23,7 +23,7 @@ PIECE_BYTES: Final = 1024 * 1024
 _TIMEOUT_SECONDS: Final = 60.0
 
 
-class Download(Answer[bytes]):
+class Download(Response[bytes]):
     """`size` bytes in pieces, as an attachment named `file_name`.
 
     A reader that takes nothing for a minute is not waited for: it holds the workspace open.
@@ -85,7 +85,7 @@ class Download(Answer[bytes]):
             return
 
 
-class Streamed(Answer[bytes]):
+class StreamedDownload(Response[bytes]):
     """A file that is made while it is sent, so that nobody knows its length before its end.
 
     Each piece comes from `pieces`, which ends when the reader has gone. One that takes nothing for a minute is not

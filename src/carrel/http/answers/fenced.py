@@ -15,7 +15,7 @@ IS_DROPPED: Final = "carrel.dropped"
 """The key in the scope of a request whose connection was ended without an answer."""
 
 
-class Fence(Protocol):
+class ServingFence(Protocol):
     """Knows what this process may serve now."""
 
     def refusal(self, path: str) -> CarrelError | None:
@@ -27,14 +27,14 @@ class Fence(Protocol):
         ...
 
 
-class Fenced:
+class FencedSend:
     """Sends the messages of one answer, and asks before each.
 
     If one may not leave, the connection ends. Any answer would tell that what was done, or read, holds; and an error
     would tell that nothing was done.
     """
 
-    def __init__(self, fence: Fence, scope: dict[str, Any], send: Send) -> None:
+    def __init__(self, fence: ServingFence, scope: dict[str, Any], send: Send) -> None:
         self._fence = fence
         self._scope = scope
         self._send = send

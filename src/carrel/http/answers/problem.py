@@ -7,7 +7,7 @@ import msgspec
 from starlette.types import Scope
 
 from carrel.errors import CarrelError
-from carrel.http.answers.answer import Answer, AsgiAnswer, Header
+from carrel.http.answers.answer import AsgiAnswer, Header, Response
 from carrel.kit import logs
 from carrel.kit.logs import places
 
@@ -45,12 +45,12 @@ class NotAcceptable(CarrelError):
     detail = "There is no representation of this resource that the Accept header allows."
 
 
-def answer(error: CarrelError, request_id: str, headers: tuple[Header, ...] = ()) -> Answer[Problem]:
+def answer(error: CarrelError, request_id: str, headers: tuple[Header, ...] = ()) -> Response[Problem]:
     """The answer that tells a caller of `error`."""
     headers = (*headers, *error.headers)
     if error.retry_after_seconds is not None:
         headers = (*headers, (b"retry-after", b"%d" % error.retry_after_seconds))
-    return Answer(_body(error, request_id), status_code=error.status, media_type=MEDIA_TYPE, headers=headers)
+    return Response(_body(error, request_id), status_code=error.status, media_type=MEDIA_TYPE, headers=headers)
 
 
 def respond(scope: Scope, error: Exception, *headers: Header) -> AsgiAnswer:

@@ -19,7 +19,7 @@ from starlette.types import Message, Receive, Scope, Send
 from carrel.errors import CarrelError
 from carrel.http.answers import problem
 from carrel.http.answers.answer import AsgiAnswer, Header
-from carrel.http.answers.fenced import IS_DROPPED, USER, Fence, Fenced
+from carrel.http.answers.fenced import IS_DROPPED, USER, FencedSend, ServingFence
 from carrel.http.client_connection import CLIENT, ClientConnection, served
 from carrel.http.in_flight import IN_FLIGHT, PASSAGE, WORKED_SECONDS, InFlight, Passage
 from carrel.http.requests.cors import Cors, OriginRefused
@@ -68,7 +68,7 @@ class Envelope:
         log: AccessLog | None,
         requests: RequestMetrics,
         reserve: Reserve,
-        fence: Fence | None = None,
+        fence: ServingFence | None = None,
     ) -> None:
         self.app = app
         self.fence = fence
@@ -133,7 +133,7 @@ class Envelope:
             problem.REQUEST_ID: request_id.decode("ascii"),
             IN_FLIGHT: self._in_flight,
         }
-        out = send if self.fence is None else Fenced(self.fence, inner, send)
+        out = send if self.fence is None else FencedSend(self.fence, inner, send)
         task = asyncio.current_task()
         caller: ClientConnection | None = inner.get(CLIENT)
         if caller is not None:

@@ -8,7 +8,7 @@ from typing import Annotated, Any, Concatenate, ParamSpec, Protocol, TypeVar
 import msgspec
 
 from carrel.errors import BadInput, CarrelError, Conflict
-from carrel.http.answers.answer import Answer, encoded
+from carrel.http.answers.answer import Response, encoded
 from carrel.http.answers.etag import etag
 from carrel.http.request import Request
 from carrel.http.requests.routing import Header
@@ -57,7 +57,7 @@ class Write(Protocol):
         ...
 
 
-class Remembered(msgspec.Struct, frozen=True):
+class StoredResponse(msgspec.Struct, frozen=True):
     """The first answer: its status, its body, and its ETag if it is a resource that counts its changes."""
 
     status: int
@@ -67,7 +67,7 @@ class Remembered(msgspec.Struct, frozen=True):
 
 def once(
     conn: Connection, route: str, key: str, digest: bytes, status: int, fn: Callable[[Connection], object]
-) -> Remembered:
+) -> StoredResponse:
     """The stored answer for (`route`, `key`); if there is none, run `fn` and store its answer, in this transaction.
 
     Errors of `fn` are not stored. The function also deletes answers that are older than a day.
@@ -83,11 +83,11 @@ def once(
     if found is not None:
         if found[0] != digest:
             raise Mismatch
-        return Remembered(*found[1:])
+        return StoredResponse(*found[1:])
     if conn.value("SELECT count(*) FROM idempotency") >= MAX_KEYS:
         raise TooManyKeys(retry_after_seconds=_COME_BACK_SECONDS)
     value = fn(conn)
-    answer = Remembered(status, encoded(value), _etag(value))
+    answer = StoredResponse(status, encoded(value), _etag(value))
     conn.run(
         "INSERT INTO idempotency (route, key, body_digest, status, response, etag, created_at)"
         " VALUES (?, ?, ?, ?, ?, ?, ?)",
@@ -122,7 +122,7 @@ class Once:
         fn: Callable[Concatenate[Connection, P], T],
         *args: P.args,
         **kwargs: P.kwargs,
-    ) -> Answer[T]:
+    ) -> Response[T]:
         """Run `fn` through `write` for `owner`, and answer with the route's status and the result.
 
         Raises:
@@ -133,7 +133,7 @@ class Once:
         status = self._request.status
         if self._key is None:
             value = await write(fn, *args, **kwargs)
-            return Answer(value, status_code=status, etag=_etag(value))
+            return Response(value, status_code=status, etag=_etag(value))
         scope = self._request.scope
         route = f"{scope['method']} {scope['path_template']}"
         claim = (owner, route, self._key)
@@ -158,10 +158,10 @@ def _etag(value: object) -> str | None:
     return etag(version) if isinstance(version, int) else None
 
 
-class _Raw(Answer[Any]):
+class _Raw(Response[Any]):
     """An encoded answer."""
 
-    def __init__(self, first: Remembered) -> None:
+    def __init__(self, first: StoredResponse) -> None:
         super().__init__(first.body, status_code=first.status, etag=first.etag)
 
 

@@ -21,7 +21,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from carrel.errors import BadInput, CarrelError, FieldError, Malformed, NotFound
 from carrel.http.answers import problem
-from carrel.http.answers.answer import Answer, AsgiAnswer
+from carrel.http.answers.answer import AsgiAnswer, Response
 from carrel.http.request import Request
 from carrel.http.requests import body
 from carrel.http.requests.limits import told
@@ -158,7 +158,7 @@ class Signature:
         return values
 
 
-class Operation:
+class RouteMethod:
     """One method of one route, as it is declared. `opt` is what it says about itself beside its signature."""
 
     def __init__(
@@ -184,9 +184,9 @@ class Operation:
         self.max_body_bytes = max_body_bytes
         self.include_in_schema = include_in_schema
 
-    def below(self, path: str, guards: Sequence[Guard], tags: Sequence[str]) -> "Operation":
+    def below(self, path: str, guards: Sequence[Guard], tags: Sequence[str]) -> "RouteMethod":
         """The same one as a part of a router."""
-        return Operation(
+        return RouteMethod(
             self.method,
             path.rstrip("/") + self.path,
             self.function,
@@ -199,8 +199,8 @@ class Operation:
         )
 
 
-def _declare(method: str, path: str, **settings: Any) -> Callable[[Callable[..., Awaitable[Any]]], Operation]:
-    return lambda function: Operation(method, path, function, **settings)
+def _declare(method: str, path: str, **settings: Any) -> Callable[[Callable[..., Awaitable[Any]]], RouteMethod]:
+    return lambda function: RouteMethod(method, path, function, **settings)
 
 
 get = partial(_declare, "GET")
@@ -215,12 +215,12 @@ class Router:
     def __init__(
         self,
         path: str,
-        route_handlers: "Iterable[Operation | Router]",
+        route_handlers: "Iterable[RouteMethod | Router]",
         *,
         guards: Sequence[Guard] = (),
         tags: Sequence[str] = (),
     ) -> None:
-        self.operations: list[Operation] = []
+        self.operations: list[RouteMethod] = []
         for handler in route_handlers:
             several = handler.operations if isinstance(handler, Router) else [handler]
             self.operations += [operation.below(path, guards, tags) for operation in several]
@@ -231,7 +231,7 @@ class Endpoint:
 
     def __init__(
         self,
-        operation: Operation,
+        operation: RouteMethod,
         dependencies: Mapping[str, Callable[..., Any]],
         state: Mapping[str, Any],
         max_json_bytes: int,
@@ -265,7 +265,7 @@ class Endpoint:
         if faults:
             raise BadInput(errors=told(faults))
         given = await operation.function(**values)
-        return (given if isinstance(given, Answer) else Answer(given)).asgi(request)
+        return (given if isinstance(given, Response) else Response(given)).asgi(request)
 
 
 class _Methods:

@@ -33,16 +33,16 @@ class Turns:
     def __init__(self, at_once: int | None = None) -> None:
         self._lock = threading.Lock()
         self._free = at_once or max(1, min(MOST_AT_ONCE, (os.cpu_count() or 2) - 1))
-        self._short: deque[Turn] = deque()
-        self._long: deque[Turn] = deque()
+        self._short: deque[QueuedWork] = deque()
+        self._long: deque[QueuedWork] = deque()
         self._sign_at = 0.0
         """When somebody got a turn, or went on without one."""
         self._allowances: dict[Hashable, tuple[float, float]] = {}
         """What a user may take before work is long, and when that was so."""
 
-    def of(self, user: Hashable) -> "Turn":
+    def of(self, user: Hashable) -> "QueuedWork":
         """A piece of work of this user, to be done in the thread that calls this."""
-        return Turn(self, user)
+        return QueuedWork(self, user)
 
     def charge(self, user: Hashable, seconds: float) -> float:
         """Take processor time from the user's allowance, and return what is left; with 0 or less, work is long."""
@@ -66,7 +66,7 @@ class Turns:
         """How much work waits for a turn."""
         return len(self._short) + len(self._long)
 
-    def acquire(self, turn: "Turn") -> bool:
+    def acquire(self, turn: "QueuedWork") -> bool:
         """Give a turn if one is free; else the work waits in the order of asking."""
         with self._lock:
             if self._free and not turn.stopped:
@@ -77,14 +77,14 @@ class Turns:
                 self._wait(turn)
             return turn.is_held
 
-    def release(self, turn: "Turn") -> None:
+    def release(self, turn: "QueuedWork") -> None:
         """Give the turn to short work that waits, or else to long work."""
         with self._lock:
             if turn.is_held:
                 turn.is_held = False
                 self._pass_on()
 
-    def rotate(self, turn: "Turn") -> bool:
+    def rotate(self, turn: "QueuedWork") -> bool:
         """Let the next one have the turn and wait behind the others. Short work gives way to short work only."""
         with self._lock:
             if (self._short or (turn.is_long and self._long)) and not turn.stopped:
@@ -93,7 +93,7 @@ class Turns:
                 self._wait(turn)
             return turn.is_held
 
-    def forget(self, turn: "Turn") -> None:
+    def forget(self, turn: "QueuedWork") -> None:
         """The work was stopped and waits no longer."""
         with self._lock:
             turn.stopped = True
@@ -103,7 +103,7 @@ class Turns:
             if turn.go is not None:
                 turn.go.set()
 
-    def lose_patience(self, turn: "Turn") -> bool:
+    def lose_patience(self, turn: "QueuedWork") -> bool:
         """Whether the work goes on: with a turn that has come in the meantime, or without one."""
         with self._lock:
             if turn.is_held or turn.stopped:
@@ -115,12 +115,12 @@ class Turns:
             self._sign_at = now
             return True
 
-    def _first(self, queue: "deque[Turn]") -> "Turn":
+    def _first(self, queue: "deque[QueuedWork]") -> "QueuedWork":
         """Of those who have used equally little, whoever has waited longest."""
         now = time.monotonic()
         return max(queue, key=lambda turn: self._left(turn.user, now))
 
-    def _wait(self, turn: "Turn") -> None:
+    def _wait(self, turn: "QueuedWork") -> None:
         turn.go = turn.go or threading.Event()
         turn.go.clear()
         (self._long if turn.is_long else self._short).append(turn)
@@ -138,7 +138,7 @@ class Turns:
             self._free += 1
 
 
-class Turn:
+class QueuedWork:
     """One piece of work. `begin`, `take` and `end` belong to its thread; `stop` may be called from every thread."""
 
     __slots__ = ("_cpu", "_turns", "_until", "go", "is_held", "is_long", "stopped", "user")

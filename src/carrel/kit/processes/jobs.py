@@ -5,8 +5,8 @@ functions: a call is named after its function and has its parameters as fields. 
 against these types before anything else sees it, so a frame can name nothing and change nothing.
 
 A function whose first parameter is an `Iterator[bytes]` is a stream: it takes pieces of a file as it needs them, and
-what it yields comes back one by one. Between `Wanted` and what is wanted, a frame is nothing but a piece; an empty one
-is the end.
+what it yields comes back one by one. Between `PieceRequest` and what is wanted, a frame is nothing but a piece; an
+empty one is the end.
 """
 
 import inspect
@@ -54,7 +54,7 @@ class WorkerLied(WorkerError):
 _Words = Annotated[str, Meta(max_length=300)]
 
 
-class Refused(Struct, frozen=True, tag="refused", forbid_unknown_fields=True):
+class KnownError(Struct, frozen=True, tag="refused", forbid_unknown_fields=True):
     """The function raised one of the errors on the list; `error` is the name of its class.
 
     `faults` are the paths and messages of an error about input.
@@ -64,24 +64,24 @@ class Refused(Struct, frozen=True, tag="refused", forbid_unknown_fields=True):
     faults: Annotated[list[tuple[_Words, _Words]], Meta(max_length=50)] = []
 
 
-class Failed(Struct, frozen=True, tag="failed", forbid_unknown_fields=True):
+class UnknownError(Struct, frozen=True, tag="failed", forbid_unknown_fields=True):
     """The call was not of its type, or the function raised something else: `error`, for the log."""
 
     error: Annotated[str, Meta(pattern=r"^[A-Za-z0-9_]{1,64}\Z")]
 
 
-class Wanted(Struct, frozen=True, tag="wanted", forbid_unknown_fields=True):
+class PieceRequest(Struct, frozen=True, tag="wanted", forbid_unknown_fields=True):
     """A stream needs the next piece."""
 
 
-class Ended(Struct, frozen=True, tag="ended", forbid_unknown_fields=True):
+class StreamEnd(Struct, frozen=True, tag="ended", forbid_unknown_fields=True):
     """A stream has given everything."""
 
 
-WANTED: Final = msgspec.msgpack.encode(Wanted())
+WANTED: Final = msgspec.msgpack.encode(PieceRequest())
 
 
-class Bounds(NamedTuple):
+class CallLimits(NamedTuple):
     """The greatest frames, in bytes, that a worker is sent and that are accepted from it, and the time of a call.
 
     `cpu_seconds` is processor time, which does not pass while others have the processor; 0 sets no limit. The kernel
@@ -93,7 +93,7 @@ class Bounds(NamedTuple):
     cpu_seconds: float = 0.0
 
 
-BOUNDS: Final = Bounds()
+BOUNDS: Final = CallLimits()
 
 
 class _Form(NamedTuple):
@@ -163,7 +163,7 @@ class Jobs:
         """
         return self._checked(fn, answer).value
 
-    def part(self, fn: Callable[..., object], answer: bytearray) -> "Wanted | Ended | Any":
+    def part(self, fn: Callable[..., object], answer: bytearray) -> "PieceRequest | StreamEnd | Any":
         """What a stream says: that it wants a piece, that it has ended, or a struct with a `value` that it yields.
 
         Raises: as `result`.
@@ -175,13 +175,13 @@ class Jobs:
             found = self._forms[fn.__name__, fn].answers.decode(answer)
         except (msgspec.DecodeError, ValueError, RecursionError, MemoryError, OverflowError):
             raise WorkerLied from None
-        if isinstance(found, Failed):
+        if isinstance(found, UnknownError):
             raise WorkerFailed(found.error)
-        if isinstance(found, Refused):
+        if isinstance(found, KnownError):
             raise self._refusal(found)
         return found
 
-    def _refusal(self, found: Refused) -> Exception:
+    def _refusal(self, found: KnownError) -> Exception:
         error = self._errors.get(found.error)
         if error is None:
             return WorkerLied()
@@ -203,17 +203,17 @@ class Jobs:
             if form.is_stream:
                 found = cast(Iterator[object], form.function(iter(ask, b""), *arguments))
                 yield from (_encode(form.done(value)) for value in found)
-                yield _encode(Ended())
+                yield _encode(StreamEnd())
             else:
                 yield _encode(form.done(form.function(*arguments)))
         except Exception as error:  # noqa: BLE001 - whatever it is, the caller has to hear that there is no result
             yield _encode(self._excuse(error))
 
-    def _excuse(self, error: Exception) -> Refused | Failed:
+    def _excuse(self, error: Exception) -> KnownError | UnknownError:
         name = type(error).__name__
         if self._errors.get(name) is not type(error):
-            return Failed(name)
-        return Refused(name, list(error.errors) if isinstance(error, CarrelError) else [])
+            return UnknownError(name)
+        return KnownError(name, list(error.errors) if isinstance(error, CarrelError) else [])
 
     def ready(self) -> None:
         """Make the types now, because that imports modules, too."""
@@ -263,5 +263,8 @@ def _form(fn: Callable[..., object]) -> _Form:
     call = msgspec.defstruct(fn.__name__, fields, frozen=True, tag=fn.__name__, forbid_unknown_fields=True)
     value = get_args(hints["return"])[0] if is_stream else hints["return"]
     done = msgspec.defstruct("Done", [("value", value)], frozen=True, tag="done", forbid_unknown_fields=True)
-    answers = cast(Any, done | Refused | Failed | Wanted | Ended if is_stream else done | Refused | Failed)
+    answers = cast(
+        Any,
+        done | KnownError | UnknownError | PieceRequest | StreamEnd if is_stream else done | KnownError | UnknownError,
+    )
     return _Form(fn, call, done, msgspec.msgpack.Decoder(answers), is_stream)

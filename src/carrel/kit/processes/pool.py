@@ -9,7 +9,7 @@ from itertools import islice
 from typing import Final, NamedTuple, TypeVar
 
 from carrel.kit.clock import Clock
-from carrel.kit.processes.jobs import BOUNDS, Bounds, Jobs, WorkerDied, WorkerError, WorkerTimedOut
+from carrel.kit.processes.jobs import BOUNDS, CallLimits, Jobs, WorkerDied, WorkerError, WorkerTimedOut
 from carrel.kit.processes.worker import Worker
 
 T = TypeVar("T")
@@ -30,7 +30,7 @@ class WorkerPool:
       stranger's work waits for one turn at most, whatever others send.
     """
 
-    def __init__(self, jobs: Jobs, size: int, clock: Clock, bounds: Bounds = BOUNDS) -> None:
+    def __init__(self, jobs: Jobs, size: int, clock: Clock, bounds: CallLimits = BOUNDS) -> None:
         self._jobs = jobs
         self._size = size
         self._clock = clock

@@ -9,9 +9,9 @@ from typing import Any, Concatenate, Final, ParamSpec, TypeVar, cast
 from carrel.kit.processes.jobs import (
     LENGTH,
     MIB,
-    Ended,
     Jobs,
-    Wanted,
+    PieceRequest,
+    StreamEnd,
     WorkerDied,
     WorkerLied,
     WorkerTimedOut,
@@ -53,14 +53,14 @@ class Stream:
         self._send(b"".join(self._jobs.call(fn, args)))
         while True:
             part = self._next(fn)
-            if isinstance(part, Ended):
+            if isinstance(part, StreamEnd):
                 return
-            if isinstance(part, Wanted):
+            if isinstance(part, PieceRequest):
                 self._send(next(left, b""))
             else:
                 yield cast(T, part.value)
 
-    def _next(self, fn: Callable[..., object]) -> "Wanted | Ended | Any":
+    def _next(self, fn: Callable[..., object]) -> "PieceRequest | StreamEnd | Any":
         frame = self._receive()
         # After an error of the function, the process waits for the next call.
         self.is_open = False
@@ -69,7 +69,7 @@ class Stream:
         except WorkerLied:
             self.is_open = True
             raise
-        self.is_open = not isinstance(part, Ended)
+        self.is_open = not isinstance(part, StreamEnd)
         return part
 
     def _send(self, frame: bytes) -> None:

@@ -26,7 +26,7 @@ from carrel.kit.processes.confinement import Confined
 from carrel.kit.processes.jobs import (
     BOUNDS,
     LENGTH,
-    Bounds,
+    CallLimits,
     Jobs,
     WorkerDied,
     WorkerError,
@@ -58,7 +58,7 @@ class Worker:
     call starts a new process.
     """
 
-    def __init__(self, jobs: Jobs, bounds: Bounds = BOUNDS, start: "Start | None" = None) -> None:
+    def __init__(self, jobs: Jobs, bounds: CallLimits = BOUNDS, start: "Start | None" = None) -> None:
         self._jobs = jobs
         self._start = start or started
         self._bounds = bounds

@@ -44,7 +44,7 @@ _SHORT = ("name", "body_preview")
 """Texts of a few hundred characters at most: to count them in every row of a list takes longer than it spares."""
 
 
-class Column(NamedTuple):
+class SqlColumn(NamedTuple):
     """Where a field comes from, in SQL, and what makes its value of the column's, which may be `None`."""
 
     sql: str
@@ -57,7 +57,9 @@ class Select(Generic[T]):
     long_columns: dict[str, bool]
     """Those that may hold long texts, and whether they may be NULL."""
 
-    def __init__(self, record: Callable[..., T], *, table: str = "", **columns: "str | Column | Select[Any]") -> None:
+    def __init__(
+        self, record: Callable[..., T], *, table: str = "", **columns: "str | SqlColumn | Select[Any]"
+    ) -> None:
         """`columns` say where fields come from; the others are columns of `table`, which a join needs to name.
 
         A field for which there is another `Select` is a record itself, made of several columns of the same row.

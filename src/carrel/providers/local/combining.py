@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from carrel.providers.base import CombineMatter
 from carrel.providers.local.generators import GENERATORS, SummaryRequest
-from carrel.providers.local.text import Document, Sentence, clip, read, words
+from carrel.providers.local.text import ParsedText, Sentence, clip, read, words
 
 
 class _Place(NamedTuple):
@@ -47,7 +47,7 @@ def combine(
     return "\n\n".join(" ".join(sentence.text for _, sentence in members) for _, members in paragraphs), False
 
 
-def _placed(pool: Document, document: Document) -> Iterator[tuple[_Place, Sentence]]:
+def _placed(pool: ParsedText, document: ParsedText) -> Iterator[tuple[_Place, Sentence]]:
     """Every sentence of the answers with its place.
 
     A sentence that the document does not contain stays behind the sentence before it.

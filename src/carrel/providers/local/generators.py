@@ -13,7 +13,7 @@ import numpy as np
 
 from carrel.providers.local.english import Stems
 from carrel.providers.local.markdown import blocks
-from carrel.providers.local.text import Document, budget_words, clip, inverse_frequency, read, stems_of, words
+from carrel.providers.local.text import ParsedText, budget_words, clip, inverse_frequency, read, stems_of, words
 from carrel.providers.local.vectors import (
     Flags,
     Matrix,
@@ -46,7 +46,7 @@ class SummaryRequest(NamedTuple):
     seed: int | None = None
 
 
-Generator = Callable[[Document, SummaryRequest], list[int]]
+Generator = Callable[[ParsedText, SummaryRequest], list[int]]
 
 
 def generate(
@@ -71,7 +71,7 @@ def generate(
     return (_under_headings(document, chosen) if model == "outline" else _as_paragraphs(document, chosen)), False
 
 
-def lead(document: Document, wanted: SummaryRequest) -> list[int]:
+def lead(document: ParsedText, wanted: SummaryRequest) -> list[int]:
     """The first sentences: the baseline that is hard to beat on news, and easy on guides."""
     chosen: list[int] = []
     for at, sentence in enumerate(document.sentences):
@@ -82,7 +82,7 @@ def lead(document: Document, wanted: SummaryRequest) -> list[int]:
     return chosen
 
 
-def random(document: Document, wanted: SummaryRequest) -> list[int]:
+def random(document: ParsedText, wanted: SummaryRequest) -> list[int]:
     """The control: sentences in the order of SHA-256 over seed, text and place, so the same call chooses the same."""
     text = "\n".join(sentence.text for sentence in document.sentences)
     root = hashlib.sha256(f"{wanted.seed}\n{text}".encode("utf-8", "surrogatepass")).digest()
@@ -90,7 +90,7 @@ def random(document: Document, wanted: SummaryRequest) -> list[int]:
     return _fill(document, order, wanted.budget)
 
 
-def lexrank(document: Document, wanted: SummaryRequest) -> list[int]:
+def lexrank(document: ParsedText, wanted: SummaryRequest) -> list[int]:
     """Sentences that resemble many others: PageRank over cosines, without near-repetitions.
 
     Erkan & Radev (2004), "LexRank: graph-based lexical centrality as salience in text summarization": the continuous
@@ -109,7 +109,7 @@ def lexrank(document: Document, wanted: SummaryRequest) -> list[int]:
     return [among[at] for at in chosen]
 
 
-def mmr(document: Document, wanted: SummaryRequest) -> list[int]:
+def mmr(document: ParsedText, wanted: SummaryRequest) -> list[int]:
     """Sentences that answer the instruction and the document's theme, each unlike those already chosen.
 
     Maximal marginal relevance, Carbonell & Goldstein (1998), "The use of MMR, diversity-based reranking": the next
@@ -141,7 +141,7 @@ def mmr(document: Document, wanted: SummaryRequest) -> list[int]:
     return chosen
 
 
-def submodular(document: Document, wanted: SummaryRequest) -> list[int]:
+def submodular(document: ParsedText, wanted: SummaryRequest) -> list[int]:
     """Sentences that together cover the document and its sections. A sentence gains less, the more is covered already.
 
     Lin & Bilmes (2011), "A class of submodular functions for document summarization": F(S) = L(S) + λ R(S), where L =
@@ -171,7 +171,7 @@ def submodular(document: Document, wanted: SummaryRequest) -> list[int]:
     return [among[at] for at in chosen]
 
 
-def outline(document: Document, wanted: SummaryRequest) -> list[int]:
+def outline(document: ParsedText, wanted: SummaryRequest) -> list[int]:
     """The sentence of each section that is most like the whole section for its length; the longest sections first.
 
     The centroid of Radev, Jing, Styś & Tam (2004), "Centroid-based summarization of multiple documents", computed for
@@ -236,13 +236,13 @@ class _Objective:
         return float(np.minimum(self._covered, self._limit).sum() + _DIVERSITY_WEIGHT * np.sqrt(self._in_part).sum())
 
 
-def _alike(document: Document, among: list[int]) -> Matrix:
+def _alike(document: ParsedText, among: list[int]) -> Matrix:
     stems = _stems(document, among)
     rows = unit_vectors(stems, inverse_frequency(stems))
     return similarities(rows, rows)
 
 
-def _stems(document: Document, among: list[int]) -> list[tuple[str, ...]]:
+def _stems(document: ParsedText, among: list[int]) -> list[tuple[str, ...]]:
     return stems_of(document.sentences[at] for at in among)
 
 
@@ -260,7 +260,7 @@ def _page_rank(alike: Matrix) -> Vector:
     return rank * count
 
 
-def _costs(document: Document, among: list[int]) -> Vector:
+def _costs(document: ParsedText, among: list[int]) -> Vector:
     return np.array([document.sentences[at].words for at in among], dtype=np.float64)
 
 
@@ -268,7 +268,7 @@ def _best(scores: Vector, allowed: Flags) -> int:
     return int(np.argmax(np.where(allowed, settled(scores), -math.inf)))
 
 
-def _fill(document: Document, order: Iterable[int], budget: int) -> list[int]:
+def _fill(document: ParsedText, order: Iterable[int], budget: int) -> list[int]:
     chosen: list[int] = []
     for at in order:
         if document.sentences[at].words <= budget:
@@ -277,13 +277,13 @@ def _fill(document: Document, order: Iterable[int], budget: int) -> list[int]:
     return chosen
 
 
-def _as_paragraphs(document: Document, chosen: list[int]) -> str:
+def _as_paragraphs(document: ParsedText, chosen: list[int]) -> str:
     """A paragraph for each section, as the document has them."""
     by_section = groupby(chosen, lambda at: document.sentences[at].section)
     return "\n\n".join(" ".join(document.sentences[at].text for at in members) for _, members in by_section)
 
 
-def _under_headings(document: Document, chosen: list[int]) -> str:
+def _under_headings(document: ParsedText, chosen: list[int]) -> str:
     lines: list[str] = []
     for at in chosen:
         section = document.sections[document.sentences[at].section]

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from carrel.providers.base import CompareMatter, Criterion, ScoreMatter
 from carrel.providers.local.criteria import Aspect, aspect_of
-from carrel.providers.local.measures import Measure, Measures, Text, reader, statistician, text_of
+from carrel.providers.local.measures import Measure, MeasuredText, Measures, reader, statistician, text_of
 
 TIE_WITHIN = 0.02
 _MAX_WEIGHT = 1e9
@@ -19,7 +19,7 @@ _ASPECTS: tuple[Aspect, ...] = ("coverage", "clarity", "concision")
 
 
 class _Judge(NamedTuple):
-    measure: Callable[[Sequence[Text]], Measure]
+    measure: Callable[[Sequence[MeasuredText]], Measure]
     names: Mapping[Aspect, str]
 
 
@@ -89,7 +89,7 @@ def _used(aspects: Sequence[Aspect]) -> list[Aspect]:
     return [aspect for aspect in _ASPECTS if aspect in aspects or not aspects]
 
 
-def _sources(matter: ScoreMatter | CompareMatter) -> list[Text]:
+def _sources(matter: ScoreMatter | CompareMatter) -> list[MeasuredText]:
     return [text_of(text) for text in (matter.document, matter.reference) if text is not None]
 
 

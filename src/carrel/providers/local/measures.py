@@ -32,25 +32,25 @@ class Measures(NamedTuple):
     concision: float
 
 
-class Text(NamedTuple):
+class MeasuredText(NamedTuple):
     """A text's words by paragraph and sentence, and the content stems of its headings and sentences."""
 
     body: Paragraphs
     stems: list[tuple[str, ...]]
 
 
-Measure = Callable[[Text], Measures]
+Measure = Callable[[MeasuredText], Measures]
 """Measures answers against the sources from which they were made."""
 
 
-def text_of(markdown: str) -> Text:
+def text_of(markdown: str) -> MeasuredText:
     """`markdown`, read once for all measures."""
     body = read_all(markdown)
     stems = Stems()
-    return Text(body, [stems.of(found) for found in chain(body.headings, body.sentences())])
+    return MeasuredText(body, [stems.of(found) for found in chain(body.headings, body.sentences())])
 
 
-def reader(sources: Sequence[Text]) -> Measure:
+def reader(sources: Sequence[MeasuredText]) -> Measure:
     """Key-phrase recall, readability, novelty.
 
     Coverage is the share of the source's key phrases that the answer holds. Each phrase weighs as often as the source
@@ -58,14 +58,14 @@ def reader(sources: Sequence[Text]) -> Measure:
     """
     phrases = [_key_phrases(source) for source in sources]
 
-    def measure(answer: Text) -> Measures:
+    def measure(answer: MeasuredText) -> Measures:
         held = _phrases(answer)
         return _measures(answer, [_recall(wanted, held) for wanted in phrases], _readability, _novelty)
 
     return measure
 
 
-def statistician(sources: Sequence[Text]) -> Measure:
+def statistician(sources: Sequence[MeasuredText]) -> Measure:
     """Likeness of the word distributions, openings that do not dangle, trigrams that do not repeat.
 
     Coverage is 1 − the Jensen–Shannon divergence of content stems: Louis & Nenkova (2009), "Automatically evaluating
@@ -73,7 +73,7 @@ def statistician(sources: Sequence[Text]) -> Measure:
     """
     counts = [Counter(chain.from_iterable(source.stems)) for source in sources]
 
-    def measure(answer: Text) -> Measures:
+    def measure(answer: MeasuredText) -> Measures:
         own = Counter(chain.from_iterable(answer.stems))
         likeness = [1 - jensen_shannon(count, own) for count in counts]
         return _measures(answer, likeness, lambda text: _anchored(sources[0], text), _unrepeated)
@@ -105,21 +105,24 @@ def jensen_shannon(first: Mapping[str, int], second: Mapping[str, int]) -> float
 
 
 def _measures(
-    answer: Text, coverage: list[float], clarity: Callable[[Text], float], concision: Callable[[Text], float]
+    answer: MeasuredText,
+    coverage: list[float],
+    clarity: Callable[[MeasuredText], float],
+    concision: Callable[[MeasuredText], float],
 ) -> Measures:
     if not any(answer.body.sentences()):
         return Measures(0.0, 0.0, 0.0)
     return Measures(math.fsum(coverage) / len(coverage), clarity(answer), concision(answer))
 
 
-def _phrases(text: Text) -> Counter[str]:
+def _phrases(text: MeasuredText) -> Counter[str]:
     """Every word as written, and every pair of neighbouring content stems, with its count; in order of appearance."""
     found = Counter(fold(word) for sentence in chain(text.body.headings, text.body.sentences()) for word in sentence)
     found.update(f"{one} {two}" for stems in text.stems for one, two in pairwise(stems))
     return found
 
 
-def _key_phrases(source: Text) -> dict[str, int]:
+def _key_phrases(source: MeasuredText) -> dict[str, int]:
     """The 40 most frequent numbers, names and repeated bigrams; without any, the most frequent words."""
     wanted: Counter[str] = Counter()
     opening = Counter(sentence[0] for sentence in source.body.sentences())
@@ -150,7 +153,7 @@ def _recall(wanted: Mapping[str, int], held: Mapping[str, int]) -> float:
     return sum(times for phrase, times in wanted.items() if phrase in held) / total if total else 0.0
 
 
-def _readability(answer: Text) -> float:
+def _readability(answer: MeasuredText) -> float:
     """1 for a LIX of 20 (very easy) or less, 0 for one of 100; very hard prose has about 60, and so 0.5.
 
     The slope is gentle on purpose: a full answer that is a little harder to read must not lose to an easy empty one.
@@ -159,7 +162,7 @@ def _readability(answer: Text) -> float:
     return min(1.0, max(0.0, share))
 
 
-def _novelty(answer: Text) -> float:
+def _novelty(answer: MeasuredText) -> float:
     """The mean over sentences of 1 − the greatest Jaccard likeness of content stems to an earlier sentence.
 
     Jaccard (1912), "The distribution of the flora in the alpine zone". Only the first 200 sentences and 60 stems of
@@ -174,7 +177,7 @@ def _novelty(answer: Text) -> float:
     return 1 - math.fsum(likeness) / len(sets) if sets else 0.0
 
 
-def _anchored(source: Text, answer: Text) -> float:
+def _anchored(source: MeasuredText, answer: MeasuredText) -> float:
     """The share of sentences whose opening does not dangle.
 
     An opening dangles if it points back (`This`, `However`) and what it points to is missing: a sentence quoted from
@@ -205,7 +208,7 @@ def _lines(sentences: Iterable[Sequence[str]]) -> list[str]:
     return [" ".join(sentence) for sentence in sentences]
 
 
-def _unrepeated(answer: Text) -> float:
+def _unrepeated(answer: MeasuredText) -> float:
     """1 − the share of word trigrams that occurred before."""
     seen: set[tuple[str, ...]] = set()
     total = 0

@@ -3,7 +3,7 @@
 from carrel.kit.clock import SystemClock
 from carrel.kit.processes.jobs import WorkerError, WorkerTimedOut
 from carrel.kit.processes.pool import WorkerPool
-from carrel.providers.base import Answer, CombineMatter, GenerateMatter, ModelInfo, ProviderError, Request, Role
+from carrel.providers.base import Answer, CombineMatter, GenerateMatter, ModelInfo, ModelRequest, ProviderError, Role
 from carrel.providers.local.jobs import JOBS
 from carrel.providers.local.judges import UnsupportedCriterion
 from carrel.providers.local.work import answer
@@ -45,7 +45,7 @@ class LocalProvider:
         """The generators, then the judges."""
         return (*_infos(_GENERATORS, "generate"), *_infos(_JUDGES, "judge"))
 
-    async def complete(self, request: Request) -> Answer:
+    async def complete(self, request: ModelRequest) -> Answer:
         """Return one answer to `request.matter`. Of the parameters it uses `max_output_tokens` (words) and `seed`.
 
         Raises:
@@ -81,7 +81,7 @@ def can_combine(name: str) -> bool:
     return name in _COMBINERS
 
 
-def _check(request: Request) -> None:
+def _check(request: ModelRequest) -> None:
     writes = isinstance(request.matter, GenerateMatter | CombineMatter)
     wanted, others = (_GENERATORS, _JUDGES) if writes else (_JUDGES, _GENERATORS)
     if isinstance(request.matter, CombineMatter) and request.model in wanted and not can_combine(request.model):

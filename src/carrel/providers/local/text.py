@@ -55,7 +55,7 @@ class Paragraphs(NamedTuple):
         return chain.from_iterable(self.paragraphs)
 
 
-class Document(NamedTuple):
+class ParsedText(NamedTuple):
     """What a built-in model sees of a text; `words` counts all prose, also that of left-out sentences."""
 
     sections: tuple[Section, ...]
@@ -79,7 +79,7 @@ def split_sentences(paragraph: str) -> Iterator[str]:
         yield paragraph[start:].strip()
 
 
-def read(markdown: str) -> Document:
+def read(markdown: str) -> ParsedText:
     """`markdown` as sections and their sentences of 5–60 words, in document order.
 
     It leaves out a sentence that ends in a colon, because what the colon announces would not come with it. It leaves
@@ -103,7 +103,7 @@ def read(markdown: str) -> Document:
         section = sections[sentences[0].section]
         sentences = [sentence._replace(section=at // 5) for at, sentence in enumerate(sentences)]
         sections = [section] + [Section("", 0)] * (sentences[-1].section)
-    return Document(tuple(sections), tuple(sentences), total)
+    return ParsedText(tuple(sections), tuple(sentences), total)
 
 
 def read_all(markdown: str) -> Paragraphs:
@@ -117,7 +117,7 @@ def read_all(markdown: str) -> Paragraphs:
     return text
 
 
-def budget_words(document: Document, at_most: int | None = None) -> int:
+def budget_words(document: ParsedText, at_most: int | None = None) -> int:
     """How many words an answer may have: 12 % of the document's prose, but 60–160; `at_most` is the caller's limit."""
     budget = min(MAX_BUDGET_WORDS, max(MIN_BUDGET_WORDS, math.floor(document.words * BUDGET_SHARE)))
     return budget if at_most is None else max(0, min(budget, at_most))

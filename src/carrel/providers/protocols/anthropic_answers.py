@@ -9,7 +9,7 @@ from carrel.providers import refusals
 from carrel.providers.base import Answer, Citation, FinishReason, Usage
 from carrel.providers.foreign_json import decoded
 from carrel.providers.protocols import citations
-from carrel.providers.protocols.streamed import Streamed, event_of
+from carrel.providers.protocols.streamed import StreamReader, event_of
 
 _Tokens = Annotated[int, Meta(ge=0, le=1 << 40)]
 _NULL = b"null"
@@ -122,7 +122,7 @@ def _named(raw: msgspec.Raw) -> list[tuple[str | None, str | None]]:
     return [(page.url, page.title) for page in decoded(_pages, raw) or ()]
 
 
-class MessageStreamed(Streamed):
+class MessageStreamReader(StreamReader):
     """Events of a message: the first counts the tokens that were read, the last but one those that were written."""
 
     def __init__(self) -> None:

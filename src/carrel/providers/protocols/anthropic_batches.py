@@ -19,11 +19,11 @@ from carrel.providers.batches import (
     MAX_RESULT_BYTES,
     PAGES,
     SKEW_SECONDS,
-    Line,
+    BatchLine,
     Result,
     Send,
-    Sought,
     Status,
+    UnconfirmedBatch,
     Unsure,
     made,
     malformed,
@@ -115,12 +115,12 @@ class AnthropicBatches:
         """The address with the version of the protocol."""
         return versioned(base, "v1")
 
-    async def create(self, send: Send, batch_id: str, lines: Sequence[Line]) -> str:
+    async def create(self, send: Send, batch_id: str, lines: Sequence[BatchLine]) -> str:
         """Send the batch."""
         wanted = _Create([_Call(line.id, msgspec.Raw(line.body)) for line in lines])
         return made(_batch, await send("POST", _PATH, msgspec.json.encode(wanted), JSON)).id
 
-    async def find(self, send: Send, sought: Sought) -> str | None:
+    async def find(self, send: Send, sought: UnconfirmedBatch) -> str | None:
         """Look among the batches since then, the newest first, for one with as many calls and with ids of ours."""
         after, in_doubt = "", False
         for _ in range(PAGES):
@@ -142,7 +142,7 @@ class AnthropicBatches:
             after = f"&after_id={page.data[-1].id}"
         raise malformed()
 
-    async def _holds(self, send: Send, batch: _Batch, sought: Sought) -> bool:
+    async def _holds(self, send: Send, batch: _Batch, sought: UnconfirmedBatch) -> bool:
         path = f"{_PATH}/{batch.id}/results"
         body = successful(await send("GET", path, None, JSON, most_bytes=MAX_RESULT_BYTES))
         found = await asyncio.to_thread(self.results, body)

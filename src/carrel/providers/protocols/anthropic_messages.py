@@ -10,12 +10,12 @@ from typing import Literal
 import msgspec
 from msgspec import UNSET, UnsetType
 
-from carrel.providers.base import Answer, Parameters, ProviderError, Request, Turn
+from carrel.providers.base import Answer, ModelRequest, Parameters, ProviderError, Turn
 from carrel.providers.foreign_json import decoded
 from carrel.providers.protocols import anthropic_answers
-from carrel.providers.protocols.anthropic_answers import MessageStreamed
+from carrel.providers.protocols.anthropic_answers import MessageStreamReader
 from carrel.providers.protocols.names import bounded, versioned
-from carrel.providers.protocols.streamed import Streamed
+from carrel.providers.protocols.streamed import StreamReader
 from carrel.providers.protocols.wire import Form
 
 _VERSION = "2023-06-01"
@@ -105,7 +105,7 @@ class MessagesWire:
         """The URL of one page that lists as many models as a page can hold."""
         return f"{versioned(base, 'v1')}/models?limit=1000"
 
-    def encoded(self, request: Request, form: Form, *, stream: bool = False) -> bytes:
+    def encoded(self, request: ModelRequest, form: Form, *, stream: bool = False) -> bytes:
         """The body of a call.
 
         Raises:
@@ -143,9 +143,9 @@ class MessagesWire:
         """Read the body of a 200; see `anthropic_answers.answered`."""
         return anthropic_answers.answered(body)
 
-    def streamed(self) -> Streamed:
+    def streamed(self) -> StreamReader:
         """Make a reader for one stream."""
-        return MessageStreamed()
+        return MessageStreamReader()
 
     def models(self, body: bytes) -> tuple[str, ...] | None:
         """The names in a list of models."""

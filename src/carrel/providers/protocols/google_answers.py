@@ -10,7 +10,7 @@ from carrel.providers import refusals
 from carrel.providers.base import Answer, Citation, FinishReason, ProviderError, Usage
 from carrel.providers.foreign_json import decoded
 from carrel.providers.protocols import citations
-from carrel.providers.protocols.streamed import Streamed, event_of
+from carrel.providers.protocols.streamed import StreamReader, event_of
 
 _Tokens = Annotated[int, Meta(ge=0, le=1 << 40)]
 _NULL = b"null"
@@ -108,7 +108,7 @@ def _citations(raw: msgspec.Raw) -> tuple[Citation, ...]:
     return citations.bounded((chunk.web.uri, chunk.web.title) for chunk in found.grounding_chunks)
 
 
-class ContentStreamed(Streamed):
+class ContentStreamReader(StreamReader):
     """Answers that continue one another. Each counts all tokens up to it, and the last one says why the text ended."""
 
     def __init__(self) -> None:

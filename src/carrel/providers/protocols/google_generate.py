@@ -10,12 +10,12 @@ from typing import Literal
 import msgspec
 from msgspec import UNSET, UnsetType
 
-from carrel.providers.base import Answer, ProviderError, Request
+from carrel.providers.base import Answer, ModelRequest, ProviderError
 from carrel.providers.foreign_json import decoded
 from carrel.providers.protocols import google_answers
-from carrel.providers.protocols.google_answers import ContentStreamed
+from carrel.providers.protocols.google_answers import ContentStreamReader
 from carrel.providers.protocols.names import bounded, versioned
-from carrel.providers.protocols.streamed import Streamed
+from carrel.providers.protocols.streamed import StreamReader
 from carrel.providers.protocols.wire import Form
 
 _VERSION = "v1beta"
@@ -104,7 +104,7 @@ class GenerateWire:
         """The URL of one page that lists as many models as a page can hold."""
         return f"{versioned(base, _VERSION)}/models?pageSize=1000"
 
-    def encoded(self, request: Request, form: Form, *, stream: bool = False) -> bytes:
+    def encoded(self, request: ModelRequest, form: Form, *, stream: bool = False) -> bytes:
         """The body of a call, which is the same for a stream.
 
         Raises:
@@ -143,9 +143,9 @@ class GenerateWire:
         """Read the body of a 200; see `google_answers.answered`."""
         return google_answers.answered(body)
 
-    def streamed(self) -> Streamed:
+    def streamed(self) -> StreamReader:
         """Make a reader for one stream."""
-        return ContentStreamed()
+        return ContentStreamReader()
 
     def models(self, body: bytes) -> tuple[str, ...] | None:
         """The names in a list of models, of those that write text."""
@@ -156,7 +156,7 @@ class GenerateWire:
         return bounded(model.name.removeprefix("models/") for model in writing)
 
 
-def _thinking(request: Request) -> _Thinking | UnsetType:
+def _thinking(request: ModelRequest) -> _Thinking | UnsetType:
     effort, budget = request.parameters.reasoning_effort, request.parameters.thinking_budget
     if budget is not None:
         return _Thinking(thinking_budget=budget)

@@ -16,11 +16,11 @@ from carrel.providers.batches import (
     JSON,
     PAGES,
     SKEW_SECONDS,
-    Line,
+    BatchLine,
     Result,
     Send,
-    Sought,
     Status,
+    UnconfirmedBatch,
     made,
     malformed,
     required,
@@ -97,7 +97,7 @@ class OpenAiBatches:
         """The address itself."""
         return base
 
-    async def create(self, send: Send, batch_id: str, lines: Sequence[Line]) -> str:
+    async def create(self, send: Send, batch_id: str, lines: Sequence[BatchLine]) -> str:
         """Send the file, and then the batch. A file without a batch does nothing, and costs nothing."""
         calls = b"\n".join(
             msgspec.json.encode(_Call(line.id, "POST", _ENDPOINT, msgspec.Raw(line.body))) for line in lines
@@ -107,7 +107,7 @@ class OpenAiBatches:
         wanted = _Create(file.id, _ENDPOINT, "24h", {_NAMED: batch_id})
         return made(_batch, await send("POST", "/batches", msgspec.json.encode(wanted), JSON)).id
 
-    async def find(self, send: Send, sought: Sought) -> str | None:
+    async def find(self, send: Send, sought: UnconfirmedBatch) -> str | None:
         """Look for the id of ours in the metadata of the batches since then, the newest first."""
         after = ""
         for _ in range(PAGES):

@@ -2,11 +2,11 @@
 
 import re
 
-from carrel.providers.base import Answer, Request
+from carrel.providers.base import Answer, ModelRequest
 from carrel.providers.protocols import openai_wire
-from carrel.providers.protocols.openai_stream import ChatStreamed
+from carrel.providers.protocols.openai_stream import ChatStreamReader
 from carrel.providers.protocols.openai_wire import PLAIN, Dialect
-from carrel.providers.protocols.streamed import Streamed
+from carrel.providers.protocols.streamed import StreamReader
 from carrel.providers.protocols.wire import Form
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:/@+-]*")
@@ -42,7 +42,7 @@ class ChatWire:
         listing = base.partition(_DEPLOYMENTS)[0] if self._query(base) else base
         return f"{listing}/models{self._query(base)}"
 
-    def encoded(self, request: Request, form: Form, *, stream: bool = False) -> bytes:
+    def encoded(self, request: ModelRequest, form: Form, *, stream: bool = False) -> bytes:
         """The body of a call; see `openai_wire.encoded`."""
         return openai_wire.encoded(request, self.dialect, form, stream=stream)
 
@@ -50,9 +50,9 @@ class ChatWire:
         """Read the body of a 200; see `openai_wire.answered`."""
         return openai_wire.answered(body)
 
-    def streamed(self) -> Streamed:
+    def streamed(self) -> StreamReader:
         """Make a reader for one stream."""
-        return ChatStreamed()
+        return ChatStreamReader()
 
     def models(self, body: bytes) -> tuple[str, ...] | None:
         """The names in a list of models."""

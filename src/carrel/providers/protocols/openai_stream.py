@@ -5,15 +5,15 @@ import msgspec
 from carrel.providers import refusals
 from carrel.providers.base import Answer, FinishReason, ProviderError, Usage
 from carrel.providers.protocols import openai_wire
-from carrel.providers.protocols.openai_wire import BREAKDOWNS, ENDS, Part
-from carrel.providers.protocols.streamed import Streamed, event_of
+from carrel.providers.protocols.openai_wire import BREAKDOWNS, ENDS, ContentPart
+from carrel.providers.protocols.streamed import StreamReader, event_of
 
 _NULL = b"null"
 _DONE = b"[DONE]"
 
 
 class _Delta(msgspec.Struct, frozen=True):
-    content: str | list[Part] | None = None
+    content: str | list[ContentPart] | None = None
     refusal: str | None = None
 
 
@@ -33,7 +33,7 @@ class _Chunk(msgspec.Struct, frozen=True):
 _chunk = msgspec.json.Decoder(_Chunk)
 
 
-class ChatStreamed(Streamed):
+class ChatStreamReader(StreamReader):
     """Chunks of a completion: the tokens come with the last one, after the reason for the end."""
 
     def __init__(self) -> None:

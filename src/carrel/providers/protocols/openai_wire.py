@@ -6,7 +6,7 @@ from typing import Annotated, Literal, NamedTuple
 import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
-from carrel.providers.base import Answer, Citation, FinishReason, ProviderError, Request, Turn, Usage
+from carrel.providers.base import Answer, Citation, FinishReason, ModelRequest, ProviderError, Turn, Usage
 from carrel.providers.foreign_json import decoded
 from carrel.providers.protocols import citations
 from carrel.providers.protocols.names import bounded
@@ -86,7 +86,7 @@ class _Asked(msgspec.Struct, frozen=True, kw_only=True):
     stream_options: _StreamOptions | UnsetType = UNSET
 
 
-class Part(msgspec.Struct, frozen=True):
+class ContentPart(msgspec.Struct, frozen=True):
     """A piece of an answer; those that are not text are a model's thoughts."""
 
     type: str = "text"
@@ -104,7 +104,7 @@ class _Annotation(msgspec.Struct, frozen=True):
 
 
 class _Message(msgspec.Struct, frozen=True):
-    content: str | list[Part] | None = None
+    content: str | list[ContentPart] | None = None
     refusal: str | None = None
     annotations: msgspec.Raw = msgspec.Raw(b"null")
 
@@ -167,7 +167,7 @@ _usage = msgspec.json.Decoder(_Usage)
 _models = msgspec.json.Decoder(_Models)
 
 
-def encoded(request: Request, dialect: Dialect, form: Form, *, stream: bool = False) -> bytes:
+def encoded(request: ModelRequest, dialect: Dialect, form: Form, *, stream: bool = False) -> bytes:
     """Build the body of a call in the server's dialect. With `stream` it asks for an answer piece by piece.
 
     Raises:
@@ -256,7 +256,7 @@ def _citations(raw: msgspec.Raw) -> tuple[Citation, ...]:
     return citations.bounded((one.url_citation.url, one.url_citation.title) for one in found)
 
 
-def text_of(content: str | list[Part] | None) -> str:
+def text_of(content: str | list[ContentPart] | None) -> str:
     """The text that the model wrote, without thoughts."""
     if isinstance(content, list):
         return "".join(part.text for part in content if part.type == "text")

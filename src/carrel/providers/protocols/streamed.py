@@ -17,7 +17,7 @@ _LONGEST_LINE: Final = 1_000_000
 _FIELD: Final = b"\ndata:"
 
 
-class Streamed(ABC):
+class StreamReader(ABC):
     """Takes bytes as they come, however they are cut; `text` is the answer so far."""
 
     def __init__(self) -> None:

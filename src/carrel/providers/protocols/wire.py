@@ -2,8 +2,8 @@
 
 from typing import Literal, Protocol
 
-from carrel.providers.base import Answer, Request
-from carrel.providers.protocols.streamed import Streamed
+from carrel.providers.base import Answer, ModelRequest
+from carrel.providers.protocols.streamed import StreamReader
 
 Form = Literal["json_schema", "tool", "json_object", "words"]
 """How Carrel makes a model answer in JSON: by a schema that the server enforces, as the input of a tool that the model
@@ -38,7 +38,7 @@ class Wire(Protocol):
         """The URL that lists the models."""
         ...
 
-    def encoded(self, request: Request, form: Form, *, stream: bool = False) -> bytes:
+    def encoded(self, request: ModelRequest, form: Form, *, stream: bool = False) -> bytes:
         """Build the body of a call. With `stream` it asks for an answer piece by piece.
 
         Raises:
@@ -54,7 +54,7 @@ class Wire(Protocol):
         """
         ...
 
-    def streamed(self) -> Streamed:
+    def streamed(self) -> StreamReader:
         """Make a reader for one answer that comes piece by piece."""
         ...
 

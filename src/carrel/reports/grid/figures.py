@@ -16,7 +16,7 @@ from carrel.runs.model import setup as setups
 from carrel.runs.model.setup import RunId
 from carrel.runs.verdicts import evidence, judgement
 from carrel.runs.verdicts.computing import computed
-from carrel.runs.verdicts.judgement import Packed
+from carrel.runs.verdicts.judgement import PackedEvidence
 from carrel.vault.workspace import Workspace
 
 Figure = float | None
@@ -75,7 +75,7 @@ async def answer(workspace: Workspace, workers: WorkerPool, run_id: RunId, round
         return await computed(worker, of, packed, cells)
 
 
-def _gather(conn: Connection, run_id: RunId, round_number: int | None) -> tuple[Packed, Cells]:
+def _gather(conn: Connection, run_id: RunId, round_number: int | None) -> tuple[PackedEvidence, Cells]:
     setup = setups.require(conn, run_id, round_number)
     none: list[list[int]] = [[] for _ in setup.candidates]
     cells = Cells(
@@ -104,7 +104,7 @@ def _gather(conn: Connection, run_id: RunId, round_number: int | None) -> tuple[
     return evidence.packed(conn, setup), cells
 
 
-def of(packed: Packed, cells: Cells) -> Figures:
+def of(packed: PackedEvidence, cells: Cells) -> Figures:
     """The figures, from what judges said and what the rows say. Pure, and fit for the worker process."""
     found = judgement.unpack(packed)
     heard = by_document.heard(found, [f"d{number}" for number in range(1, cells.documents + 1)])

@@ -6,7 +6,7 @@ from carrel.reports import by_document, document_input
 from carrel.reports.document_input import MAX_JUDGEMENTS, DocumentsInput
 from carrel.reports.report import DocumentReport
 from carrel.reports.report_input import ROOM_BYTES
-from carrel.reports.room import Room
+from carrel.reports.room import TextBudget
 from carrel.runs.model import setup as setups
 from carrel.runs.model.setup import RunId
 from carrel.runs.verdicts import combining, evidence
@@ -21,7 +21,7 @@ def read(conn: Connection, run_id: RunId, document: int, round_number: int | Non
     setup = setups.require(conn, run_id, round_number)
     seq, number = setup.seq, setup.round.number
     heard = evidence.on_document(conn, setup, document)
-    room = Room(ROOM_BYTES)
+    room = TextBudget(ROOM_BYTES)
     answers = tuple(document_input.answers(conn, seq, room, only=document))
     said = document_input.said(conn, seq, number, room, document) if len(heard.verdicts) <= MAX_JUDGEMENTS else ()
     marks = document_input.marks(conn, seq, number, room, document) if len(heard.scores) <= MAX_JUDGEMENTS else ()

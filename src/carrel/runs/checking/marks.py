@@ -10,9 +10,9 @@ import msgspec
 
 from carrel.checks import definition
 from carrel.checks.definition import Check
-from carrel.checks.work import Answer
+from carrel.checks.work import CheckInput
 from carrel.kit.sqlite.database import Connection
-from carrel.kit.sqlite.rows import Column, Select, as_json
+from carrel.kit.sqlite.rows import Select, SqlColumn, as_json
 from carrel.runs.model import log
 from carrel.runs.model.setup import Setup
 
@@ -25,7 +25,7 @@ MAX_FAILURES: Final = 3
 Mark = float | None
 
 
-class Asked(NamedTuple):
+class RunCheck(NamedTuple):
     """A check of the run. `given_up`: it took too long too often.
 
     `candidates` are the numbers of those whose answers it is of; `None`: all of them.
@@ -51,27 +51,27 @@ class Waiting(NamedTuple):
     expected: str | None
 
     @property
-    def answer(self) -> Answer:
+    def answer(self) -> CheckInput:
         """What a worker gets."""
-        return Answer(self.text, self.expected)
+        return CheckInput(self.text, self.expected)
 
 
-class Batch(NamedTuple):
+class CheckBatch(NamedTuple):
     """The next answers to be checked, with all checks of the run."""
 
-    asked: list[Asked]
+    asked: list[RunCheck]
     answers: list[Waiting]
 
 
-class Made(NamedTuple):
+class CheckedBatch(NamedTuple):
     """A batch with the marks of its delivered answers, and how often each check failed, by its number."""
 
-    batch: Batch
+    batch: CheckBatch
     marks: Sequence[Sequence[Mark]]
     failures: Mapping[int, int]
 
 
-_asked = Select(Asked, check="definition", given_up=Column("failures >= 3", bool))
+_asked = Select(RunCheck, check="definition", given_up=SqlColumn("failures >= 3", bool))
 _waiting = Select(Waiting, seq="generated.seq", text="generated.body", expected="run_texts.body")
 
 
@@ -93,19 +93,19 @@ def keep(conn: Connection, run: int, checks: Sequence[Check], schemas: Sequence[
     )
 
 
-def asked(conn: Connection, run: int) -> list[Asked]:
+def asked(conn: Connection, run: int) -> list[RunCheck]:
     """The checks of the run in their order."""
     return _asked.all(conn, "FROM run_checks WHERE run = ? ORDER BY number", run)
 
 
-def waiting(conn: Connection, setup: Setup) -> Batch | None:
+def waiting(conn: Connection, setup: Setup) -> CheckBatch | None:
     """The next answers to be checked; `None` if there are none. Reads up to a megabyte and more: to be scanned."""
     after = conn.value("SELECT coalesce(max(generated), 0) FROM check_marks WHERE run = ?", setup.seq)
     answers = list(_up_to_a_batch(conn, setup.seq, after))
-    return Batch(asked(conn, setup.seq), answers) if answers else None
+    return CheckBatch(asked(conn, setup.seq), answers) if answers else None
 
 
-def put(conn: Connection, setup: Setup, found: Made) -> None:
+def put(conn: Connection, setup: Setup, found: CheckedBatch) -> None:
     """Store the marks of a batch, but none twice. An answer that was not delivered passes nothing."""
     batch = found.batch
     required = [one.number for one in batch.asked if one.check.required]

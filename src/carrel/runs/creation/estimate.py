@@ -18,7 +18,7 @@ from carrel.providers.registry import Registry
 from carrel.runs.costs.quotes import bytes_of, output_limit, price_now, texts_of_criteria
 from carrel.runs.creation import row_inputs, snapshot
 from carrel.runs.creation.belonging import belonging
-from carrel.runs.creation.forecast import Answers, Work, foresee
+from carrel.runs.creation.forecast import AnswerSizes, Work, foresee
 from carrel.runs.creation.row_inputs import RowInputs
 from carrel.runs.creation.text_cache import TextCache
 from carrel.runs.model import plan
@@ -83,7 +83,7 @@ def estimate(conn: Connection, data: RunIn, registry: Registry, settings: Settin
     )
     longest = max((output_limit("generate", one.parameters) for one in everyone if one.model is not None), default=0)
     existing = [text_cache.size(one).length for each in candidates for one in each.existing.values()]
-    answers = Answers(longest, existing if rows is None else rows.outputs)
+    answers = AnswerSizes(longest, existing if rows is None else rows.outputs)
     stops = configuration.comparison is not None and configuration.comparison.stop_when_decided
     early = looks(documents, stops=stops, combines=combined > 0)
     economy = configuration.economy

@@ -68,7 +68,7 @@ class Costs(NamedTuple):
         )
 
 
-class Answers(NamedTuple):
+class AnswerSizes(NamedTuple):
     """The most tokens that the models write, and the bytes of each answer that exists already."""
 
     longest_tokens: int
@@ -78,7 +78,7 @@ class Answers(NamedTuple):
 def foresee(
     works: Sequence[Work],
     sizes: Sequence[int],
-    answers: Answers,
+    answers: AnswerSizes,
     price_of: Callable[[str, bool], Price | None],
     *,
     economy: bool = False,

@@ -7,7 +7,7 @@ from carrel.datasets import conversations
 from carrel.datasets import rows as tables
 from carrel.datasets.columns import place_of, placeholder
 from carrel.datasets.names import Cells
-from carrel.datasets.rows import Row, Version
+from carrel.datasets.rows import NumberedRow, Version
 from carrel.datasets.schemas import Role
 from carrel.errors import BadInput
 from carrel.kit.sqlite.database import Connection
@@ -89,10 +89,10 @@ class RowInputs:
         place = place_of(self.version.columns, role)
         return None if place is None else cells[place]
 
-    def _name(self, row: Row) -> str:
+    def _name(self, row: NumberedRow) -> str:
         return row.id if place_of(self.version.columns, "id") is not None else f"row {row.ordinal}"
 
-    def _turns(self, row: Row) -> tuple[Turn, ...]:
+    def _turns(self, row: NumberedRow) -> tuple[Turn, ...]:
         place = place_of(self.version.columns, "messages")
         cell = None if place is None else row.cells[place]
         if place is None or cell is None:

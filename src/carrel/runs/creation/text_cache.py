@@ -7,7 +7,7 @@ from carrel.config import Settings
 from carrel.contents import criteria as criteria_texts
 from carrel.contents import store as contents
 from carrel.contents.budget import Budget
-from carrel.contents.resolve import Resolved, Slot
+from carrel.contents.resolve import ResolvedText, Slot
 from carrel.errors import BadInput, FieldError
 from carrel.http.requests.validation import name_of
 from carrel.kit.sqlite.database import Connection
@@ -27,14 +27,14 @@ class VariablesOpen(BadInput):
     detail = "Some variables have no value; see errors."
 
 
-class Size(NamedTuple):
+class TextSize(NamedTuple):
     """How long a resolved text is, and in how many places the input goes into it. With 0 the input follows it."""
 
     length: int
     places: int
 
 
-_NOTHING = Size(0, 0)
+_NOTHING = TextSize(0, 0)
 
 
 class TextCache:
@@ -61,7 +61,7 @@ class TextCache:
         """Those of `fields` that the instructions asked for so far use."""
         self._open: dict[str, None] = {}
         self._kept: dict[ContentId, int] = {}
-        self._sizes: dict[ContentId, Size] = {}
+        self._sizes: dict[ContentId, TextSize] = {}
         self._sketches: dict[ContentId, Sketch] = {}
         self._budget = Budget(settings.max_run_text_bytes, conn.take_turn)
 
@@ -76,7 +76,7 @@ class TextCache:
             found = self._resolved(content_id, self._fields if of_rows else ())
             self.used_fields |= {slot.name for slot in found.slots if slot.name in self._fields}
             self._open |= dict.fromkeys(found.unresolved)
-            self._sizes[content_id] = Size(found.size, len(found.slots))
+            self._sizes[content_id] = TextSize(found.size, len(found.slots))
             self._kept[content_id] = self._keep(found.body, found.slots)
         return self._kept[content_id]
 
@@ -87,7 +87,7 @@ class TextCache:
         """
         if content_id not in self._kept:
             body, size = self._material(content_id)
-            self._sizes[content_id] = Size(size, 0)
+            self._sizes[content_id] = TextSize(size, 0)
             self._kept[content_id] = self._keep(body)
             if self._seq is not None:
                 self._sketches[content_id] = likeness.sketch(body)
@@ -120,7 +120,7 @@ class TextCache:
         """The sketch of a material that was kept before."""
         return self._sketches.get(content_id, ())
 
-    def size(self, content_id: ContentId | None) -> Size:
+    def size(self, content_id: ContentId | None) -> TextSize:
         """The size of instructions or material that were resolved before; zero without a content."""
         return self._sizes.get(content_id, _NOTHING) if content_id is not None else _NOTHING
 
@@ -140,7 +140,7 @@ class TextCache:
             faults = tuple(FieldError(fault.path.replace("body", path, 1), fault.message) for fault in error.errors)
             raise BadInput(error.code, errors=faults) from None
 
-    def _resolved(self, content_id: ContentId, fields: Collection[str] = ()) -> Resolved:
+    def _resolved(self, content_id: ContentId, fields: Collection[str] = ()) -> ResolvedText:
         return contents.resolved(self._conn, content_id, self._given, self._settings, self._budget, fields)
 
     def _keep(self, text: str, slots: list[Slot] | None = None) -> int:

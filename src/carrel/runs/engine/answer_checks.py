@@ -5,11 +5,11 @@ from collections.abc import Sequence
 from typing import Final
 
 from carrel.checks import work
-from carrel.checks.work import Answer
+from carrel.checks.work import CheckInput
 from carrel.kit.processes.jobs import WorkerError
 from carrel.kit.processes.pool import WorkerPool
 from carrel.runs.checking import marks
-from carrel.runs.checking.marks import MAX_FAILURES, Asked, Batch, Made, Mark
+from carrel.runs.checking.marks import MAX_FAILURES, CheckBatch, CheckedBatch, Mark, RunCheck
 from carrel.runs.model.setup import Setup
 from carrel.vault.workspace import Workspace
 
@@ -19,13 +19,13 @@ ANSWER_SECONDS: Final = 5.0
 """A check of one answer takes microseconds; only a schema whose references multiply takes longer."""
 
 
-async def make_next(workspace: Workspace, workers: WorkerPool, setup: Setup) -> Made | None:
+async def make_next(workspace: Workspace, workers: WorkerPool, setup: Setup) -> CheckedBatch | None:
     """Make the checks of the next answers of the run; `None` if no answer waits for them."""
     batch = await workspace.scan(marks.waiting, setup) if setup.checks else None
     return None if batch is None else await make(workers, workspace.uuid, batch)
 
 
-async def make(workers: WorkerPool, user: str, batch: Batch) -> Made:
+async def make(workers: WorkerPool, user: str, batch: CheckBatch) -> CheckedBatch:
     """Make the checks. Where one takes too long or breaks, the answer has no mark of it."""
     going = [one for one in batch.asked if not one.given_up]
     answers = [one.answer for one in batch.answers if one.delivered]
@@ -37,7 +37,7 @@ async def make(workers: WorkerPool, user: str, batch: Batch) -> Made:
     except WorkerError:
         found = await _each_alone(workers, user, going, answers, failures)
     places = {one.number: place for place, one in enumerate(going)}
-    return Made(
+    return CheckedBatch(
         batch,
         [[row[places[one.number]] if one.number in places else None for one in batch.asked] for row in found],
         failures,
@@ -45,7 +45,7 @@ async def make(workers: WorkerPool, user: str, batch: Batch) -> Made:
 
 
 async def _each_alone(
-    workers: WorkerPool, user: str, asked: Sequence[Asked], answers: Sequence[Answer], failures: Counter[int]
+    workers: WorkerPool, user: str, asked: Sequence[RunCheck], answers: Sequence[CheckInput], failures: Counter[int]
 ) -> list[list[Mark]]:
     """Make each check of each answer by itself, and count those that fail."""
     columns: list[list[Mark]] = []
@@ -65,6 +65,6 @@ async def _each_alone(
 
 
 async def _marked(
-    workers: WorkerPool, user: str, asked: Sequence[Asked], answers: list[Answer], seconds: float
+    workers: WorkerPool, user: str, asked: Sequence[RunCheck], answers: list[CheckInput], seconds: float
 ) -> list[list[Mark]]:
     return await workers.run(user, work.mark, [one.check for one in asked], answers, timeout_seconds=seconds)

@@ -18,13 +18,13 @@ from carrel.kit.logs import tail
 from carrel.providers import hosts
 from carrel.providers.base import KEY_CHANGED, Access, Answer, ProviderError
 from carrel.providers.batch_client import BatchClient
-from carrel.providers.batches import CANCELLED, FAILED, LOST, Line, Result, Sought, Unsure
+from carrel.providers.batches import CANCELLED, FAILED, LOST, BatchLine, Result, UnconfirmedBatch, Unsure
 from carrel.providers.registry import provider_of
 from carrel.runs.engine.dependencies import EngineDependencies
 from carrel.runs.tasks import attempts, batches, collecting
 from carrel.runs.tasks.attempts import Attempt
 from carrel.runs.tasks.batches import Batch
-from carrel.runs.tasks.collecting import Asked
+from carrel.runs.tasks.collecting import OpenAttempts
 from carrel.vault.keyring import UserUuid
 from carrel.vault.pool import WorkspacePool
 from carrel.vault.workspace import Workspace, WorkspaceClosed
@@ -195,7 +195,7 @@ class _Desk:
         calls = {call.id for call in self.workspace.read(batches.open_calls, batch.seq)}
         known = self.workspace.read(batches.remote_ids)
         async with self._reading:
-            remote_id = await client.find(Sought(batch.id, calls, float(batch.sending_at or 0), known))
+            remote_id = await client.find(UnconfirmedBatch(batch.id, calls, float(batch.sending_at or 0), known))
         if remote_id is not None:
             await self.workspace.write(batches.sent, batch.seq, remote_id)
             return
@@ -255,9 +255,9 @@ async def _either(timer: asyncio.Future[None], changed: asyncio.Event) -> None:
         waits[1].cancel()
 
 
-def _lines(client: BatchClient, asked: Asked) -> tuple[list[Line], list[tuple[Attempt, ProviderError]]]:
+def _lines(client: BatchClient, asked: OpenAttempts) -> tuple[list[BatchLine], list[tuple[Attempt, ProviderError]]]:
     """The lines of the batch, and the calls that the protocol has no words for."""
-    lines: list[Line] = []
+    lines: list[BatchLine] = []
     refused: list[tuple[Attempt, ProviderError]] = []
     for attempt in asked.attempts:
         try:
@@ -269,7 +269,7 @@ def _lines(client: BatchClient, asked: Asked) -> tuple[list[Line], list[tuple[At
 
 
 def _outcomes(
-    client: BatchClient, asked: Asked, results: Mapping[str, Result]
+    client: BatchClient, asked: OpenAttempts, results: Mapping[str, Result]
 ) -> list[tuple[Attempt, Answer | ProviderError]]:
     found: list[tuple[Attempt, Answer | ProviderError]] = []
     for attempt in asked.attempts:

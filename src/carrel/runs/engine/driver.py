@@ -27,7 +27,7 @@ from carrel.runs.tasks import claims, outcomes, phases
 from carrel.runs.tasks.attempts import Attempt
 from carrel.runs.tasks.claims import HALTED, Ahead
 from carrel.runs.verdicts import evidence, judgement
-from carrel.runs.verdicts.judgement import Packed
+from carrel.runs.verdicts.judgement import PackedEvidence
 from carrel.vault.workspace import Workspace, WorkspaceClosed
 
 T = TypeVar("T")
@@ -396,5 +396,5 @@ class RunDriver:
         return True
 
 
-def _collect(conn: Connection, setup: Setup) -> Packed:
+def _collect(conn: Connection, setup: Setup) -> PackedEvidence:
     return evidence.packed(conn, setup)

@@ -10,16 +10,16 @@ from msgspec.structs import replace
 from carrel.keys import store as keys
 from carrel.kit.sqlite.rows import Select
 from carrel.providers import hosts
-from carrel.providers.answer_room import Place
-from carrel.providers.base import KEY_CHANGED, Access, Answer, Provider, ProviderError, Request, Streaming
+from carrel.providers.answer_room import AnswerMemory
+from carrel.providers.base import KEY_CHANGED, Access, Answer, ModelRequest, Provider, ProviderError, Streaming
 from carrel.providers.registry import needs_key
 from carrel.runs.costs import quotes
 from carrel.runs.engine.dependencies import EngineDependencies
 from carrel.runs.engine.payer import Payer
 from carrel.runs.model.setup import Setup
-from carrel.runs.progress.live_texts import Answering, LiveAnswer
-from carrel.runs.tasks.attempts import Attempt, Failed, Result, request, result
-from carrel.runs.tasks.outcomes import Measured
+from carrel.runs.progress.live_texts import AnswerKey, LiveAnswer
+from carrel.runs.tasks.attempts import Attempt, CallFailure, Result, request, result
+from carrel.runs.tasks.outcomes import CallUsage
 from carrel.single_calls import metered
 from carrel.vault.workspace import Workspace
 
@@ -29,7 +29,7 @@ provider bills it whoever waits, and only its end tells what it cost."""
 _LONG_CHARACTERS = 100_000
 """From this size on a thread builds the prompt, because it searches every text for the mark of the fence."""
 
-_answering = Select(Answering, task_key="key", candidate="label", document="run_documents.name")
+_answering = Select(AnswerKey, task_key="key", candidate="label", document="run_documents.name")
 _OF_TASK = (
     "FROM tasks JOIN run_candidates ON run_candidates.run = tasks.run AND run_candidates.ordinal = candidate"
     " JOIN run_documents ON run_documents.run = tasks.run AND run_documents.ordinal = document WHERE tasks.seq = ?"
@@ -39,7 +39,7 @@ _OF_TASK = (
 class Overdue(NamedTuple):
     """A call that credits pay for, which goes on although its task does not wait any longer."""
 
-    call: asyncio.Task[tuple[Result, Measured]]
+    call: asyncio.Task[tuple[Result, CallUsage]]
 
 
 class RunCalls:
@@ -58,7 +58,7 @@ class RunCalls:
         """The calls that go on although their tasks do not wait any longer."""
         self._paid: set[str] = set()
         """The tasks whose last call was made, is paid with credits, and is not recorded yet."""
-        self._places: dict[str, Place] = {}
+        self._places: dict[str, AnswerMemory] = {}
         """What the answer to each task's last call holds, until it is recorded."""
 
     @contextmanager
@@ -76,7 +76,7 @@ class RunCalls:
             if not self._suspensions:
                 self._allowed.set()
 
-    async def make(self, setup: Setup, attempt: Attempt) -> tuple[Result, Measured] | Overdue:
+    async def make(self, setup: Setup, attempt: Attempt) -> tuple[Result, CallUsage] | Overdue:
         """Call the model. Return what the answer means for the task, and what it took.
 
         A call that credits pay for may exceed the run's time limit; then this returns the call.
@@ -84,12 +84,12 @@ class RunCalls:
         dependencies = self._dependencies
         provider = dependencies.registry.provider_of(attempt.model)
         if provider is None:
-            return Failed("model-unknown", retryable=False), Measured(None, 0, 0)
+            return CallFailure("model-unknown", retryable=False), CallUsage(None, 0, 0)
         asked = await _request(setup, attempt)
         if needs_key(attempt.model):
             access = self._access(setup, provider.name)
             if access is not None and hosts.host_of(provider.name, access.base_url) != attempt.host:
-                return Failed(KEY_CHANGED, retryable=True), Measured(None, 0, 0, 0)
+                return CallFailure(KEY_CHANGED, retryable=True), CallUsage(None, 0, 0, 0)
             asked = replace(asked, access=access)
         else:
             asked = replace(asked, user=self._workspace.uuid)
@@ -112,8 +112,8 @@ class RunCalls:
         return made
 
     async def _call(
-        self, provider: Provider, asked: Request, attempt: Attempt, live: LiveAnswer | None
-    ) -> tuple[Result, Measured]:
+        self, provider: Provider, asked: ModelRequest, attempt: Attempt, live: LiveAnswer | None
+    ) -> tuple[Result, CallUsage]:
         dependencies = self._dependencies
         made = await metered.call(
             provider.complete(asked) if live is None else _spoken(provider, asked, attempt, live),
@@ -127,10 +127,10 @@ class RunCalls:
             live.end(made.outcome.text if isinstance(made.outcome, Answer) else "")
         cost_micros = made.cost_micros
         credit_micros = None if cost_micros is None else quotes.credits_of(cost_micros, self._payer.credits.markup)
-        measured = Measured(made.usage, cost_micros, made.latency_ms, credit_micros)
+        measured = CallUsage(made.usage, cost_micros, made.latency_ms, credit_micros)
         if isinstance(made.outcome, ProviderError):
             error = made.outcome
-            return Failed(error.code, error.retryable, error.retry_after_seconds), measured
+            return CallFailure(error.code, error.retryable, error.retry_after_seconds), measured
         return result(attempt, made.outcome), measured
 
     def is_owed(self, task_key: str) -> bool:
@@ -171,7 +171,7 @@ class RunCalls:
         return self._workspace.read(keys.access, provider)
 
 
-async def _spoken(provider: Provider, asked: Request, attempt: Attempt, live: LiveAnswer) -> Answer:
+async def _spoken(provider: Provider, asked: ModelRequest, attempt: Attempt, live: LiveAnswer) -> Answer:
     """Call the model for somebody who watches: the text comes part by part where that changes nothing of the answer.
 
     Pages that an answer cites do not come with every stream. And a server other than the provider's own may tell no
@@ -184,8 +184,8 @@ async def _spoken(provider: Provider, asked: Request, attempt: Attempt, live: Li
 
 
 async def _for_seconds(
-    seconds: float, call: asyncio.Task[tuple[Result, Measured]]
-) -> tuple[Result, Measured] | Overdue:
+    seconds: float, call: asyncio.Task[tuple[Result, CallUsage]]
+) -> tuple[Result, CallUsage] | Overdue:
     try:
         await asyncio.wait([call], timeout=seconds)
     except asyncio.CancelledError:
@@ -194,7 +194,7 @@ async def _for_seconds(
     return call.result() if call.done() else Overdue(call)
 
 
-async def _request(setup: Setup, attempt: Attempt) -> Request:
+async def _request(setup: Setup, attempt: Attempt) -> ModelRequest:
     if len(attempt.matter.document) < _LONG_CHARACTERS:
         return request(attempt, setup.fence, setup.timeout_seconds)
     return await asyncio.to_thread(request, attempt, setup.fence, setup.timeout_seconds)

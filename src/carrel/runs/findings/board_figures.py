@@ -11,7 +11,7 @@ from carrel.kit.money import DollarsText, text_of
 from carrel.kit.sqlite.database import Connection
 from carrel.kit.sqlite.rows import Select
 from carrel.runs.checking import marks, results
-from carrel.runs.findings.finished_runs import Finished, Together
+from carrel.runs.findings.finished_runs import FinishedRun, Together
 from carrel.runs.model.setup import RunId
 
 FEWEST_FOR_P95: Final = 20
@@ -117,7 +117,7 @@ def _candidate(label: str, total: _Sum) -> BoardCandidate:
     )
 
 
-def _add_answers(conn: Connection, run: Finished, names: dict[str, str], sums: dict[str, _Sum]) -> None:
+def _add_answers(conn: Connection, run: FinishedRun, names: dict[str, str], sums: dict[str, _Sum]) -> None:
     setup = run.setup
     rows = _answers.all(
         conn,
@@ -152,7 +152,7 @@ def _sources(conn: Connection, run: int) -> float | None:
     return cost / documents if documents and not unknown else None
 
 
-def _add_latencies(conn: Connection, run: Finished, names: dict[str, str], sums: dict[str, _Sum]) -> None:
+def _add_latencies(conn: Connection, run: FinishedRun, names: dict[str, str], sums: dict[str, _Sum]) -> None:
     labels = {one.ordinal: names[one.label] for one in run.setup.candidates}
     rows = conn.all(
         "SELECT candidate, latency_ms FROM calls JOIN tasks ON tasks.run = ? AND key = task_key"
@@ -163,13 +163,13 @@ def _add_latencies(conn: Connection, run: Finished, names: dict[str, str], sums:
         sums[labels[candidate]].latencies.append(latency_ms)
 
 
-def _checks(conn: Connection, run: Finished) -> bytes | None:
+def _checks(conn: Connection, run: FinishedRun) -> bytes | None:
     """What the run checks, to be compared with other runs; `None` if nothing."""
     if not run.setup.checks:
         return None
     return msgspec.json.encode([(one.check, one.candidates) for one in marks.asked(conn, run.setup.seq)])
 
 
-def _rates(conn: Connection, run: Finished) -> dict[str, PassRate]:
+def _rates(conn: Connection, run: FinishedRun) -> dict[str, PassRate]:
     kept = results.kept(conn, run.setup.seq, run.setup.round.number)
     return {} if kept is None else {row.candidate: row.required or row.mean for row in kept.rows}

@@ -13,12 +13,12 @@ from carrel.kit.sqlite.database import Connection
 from carrel.providers.hosts import UNKNOWN, ModelAt
 from carrel.providers.registry import replays
 from carrel.runs.findings import pooling
-from carrel.runs.findings.pooling import Played
+from carrel.runs.findings.pooling import RunEvidence
 from carrel.runs.model import setup as setups
-from carrel.runs.model.setup import Candidate, RunId, Setup
+from carrel.runs.model.setup import RunCandidate, RunId, Setup
 from carrel.runs.model.states import FINISHED, in_sql
 from carrel.runs.verdicts import evidence, judgement
-from carrel.runs.verdicts.judgement import Packed
+from carrel.runs.verdicts.judgement import PackedEvidence
 from carrel.vault.ids import PresetId
 
 MOST_RUNS = 200
@@ -45,7 +45,7 @@ class BoardRun(msgspec.Struct, frozen=True):
     preset_id: PresetId | None
 
 
-class Finished(NamedTuple):
+class FinishedRun(NamedTuple):
     """A run in its present round. `documents` are digests; runs of one `ground` can be ranked together."""
 
     member: BoardRun
@@ -61,9 +61,9 @@ class Together(NamedTuple):
     pooled nor among the others.
     """
 
-    packed: Packed
-    chosen: list[Finished]
-    left: list[Finished]
+    packed: PackedEvidence
+    chosen: list[FinishedRun]
+    left: list[FinishedRun]
     families: dict[str, str | None]
     names: list[dict[str, str]]
     left_out: int
@@ -102,9 +102,9 @@ _RUNS = (
 )
 
 
-def _finished(conn: Connection, most: int) -> list[Finished]:
+def _finished(conn: Connection, most: int) -> list[FinishedRun]:
     """The newest runs that have a result, the newest first."""
-    found = list[Finished]()
+    found = list[FinishedRun]()
     documents = 0
     for row in conn.all(f"{_RUNS} ORDER BY seq DESC LIMIT ?", most):
         documents += row[-1]
@@ -116,7 +116,7 @@ def _finished(conn: Connection, most: int) -> list[Finished]:
 
 def _run(
     conn: Connection, seq: int, run_id: RunId, name: str, finished_at: str | None, preset: PresetId | None, _: int
-) -> Finished:
+) -> FinishedRun:
     found = setups.load(conn, seq)
     if found is None:
         raise NotFound
@@ -134,7 +134,7 @@ def _run(
     ]
     instructions = [_text_digest(conn, number) for number in (way.scoring_instructions, way.comparison_instructions)]
     ground = _digest(sorted(documents), judged, way.criteria, instructions)
-    return Finished(BoardRun(run_id, name, finished_at, preset), setup, documents, ground)
+    return FinishedRun(BoardRun(run_id, name, finished_at, preset), setup, documents, ground)
 
 
 def _by_host(setup: Setup) -> Setup:
@@ -146,8 +146,8 @@ def _by_host(setup: Setup) -> Setup:
     return replace(setup, round=replace(setup.round, judges=judges))
 
 
-def _together(conn: Connection, runs: Sequence[Finished], left: list[Finished]) -> Together:
-    chosen, played, records = list[Finished](), list[Played](), 0
+def _together(conn: Connection, runs: Sequence[FinishedRun], left: list[FinishedRun]) -> Together:
+    chosen, played, records = list[FinishedRun](), list[RunEvidence](), 0
     identities = set[str]()
     for run in runs:
         records += conn.value(
@@ -177,11 +177,11 @@ def _together(conn: Connection, runs: Sequence[Finished], left: list[Finished]) 
     return Together(pooling.packed(played), chosen, left, families, names, left_out)
 
 
-def _played(conn: Connection, run: Finished, candidates: dict[str, str]) -> Played:
+def _played(conn: Connection, run: FinishedRun, candidates: dict[str, str]) -> RunEvidence:
     setup = run.setup
     fixed = {judge.name for judge in setup.round.judges if replays(judge.model)}
     fixed |= {one.label for one in setup.candidates if one.model is None or replays(one.model)}
-    return Played(
+    return RunEvidence(
         judgement.once(evidence.collect(conn, setup)),
         {f"d{number}": document for number, document in enumerate(run.documents, start=1)},
         candidates,
@@ -189,7 +189,7 @@ def _played(conn: Connection, run: Finished, candidates: dict[str, str]) -> Play
     )
 
 
-def _identity(conn: Connection, run: Finished, candidate: Candidate) -> str:
+def _identity(conn: Connection, run: FinishedRun, candidate: RunCandidate) -> str:
     """What identifies a candidate: model, parameters and prompt, or its texts on the documents if they existed before.
 
     Combinations belong to their run alone.

@@ -12,19 +12,19 @@ from carrel.kit.processes.pool import WorkerPool
 from carrel.kit.sqlite.database import Connection
 from carrel.runs.checking import marks
 from carrel.runs.findings import gate_decision
-from carrel.runs.findings.gate_decision import Marks, Pair
+from carrel.runs.findings.gate_decision import GateMarks, GatePair
 from carrel.runs.model import setup as setups
 from carrel.runs.model import units
 from carrel.runs.model.setup import RunId, Setup
 from carrel.runs.verdicts import evidence
 from carrel.runs.verdicts.computing import computed
-from carrel.runs.verdicts.judgement import Packed
+from carrel.runs.verdicts.judgement import PackedEvidence
 from carrel.vault.workspace import Workspace
 
 _marks = msgspec.json.Decoder(list[float | None]).decode
 
 
-class Question(NamedTuple):
+class GateQuestion(NamedTuple):
     """Is the candidate worse than the baseline by the margin? Without a `candidate`: the only other one of the run.
 
     `round`: by the judges of which round (`None`: the present one).
@@ -36,15 +36,15 @@ class Question(NamedTuple):
     round: int | None = None
 
 
-class Gathered(NamedTuple):
+class GateInput(NamedTuple):
     """What a worker decides from."""
 
-    packed: Packed
-    pair: Pair
-    marks: list[Marks]
+    packed: PackedEvidence
+    pair: GatePair
+    marks: list[GateMarks]
 
 
-async def answer(workspace: Workspace, workers: WorkerPool, run_id: RunId, question: Question) -> GateResult:
+async def answer(workspace: Workspace, workers: WorkerPool, run_id: RunId, question: GateQuestion) -> GateResult:
     """The answer. It costs no calls.
 
     Raises:
@@ -57,7 +57,7 @@ async def answer(workspace: Workspace, workers: WorkerPool, run_id: RunId, quest
         return await computed(worker, gate_decision.decide, found.packed, found.pair, question.margin, found.marks)
 
 
-def gather(conn: Connection, run_id: RunId, question: Question) -> Gathered:
+def gather(conn: Connection, run_id: RunId, question: GateQuestion) -> GateInput:
     """What judges and checks say of both. Unbounded: to be scanned.
 
     Raises:
@@ -74,13 +74,13 @@ def gather(conn: Connection, run_id: RunId, question: Question) -> Gathered:
         there[ordinal].add(name)
         if passes is not None and given is not None:
             found[ordinal].append((name, passes, given))
-    pair = Pair(
+    pair = GatePair(
         setup.candidate(candidate).label,
         setup.candidate(baseline).label,
         sorted(there[baseline] - there[candidate]),
     )
     checks = [one.check for one in marks.asked(conn, setup.seq)]
-    return Gathered(
+    return GateInput(
         evidence.packed(conn, setup), pair, gate_decision.marks_of(checks, found[candidate], found[baseline])
     )
 
@@ -97,7 +97,7 @@ def _rows(
         yield document, candidate, None if passes is None else bool(passes), None if given is None else _marks(given)
 
 
-def _ordinals(setup: Setup, question: Question) -> tuple[int, int]:
+def _ordinals(setup: Setup, question: GateQuestion) -> tuple[int, int]:
     by_label = defaultdict(lambda: 0, {one.label: one.ordinal for one in setup.candidates})
     baseline = by_label[question.baseline]
     if not baseline:

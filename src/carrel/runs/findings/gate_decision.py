@@ -14,7 +14,7 @@ from carrel.evaluation.ranking.table import tabulate
 from carrel.evaluation.records import Verdict
 from carrel.evaluation.statistics.means import mean
 from carrel.runs.verdicts import judgement
-from carrel.runs.verdicts.judgement import Evidence, Packed
+from carrel.runs.verdicts.judgement import Evidence, PackedEvidence
 
 Given = Sequence[tuple[str, bool, list[float | None]]]
 """The answers of a candidate: the document, whether it passes every required check, and its marks."""
@@ -23,7 +23,7 @@ _Value = Callable[[bool, Sequence[float | None]], float | None]
 """What counts of an answer, which passes or not and has marks; `None` if it has no value."""
 
 
-class Pair(NamedTuple):
+class GatePair(NamedTuple):
     """A candidate and its baseline by their labels, and the documents that only the baseline has answered."""
 
     candidate: str
@@ -31,7 +31,7 @@ class Pair(NamedTuple):
     absent: list[str]
 
 
-class Marks(msgspec.Struct, frozen=True):
+class GateMarks(msgspec.Struct, frozen=True):
     """The marks of both for one source, by document."""
 
     kind: SourceKind
@@ -41,7 +41,7 @@ class Marks(msgspec.Struct, frozen=True):
     baseline: dict[str, float]
 
 
-def marks_of(checks: Sequence[Check], candidate: Given, baseline: Given) -> list[Marks]:
+def marks_of(checks: Sequence[Check], candidate: Given, baseline: Given) -> list[GateMarks]:
     """The sources that checks are: the required ones or else the mean decide, and each check may object."""
     if not checks:
         return []
@@ -51,14 +51,14 @@ def marks_of(checks: Sequence[Check], candidate: Given, baseline: Given) -> list
     def both(value: _Value) -> tuple[dict[str, float], dict[str, float]]:
         return _by_document(candidate, value), _by_document(baseline, value)
 
-    found = [Marks(together, "", True, *both(_passes if required else _mean_mark))]
+    found = [GateMarks(together, "", True, *both(_passes if required else _mean_mark))]
     if len(checks) > 1 or required:
         for place, check in enumerate(checks):
-            found.append(Marks("check", check.name, False, *both(_mark_at(place))))
+            found.append(GateMarks("check", check.name, False, *both(_mark_at(place))))
     return found
 
 
-def decide(packed: Packed, pair: Pair, margin: float, marks: list[Marks]) -> GateResult:
+def decide(packed: PackedEvidence, pair: GatePair, margin: float, marks: list[GateMarks]) -> GateResult:
     """Whether the candidate is worse."""
     evidence = judgement.once(judgement.unpack(packed))
     found = [
@@ -68,7 +68,7 @@ def decide(packed: Packed, pair: Pair, margin: float, marks: list[Marks]) -> Gat
     return gate.decide(pair.candidate, pair.baseline, margin, found, evidence.groups.joined)
 
 
-def _judged(evidence: Evidence, pair: Pair) -> Iterator[Differences]:
+def _judged(evidence: Evidence, pair: GatePair) -> Iterator[Differences]:
     """What judges say: of comparisons, or of scores where nothing is compared. An answer that never came has lost."""
     if evidence.comparison_weights:
         absent = dict.fromkeys(pair.absent, -0.5)
@@ -82,7 +82,7 @@ def _judged(evidence: Evidence, pair: Pair) -> Iterator[Differences]:
         yield Differences("scores", "", differences | absent, 1.0, decides=True)
 
 
-def _compared(evidence: Evidence, pair: Pair) -> dict[str, float]:
+def _compared(evidence: Evidence, pair: GatePair) -> dict[str, float]:
     by_document: defaultdict[str, list[Verdict]] = defaultdict(list)
     names = (pair.candidate, pair.baseline)
     for verdict in evidence.verdicts:

@@ -12,10 +12,10 @@ from carrel.kit.processes.pool import WorkerPool
 from carrel.kit.sqlite.database import Connection
 from carrel.runs.findings import board_figures, finished_runs
 from carrel.runs.findings.board_figures import BoardCandidate
-from carrel.runs.findings.finished_runs import BoardRun, Finished, Together
+from carrel.runs.findings.finished_runs import BoardRun, FinishedRun, Together
 from carrel.runs.model.setup import RunId, Setup
 from carrel.runs.verdicts import whatif, wording
-from carrel.runs.verdicts.wording import Answering
+from carrel.runs.verdicts.wording import CandidateModel
 from carrel.vault.workspace import Workspace
 
 LATER = "Exploratory: runs that are added after results were seen can make anything lead by chance."
@@ -86,7 +86,7 @@ async def leaderboard(workspace: Workspace, workers: WorkerPool, like: RunId | N
         documents=board.documents,
         judges=board.judges,
         verdict=wording.worded(
-            told.ranking, told.human, [Answering(one.candidate, one.model, one.host) for one in candidates]
+            told.ranking, told.human, [CandidateModel(one.candidate, one.model, one.host) for one in candidates]
         ),
         ranking=told.ranking,
         candidates=candidates,
@@ -103,7 +103,7 @@ def _gather(conn: Connection, like: RunId | None) -> tuple[Together, list[BoardC
     return None if found is None else (found, board_figures.of(conn, found))
 
 
-def _board(runs: Sequence[Finished]) -> Board:
+def _board(runs: Sequence[FinishedRun]) -> Board:
     return Board(
         runs=[run.member for run in runs],
         documents=len(set(runs[0].documents)),
@@ -116,8 +116,8 @@ def _judges(setup: Setup) -> set[str]:
     return {judge.name for judge in setup.round.judges}
 
 
-def _grounds(runs: Iterable[Finished]) -> dict[str, list[Finished]]:
-    groups: dict[str, list[Finished]] = {}
+def _grounds(runs: Iterable[FinishedRun]) -> dict[str, list[FinishedRun]]:
+    groups: dict[str, list[FinishedRun]] = {}
     for run in runs:
         groups.setdefault(run.ground, []).append(run)
     return groups

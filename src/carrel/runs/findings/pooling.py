@@ -9,12 +9,12 @@ from msgspec.structs import replace
 from carrel.evaluation.ranking.grouping import Groups, joined
 from carrel.evaluation.records import REPEATS, HumanVote, Score, Verdict
 from carrel.runs.verdicts import judgement
-from carrel.runs.verdicts.judgement import Evidence, Packed
+from carrel.runs.verdicts.judgement import Evidence, PackedEvidence
 
 R = TypeVar("R", Verdict, Score)
 
 
-class Played(NamedTuple):
+class RunEvidence(NamedTuple):
     """One run: its evidence, and the identity of its documents (`d1`) and candidates (by label), whatever their names.
 
     `replayed` are the candidates and judges that say the same thing every time.
@@ -26,7 +26,7 @@ class Played(NamedTuple):
     replayed: frozenset[str] = frozenset()
 
 
-def pool(played: Sequence[Played]) -> Evidence:
+def pool(played: Sequence[RunEvidence]) -> Evidence:
     """Pool all runs, with the weights of the first, which should be the newest, and the newest criteria.
 
     A candidate has the label that the first run gave it, with a number if another candidate has the same. If a judge
@@ -40,21 +40,21 @@ def pool(played: Sequence[Played]) -> Evidence:
     )
 
 
-def packed(played: Sequence[Played]) -> Packed:
+def packed(played: Sequence[RunEvidence]) -> PackedEvidence:
     """The same, packed record by record: a second copy of all of them would take tens of megabytes."""
     named = labels(played)
     return judgement.pack_each(_rest(played, named), _verdicts_once(played, named), _scores_once(played, named))
 
 
-def _verdicts_once(played: Sequence[Played], named: Mapping[str, str]) -> Iterator[Verdict]:
+def _verdicts_once(played: Sequence[RunEvidence], named: Mapping[str, str]) -> Iterator[Verdict]:
     return _once(_verdicts(played, named), _meeting)
 
 
-def _scores_once(played: Sequence[Played], named: Mapping[str, str]) -> Iterator[Score]:
+def _scores_once(played: Sequence[RunEvidence], named: Mapping[str, str]) -> Iterator[Score]:
     return _once(_scored(played, named), _marked)
 
 
-def _rest(played: Sequence[Played], named: Mapping[str, str]) -> Evidence:
+def _rest(played: Sequence[RunEvidence], named: Mapping[str, str]) -> Evidence:
     """The pooled evidence without verdicts and scores."""
     first = played[0].evidence
     found = [one.evidence.look for one in played if one.evidence.look is not None]
@@ -75,7 +75,7 @@ def _rest(played: Sequence[Played], named: Mapping[str, str]) -> Evidence:
     )
 
 
-def _groups(played: Sequence[Played]) -> Groups:
+def _groups(played: Sequence[RunEvidence]) -> Groups:
     """Documents that belong together in any of the runs, by the words of the first."""
     near = [
         (one.documents[document], one.documents[first])
@@ -92,7 +92,7 @@ def _groups(played: Sequence[Played]) -> Groups:
     return Groups(by=first.by, of=joined([*of, *near]), near=dict(near), suggested=first.suggested)
 
 
-def labels(played: Iterable[Played]) -> dict[str, str]:
+def labels(played: Iterable[RunEvidence]) -> dict[str, str]:
     """The label of each candidate, by its identity."""
     found: dict[str, str] = {}
     taken: Counter[str] = Counter()
@@ -107,7 +107,7 @@ def labels(played: Iterable[Played]) -> dict[str, str]:
     return found
 
 
-def _verdicts(played: Sequence[Played], named: Mapping[str, str]) -> Iterator[tuple[Verdict, bool]]:
+def _verdicts(played: Sequence[RunEvidence], named: Mapping[str, str]) -> Iterator[tuple[Verdict, bool]]:
     """The verdicts, and whether each of them only replays."""
     for number, one in enumerate(played):
         for verdict in one.evidence.verdicts:
@@ -115,7 +115,7 @@ def _verdicts(played: Sequence[Played], named: Mapping[str, str]) -> Iterator[tu
                 yield _moved(one, number, named, verdict), {verdict.judge, verdict.a, verdict.b} <= one.replayed
 
 
-def _votes(played: Sequence[Played], named: Mapping[str, str]) -> Iterator[HumanVote]:
+def _votes(played: Sequence[RunEvidence], named: Mapping[str, str]) -> Iterator[HumanVote]:
     """Every vote. Where both answers only replay, it is about the same texts as the verdict that was kept."""
     has_votes = any(one.evidence.votes for one in played)
     verdicts = _verdicts_once(played, named) if has_votes else ()
@@ -130,12 +130,12 @@ def _votes(played: Sequence[Played], named: Mapping[str, str]) -> Iterator[Human
                 yield replace(vote, verdict=moved)
 
 
-def _says_nothing(one: Played, verdict: Verdict) -> bool:
+def _says_nothing(one: RunEvidence, verdict: Verdict) -> bool:
     """Whether the verdict is between two identical candidates of the run."""
     return one.candidates[verdict.a] == one.candidates[verdict.b]
 
 
-def _moved(one: Played, number: int, named: Mapping[str, str], verdict: Verdict) -> Verdict:
+def _moved(one: RunEvidence, number: int, named: Mapping[str, str], verdict: Verdict) -> Verdict:
     return replace(
         verdict,
         document=one.documents[verdict.document],
@@ -145,7 +145,7 @@ def _moved(one: Played, number: int, named: Mapping[str, str], verdict: Verdict)
     )
 
 
-def _scored(played: Sequence[Played], named: Mapping[str, str]) -> Iterator[tuple[Score, bool]]:
+def _scored(played: Sequence[RunEvidence], named: Mapping[str, str]) -> Iterator[tuple[Score, bool]]:
     for number, one in enumerate(played):
         for score in one.evidence.scores:
             moved = replace(

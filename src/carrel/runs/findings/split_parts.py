@@ -9,14 +9,14 @@ from msgspec.structs import replace
 from carrel.evaluation import split as evaluation
 from carrel.evaluation.passing import CheckResults
 from carrel.evaluation.records import Score, Verdict
-from carrel.evaluation.split import Judging, PartKind, Said, Split
+from carrel.evaluation.split import Judging, PartEvidence, PartKind, Split
 from carrel.runs.verdicts import judgement
-from carrel.runs.verdicts.judgement import Evidence, Packed
+from carrel.runs.verdicts.judgement import Evidence, PackedEvidence
 
 R = TypeVar("R", Verdict, Score)
 
 
-class Part(msgspec.Struct, frozen=True):
+class PartRows(msgspec.Struct, frozen=True):
     """Some rows of the run, and what the checks say of them; `values` counts the values that they have."""
 
     kind: PartKind
@@ -26,21 +26,21 @@ class Part(msgspec.Struct, frozen=True):
     checks: CheckResults | None = None
 
 
-class Cut(msgspec.Struct, frozen=True):
+class RowParts(msgspec.Struct, frozen=True):
     """Which part each row is in: `places` has its number, in the order of the rows. Without a `column` none is cut."""
 
     column: str | None
     columns: tuple[str, ...]
     places: tuple[int, ...] = ()
-    parts: tuple[Part, ...] = ()
+    parts: tuple[PartRows, ...] = ()
 
 
-def split_packed(packed: Packed, cut: Cut) -> Split:
+def split_packed(packed: PackedEvidence, cut: RowParts) -> Split:
     """The results of each part."""
     return split(judgement.unpack(packed), cut)
 
 
-def split(evidence: Evidence, cut: Cut) -> Split:
+def split(evidence: Evidence, cut: RowParts) -> Split:
     """The same, from evidence that is unpacked and still has the copies of texts as documents of their own."""
     verdicts, scores = _by_part(evidence.verdicts, cut), _by_part(evidence.scores, cut)
     judging = Judging(
@@ -54,7 +54,7 @@ def split(evidence: Evidence, cut: Cut) -> Split:
     for number, part in enumerate(cut.parts):
         same = same_within(evidence.same, cut.places, number)
         own = judgement.once(replace(evidence, verdicts=verdicts[number], scores=scores[number], votes=[], same=same))
-        said = Said(verdicts=own.verdicts, scores=own.scores, groups=own.groups.joined)
+        said = PartEvidence(verdicts=own.verdicts, scores=own.scores, groups=own.groups.joined)
         parts.append(evaluation.part(part.kind, part.value, part.values, part.documents, judging, said, part.checks))
     return Split(
         column=cut.column,
@@ -79,7 +79,7 @@ def same_within(same: dict[str, str], places: Sequence[int], number: int) -> dic
     return found
 
 
-def _by_part(records: Sequence[R], cut: Cut) -> list[list[R]]:
+def _by_part(records: Sequence[R], cut: RowParts) -> list[list[R]]:
     found: list[list[R]] = [[] for _ in cut.parts]
     if found:
         for record in records:

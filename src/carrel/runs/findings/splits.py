@@ -9,12 +9,12 @@ from carrel.kit.processes.pool import WorkerPool
 from carrel.kit.sqlite.database import Connection
 from carrel.runs.checking import results
 from carrel.runs.findings import split_parts
-from carrel.runs.findings.split_parts import Cut, Part
+from carrel.runs.findings.split_parts import PartRows, RowParts
 from carrel.runs.model import setup as setups
 from carrel.runs.model.setup import RunId, Setup
 from carrel.runs.verdicts import evidence
 from carrel.runs.verdicts.computing import computed
-from carrel.runs.verdicts.judgement import Packed
+from carrel.runs.verdicts.judgement import PackedEvidence
 from carrel.vault.workspace import Workspace
 
 MOST_VALUES: Final = 20
@@ -40,12 +40,14 @@ async def answer(
         return await computed(worker, split_parts.split_packed, packed, found)
 
 
-def _gather(conn: Connection, run_id: RunId, column: str | None, round_number: int | None) -> tuple[Packed, Cut]:
+def _gather(
+    conn: Connection, run_id: RunId, column: str | None, round_number: int | None
+) -> tuple[PackedEvidence, RowParts]:
     setup = setups.require(conn, run_id, round_number)
     return evidence.packed(conn, setup), cut(conn, setup, column)
 
 
-def cut(conn: Connection, setup: Setup, column: str | None, parameter: str = "column") -> Cut:
+def cut(conn: Connection, setup: Setup, column: str | None, parameter: str = "column") -> RowParts:
     """Which row is in which part. Goes through all rows and answers: to be scanned.
 
     `parameter` is what the client calls the column, for the error.
@@ -55,29 +57,29 @@ def cut(conn: Connection, setup: Setup, column: str | None, parameter: str = "co
     """
     columns = _columns(conn, setup.seq)
     if column is None:
-        return Cut(None, columns)
+        return RowParts(None, columns)
     if column not in columns:
         raise BadInput.at(parameter, "must be a metadata column of the run's rows, or `group` if they have groups")
     values = _values(conn, setup, column)
     counts = Counter(value for value in values if value is not None)
     ordered = sorted(counts, key=lambda value: (-counts[value], value))
     place: dict[str | None, int] = {value: number for number, value in enumerate(ordered[:MOST_VALUES])}
-    parts = [Part("value", value, 1, counts[value]) for value in ordered[:MOST_VALUES]]
+    parts = [PartRows("value", value, 1, counts[value]) for value in ordered[:MOST_VALUES]]
     rare = ordered[MOST_VALUES:]
     if rare:
         place |= dict.fromkeys(rare, len(parts))
-        parts.append(Part("others", None, len(rare), sum(counts[value] for value in rare)))
+        parts.append(PartRows("others", None, len(rare), sum(counts[value] for value in rare)))
     if None in values:
         place[None] = len(parts)
-        parts.append(Part("none", None, 0, values.count(None)))
+        parts.append(PartRows("none", None, 0, values.count(None)))
     places = tuple(place[value] for value in values)
     checked = results.by_part(conn, setup, places, len(parts))
-    return Cut(
+    return RowParts(
         column,
         columns,
         places,
         tuple(
-            Part(part.kind, part.value, part.values, part.documents, found)
+            PartRows(part.kind, part.value, part.values, part.documents, found)
             for part, found in zip(parts, checked, strict=True)
         ),
     )

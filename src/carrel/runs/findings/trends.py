@@ -35,7 +35,7 @@ _MOST_TASKS: Final = 50_000
 """So many tasks the runs may have together; older runs are left out beyond that, but never the newest."""
 
 
-class Question(NamedTuple):
+class TrendQuestion(NamedTuple):
     """Of which candidate (`None`: the first that is not the baseline), against which baseline, with which margin."""
 
     candidate: str | None
@@ -71,7 +71,7 @@ _rows = Select(
 )
 
 
-async def answer(workspace: Workspace, workers: WorkerPool, preset_id: PresetId, question: Question) -> Trends:
+async def answer(workspace: Workspace, workers: WorkerPool, preset_id: PresetId, question: TrendQuestion) -> Trends:
     """The trends. They cost no calls.
 
     Of 50 runs with 600 comparisons each, they take about a second with a baseline, most of it in the worker, and less
@@ -98,9 +98,9 @@ def _finished(found: Trends) -> Trends:
     return replace(found, points=points, last_good=trend.last_good(points))
 
 
-async def _asked(workspace: Workspace, worker: Worker, run_id: RunId, question: Question) -> GateResult | None:
+async def _asked(workspace: Workspace, worker: Worker, run_id: RunId, question: TrendQuestion) -> GateResult | None:
     """What the gate says of one run; `None` if the candidate or the baseline is not in it."""
-    asked = gate.Question(question.baseline or "", question.margin, question.candidate)
+    asked = gate.GateQuestion(question.baseline or "", question.margin, question.candidate)
     try:
         gathered = await workspace.scan(gate.gather, run_id, asked)
     except (BadInput, NotFound):
@@ -115,7 +115,7 @@ def _with(point: TrendPoint, asked: GateResult) -> TrendPoint:
     return replace(point, gate=asked.outcome, against=by_judges)
 
 
-def _gather(conn: Connection, preset_id: PresetId, question: Question) -> Trends:
+def _gather(conn: Connection, preset_id: PresetId, question: TrendQuestion) -> Trends:
     if conn.one("SELECT 1 FROM presets WHERE id = ?", preset_id) is None:
         raise NotFound
     runs, left_out = _runs(conn, preset_id)

@@ -10,7 +10,7 @@ Presented = Literal["ab", "ba"]
 PHASES: tuple[Kind, ...] = ("generate", "score", "compare", "combine")
 
 
-class Judge(NamedTuple):
+class JudgePlan(NamedTuple):
     """A judge of a round: whether it scores and how often each answer, and whether it compares."""
 
     ordinal: int
@@ -28,7 +28,7 @@ class Shape(NamedTuple):
 
     documents: int
     repeats: tuple[int, ...]
-    judges: tuple[Judge, ...]
+    judges: tuple[JudgePlan, ...]
     seed: str
     combined: int = 0
     reach: tuple[int, ...] = ()
@@ -52,7 +52,7 @@ class Shape(NamedTuple):
         return self.everyone[: len(self.repeats) - self.combined] if round_number == 1 else self.everyone
 
 
-class Task(NamedTuple):
+class PlannedTask(NamedTuple):
     """One step of the plan.
 
     In a comparison, `candidate` < `opponent` are the pair, and `presented` says whether the judge sees the candidate's
@@ -70,7 +70,7 @@ class Task(NamedTuple):
     presented: Presented | None = None
 
 
-class Block(NamedTuple):
+class DocumentBlock(NamedTuple):
     """The ordered documents from one look to the next: those from `begin` up to `end`, counted from 0."""
 
     begin: int
@@ -92,7 +92,7 @@ class Stage(NamedTuple):
     look: int = 0
 
 
-class Size(NamedTuple):
+class PhaseSizes(NamedTuple):
     """The number of tasks of each phase."""
 
     generate: int
@@ -116,7 +116,7 @@ def stages(
     shape: Shape,
     round_number: int,
     compared: int | Sequence[int],
-    blocks: Sequence[Block] = (),
+    blocks: Sequence[DocumentBlock] = (),
     *,
     in_blocks: bool = False,
 ) -> tuple[Stage, ...]:
@@ -126,7 +126,7 @@ def stages(
     everything. `compared` are the candidates that are compared, or their number while it is open who they are. A round
     with several `blocks` compares block by block; with `in_blocks` it also generates and scores block by block.
     """
-    whole = Block(0, shape.documents)
+    whole = DocumentBlock(0, shape.documents)
     blocks = blocks or (whole,)
     made: tuple[Kind, ...] = ("generate", "score") if round_number == 1 else ("score",)
     found: list[Stage] = []
@@ -149,7 +149,7 @@ def stages(
 
 
 def _stage(
-    shape: Shape, round_number: int, kind: Kind, compared: int | Sequence[int], block: Block, look: int
+    shape: Shape, round_number: int, kind: Kind, compared: int | Sequence[int], block: DocumentBlock, look: int
 ) -> Stage:
     """The stage of this kind over the block, with its number of tasks."""
     tasks = 0
@@ -165,7 +165,7 @@ def _stage(
     return Stage(kind, False, tasks, *block, look)
 
 
-def _alike(shape: Shape, block: Block) -> Iterator[tuple[int, int]]:
+def _alike(shape: Shape, block: DocumentBlock) -> Iterator[tuple[int, int]]:
     """Parts of the block on which the same candidates take part: where each begins, and its number of documents."""
     places = sorted({block.begin, block.end, *(one for one in shape.reach if block.begin < one < block.end)})
     for begin, end in pairwise(places):
@@ -179,23 +179,25 @@ def _most_repeats(shape: Shape, there: Sequence[int], compared: int | Sequence[i
     return [candidate for candidate in compared if candidate in there]
 
 
-def generation(shape: Shape, round_number: int, block: slice = slice(None)) -> Iterator[Task]:
+def generation(shape: Shape, round_number: int, block: slice = slice(None)) -> Iterator[PlannedTask]:
     """Every candidate that answers by itself answers every document."""
     for document, field in _on_documents(shape, shape.field(round_number), block):
         for candidate in field:
             for repeat in range(1, _repeats(shape, candidate) + 1):
                 key = f"r{round_number}.generate.d{document}.c{candidate}.s{repeat}"
-                yield Task(key, "generate", document, candidate, repeat)
+                yield PlannedTask(key, "generate", document, candidate, repeat)
 
 
-def combination(shape: Shape, round_number: int) -> Iterator[Task]:
+def combination(shape: Shape, round_number: int) -> Iterator[PlannedTask]:
     """Every candidate that combines makes one answer to every document."""
     for document in document_order(shape):
         for candidate in shape.makers:
-            yield Task(f"r{round_number}.combine.d{document}.c{candidate}", "combine", document, candidate, 1)
+            yield PlannedTask(f"r{round_number}.combine.d{document}.c{candidate}", "combine", document, candidate, 1)
 
 
-def scoring(shape: Shape, round_number: int, candidates: Collection[int], block: slice = slice(None)) -> Iterator[Task]:
+def scoring(
+    shape: Shape, round_number: int, candidates: Collection[int], block: slice = slice(None)
+) -> Iterator[PlannedTask]:
     """Every scoring judge scores every answer of `candidates`, as often as the round asks that judge."""
     for document, field in _on_documents(shape, candidates, block):
         for candidate in field:
@@ -204,7 +206,9 @@ def scoring(shape: Shape, round_number: int, candidates: Collection[int], block:
                     for again in range(1, judge.score_repeats + 1):
                         answer = f"d{document}.c{candidate}.s{repeat}"
                         key = f"r{round_number}.score.{answer}.j{judge.ordinal}.s{again}"
-                        yield Task(key, "score", document, candidate, repeat, judge=judge.ordinal, judge_repeat=again)
+                        yield PlannedTask(
+                            key, "score", document, candidate, repeat, judge=judge.ordinal, judge_repeat=again
+                        )
 
 
 def comparison(
@@ -213,7 +217,7 @@ def comparison(
     finalists: Sequence[int],
     newcomers: Sequence[int] = (),
     block: slice = slice(None),
-) -> Iterator[Task]:
+) -> Iterator[PlannedTask]:
     """Every comparing judge compares every pair of finalists in both orders, on a block of the ordered documents.
 
     With `newcomers`, whose numbers are above all others, the finalists have met before: only pairs with a newcomer are
@@ -250,7 +254,7 @@ def comparison_key(
     return f"r{round_number}.compare.{document}.c{first}-c{second}.s{repeat}.j{judge}.{presented}"
 
 
-def size(shape: Shape, finalists: int) -> Size:
+def size(shape: Shape, finalists: int) -> PhaseSizes:
     """How many tasks a first round has if it compares `finalists` candidates.
 
     Which candidates these are is open until then.
@@ -258,7 +262,7 @@ def size(shape: Shape, finalists: int) -> Size:
     tasks = dict.fromkeys(PHASES, 0)
     for stage in stages(shape, 1, finalists):
         tasks[stage.kind] += stage.tasks
-    return Size(tasks["generate"], tasks["score"], tasks["compare"], tasks["combine"])
+    return PhaseSizes(tasks["generate"], tasks["score"], tasks["compare"], tasks["combine"])
 
 
 def _on_documents(shape: Shape, candidates: Collection[int], block: slice) -> Iterator[tuple[int, list[int]]]:
@@ -287,8 +291,10 @@ def _verdicts(shape: Shape, pairs: Iterator[tuple[int, int]]) -> int:
     return sum(_meetings(shape, first, second) for first, second in pairs) * comparing * 2
 
 
-def _both_orders(round_number: int, document: int, first: int, second: int, repeat: int, judge: int) -> Iterator[Task]:
+def _both_orders(
+    round_number: int, document: int, first: int, second: int, repeat: int, judge: int
+) -> Iterator[PlannedTask]:
     orders: tuple[Presented, ...] = ("ab", "ba")
     for presented in orders:
         key = comparison_key(round_number, f"d{document}", first, second, repeat, judge, presented)
-        yield Task(key, "compare", document, first, repeat, second, judge, presented=presented)
+        yield PlannedTask(key, "compare", document, first, repeat, second, judge, presented=presented)

@@ -6,7 +6,7 @@ from carrel.kit.sqlite.database import Connection
 from carrel.kit.sqlite.rows import as_json
 from carrel.presets.configuration import Judge as JudgeIn
 from carrel.providers.registry import Registry, replays
-from carrel.runs.model.setup import Judge, Round
+from carrel.runs.model.setup import Round, RunJudge
 
 
 def put(conn: Connection, seq: int, planned: Round) -> None:
@@ -34,7 +34,7 @@ def put(conn: Connection, seq: int, planned: Round) -> None:
 
 def bench(
     scoring: Sequence[JudgeIn], comparing: Sequence[JudgeIn], score_repeats: int, registry: Registry
-) -> tuple[Judge, ...]:
+) -> tuple[RunJudge, ...]:
     """The judges of both phases. Entries with the same model and parameters are one judge.
 
     A judge that always gives the same marks is asked once.
@@ -49,7 +49,7 @@ def bench(
     found += ((judge, None, judge.weight) for judge in left)
     given = names([judge.model for judge, _, _ in found])
     return tuple(
-        Judge(
+        RunJudge(
             ordinal=ordinal,
             name=name,
             model=judge.model,

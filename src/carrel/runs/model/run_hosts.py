@@ -12,7 +12,7 @@ from carrel.providers import families, hosts
 from carrel.providers.hosts import ModelAt
 from carrel.providers.registry import name_of, needs_key, provider_of
 from carrel.runs.model import rounds
-from carrel.runs.model.setup import Candidate, Judge, Setup
+from carrel.runs.model.setup import RunCandidate, RunJudge, Setup
 
 _ANSWERED = "(malformed > 0 OR (state = 'succeeded' AND (attempts > 0 OR reused IS NOT NULL)))"
 
@@ -44,7 +44,7 @@ def expect(conn: Connection, setup: Setup) -> None:
 
     Where credits pay, only the answers tell: the operator's keys are not in the workspace.
     """
-    everyone: list[Candidate | Judge] = [*setup.round.judges]
+    everyone: list[RunCandidate | RunJudge] = [*setup.round.judges]
     if setup.round.number == 1:
         everyone += setup.candidates
     for one in everyone:
@@ -53,7 +53,7 @@ def expect(conn: Connection, setup: Setup) -> None:
     _name_judges(conn, setup)
 
 
-def record(conn: Connection, setup: Setup, one: Candidate | Judge, host: str | None) -> None:
+def record(conn: Connection, setup: Setup, one: RunCandidate | RunJudge, host: str | None) -> None:
     """Write down that an answer came from this host, before its task counts as done."""
     provider, row = provider_of(one.model or ""), _row(setup, one)
     before: str | None = conn.value(f"SELECT host FROM {row.table} WHERE {row.where}", *row.key)
@@ -65,7 +65,7 @@ def record(conn: Connection, setup: Setup, one: Candidate | Judge, host: str | N
     _name_judges(conn, setup)
 
 
-def _put(conn: Connection, setup: Setup, one: Candidate | Judge, host: str | None) -> None:
+def _put(conn: Connection, setup: Setup, one: RunCandidate | RunJudge, host: str | None) -> None:
     row, model = _row(setup, one), one.model or ""
     family = families.family_of(provider_of(model), name_of(model), host)
     conn.run(f"UPDATE {row.table} SET host = ?, family = ? WHERE {row.where}", host, family, *row.key)
@@ -81,8 +81,8 @@ def _name_judges(conn: Connection, setup: Setup) -> None:
             conn.run(f"UPDATE run_judges SET name = ? WHERE {where} AND ordinal = ?", name, *key, ordinal)
 
 
-def _row(setup: Setup, one: Candidate | Judge) -> _Row:
-    if isinstance(one, Candidate):
+def _row(setup: Setup, one: RunCandidate | RunJudge) -> _Row:
+    if isinstance(one, RunCandidate):
         tasks = "run = ? AND candidate = ? AND judge IS NULL"
         return _Row("run_candidates", "run = ? AND ordinal = ?", tasks, (setup.seq, one.ordinal))
     key = (setup.seq, one.ordinal, setup.round.number)

@@ -11,7 +11,7 @@ from carrel.evaluation.ranking import stopping
 from carrel.evaluation.ranking.stopping import Look
 from carrel.kit.ids import Id
 from carrel.kit.sqlite.database import Connection
-from carrel.kit.sqlite.rows import Column, Select
+from carrel.kit.sqlite.rows import Select, SqlColumn
 from carrel.providers.base import Criterion, Grounding, Parameters
 from carrel.providers.catalogue import has_batches
 from carrel.providers.registry import provider_of
@@ -20,7 +20,7 @@ from carrel.runs.model import plan
 RunId = NewType("RunId", Id)
 
 
-class Candidate(msgspec.Struct, frozen=True):
+class RunCandidate(msgspec.Struct, frozen=True):
     """One candidate; `model` is `None` if all its answers exist already, `host` at the model's own provider.
 
     A candidate that `combines` makes its answers from those of the others. Without instructions it gets the default
@@ -42,7 +42,7 @@ class Candidate(msgspec.Struct, frozen=True):
     host: str | None = None
 
 
-class Beaten(NamedTuple):
+class Elimination(NamedTuple):
     """A candidate that another one beat at a look. Both are ordinals; `documents` had been compared."""
 
     candidate: int
@@ -50,7 +50,7 @@ class Beaten(NamedTuple):
     documents: int
 
 
-class Judge(msgspec.Struct, frozen=True, omit_defaults=True):  # so that seeds are those of runs without hosts
+class RunJudge(msgspec.Struct, frozen=True, omit_defaults=True):  # so that seeds are those of runs without hosts
     """One judge of a round; a weight is `None` in the phase in which it does not judge.
 
     `name` tells the host, too; `host` is `None` at the provider's own.
@@ -82,12 +82,12 @@ class Round(msgspec.Struct, frozen=True):
     comparison_instructions: int | None
     finalists: int | None
     compared: tuple[int, ...] | None
-    judges: tuple[Judge, ...]
+    judges: tuple[RunJudge, ...]
     sources: tuple[int, ...] | None = None
     looks: int = 0
     stopped: bool = False
     in_blocks: bool = False
-    beaten: tuple[Beaten, ...] = ()
+    beaten: tuple[Elimination, ...] = ()
 
 
 class Setup(msgspec.Struct, frozen=True):
@@ -105,7 +105,7 @@ class Setup(msgspec.Struct, frozen=True):
     seed: str
     fence: str
     documents: int
-    candidates: tuple[Candidate, ...]
+    candidates: tuple[RunCandidate, ...]
     round: Round
     concurrency: int
     timeout_seconds: float
@@ -145,15 +145,15 @@ class Setup(msgspec.Struct, frozen=True):
             ),
         )
 
-    def candidate(self, ordinal: int) -> Candidate:
+    def candidate(self, ordinal: int) -> RunCandidate:
         """The candidate with this number."""
         return self.candidates[ordinal - 1]
 
-    def judge(self, ordinal: int) -> Judge:
+    def judge(self, ordinal: int) -> RunJudge:
         """The judge of this round with this number."""
         return self.round.judges[ordinal - 1]
 
-    def asked(self, candidate: int, judge: int | None) -> Candidate | Judge:
+    def asked(self, candidate: int, judge: int | None) -> RunCandidate | RunJudge:
         """Who is asked for a task: its judge, or its candidate where it has none."""
         return self.candidate(candidate) if judge is None else self.judge(judge)
 
@@ -178,7 +178,7 @@ def looks(documents: int, *, stops: bool, combines: bool) -> tuple[Look, ...]:
 
 
 def shape_of(
-    documents: int, repeats: Sequence[int], judges: Sequence[Judge], seed: str, combined: int = 0
+    documents: int, repeats: Sequence[int], judges: Sequence[RunJudge], seed: str, combined: int = 0
 ) -> plan.Shape:
     """What determines a plan.
 
@@ -188,7 +188,7 @@ def shape_of(
         documents,
         tuple(repeats),
         tuple(
-            plan.Judge(
+            plan.JudgePlan(
                 judge.ordinal,
                 judge.score_repeats if judge.scoring_weight is not None else 0,
                 judge.comparison_weight is not None,
@@ -245,7 +245,7 @@ def load(conn: Connection, seq: int, round_number: int | None = None) -> Setup |
     )
 
 
-def _beaten_before(conn: Connection, seq: int, present: Round) -> tuple[Beaten, ...]:
+def _beaten_before(conn: Connection, seq: int, present: Round) -> tuple[Elimination, ...]:
     """Those whom a look of the round told the leader to be better than; a look that decided ended the round anyway."""
     return tuple(
         _beaten.all(
@@ -283,11 +283,11 @@ _runs = Select(
     billing="coalesce(json_extract(configuration, '$.billing'), 'own_keys')",
     stops="coalesce(json_extract(configuration, '$.comparison.stop_when_decided'), 0)",
     checks="(SELECT count(*) FROM run_checks WHERE run = seq)",
-    economy=Column("coalesce(json_extract(configuration, '$.economy'), 0)", bool),
-    reuse=Column("coalesce(json_extract(configuration, '$.reuse'), 0)", bool),
+    economy=SqlColumn("coalesce(json_extract(configuration, '$.economy'), 0)", bool),
+    reuse=SqlColumn("coalesce(json_extract(configuration, '$.reuse'), 0)", bool),
 )
-_candidates = Select(Candidate)
-_judges = Select(Judge)
-_beaten = Select(Beaten, candidate="value", by="leader")
+_candidates = Select(RunCandidate)
+_judges = Select(RunJudge)
+_beaten = Select(Elimination, candidate="value", by="leader")
 # The judges of a round and those that it beat are rows of their own.
-_rounds = Select(Round, judges=Column("NULL", lambda _: ()), beaten=Column("NULL", lambda _: ()))
+_rounds = Select(Round, judges=SqlColumn("NULL", lambda _: ()), beaten=SqlColumn("NULL", lambda _: ()))

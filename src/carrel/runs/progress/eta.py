@@ -22,7 +22,7 @@ _BOUNDS: Final[Collection[Event]] = ("run-started", "run-resumed", "round-starte
 _DONE: Final[Collection[Event]] = ("task-succeeded", "task-failed")
 
 
-class Line(NamedTuple):
+class EtaLogRow(NamedTuple):
     """A row of the log. Tasks that were decided without a call have no model."""
 
     at: str
@@ -30,10 +30,10 @@ class Line(NamedTuple):
     model: str | None
 
 
-_lines = Select(Line)
+_lines = Select(EtaLogRow)
 
 
-class Left(NamedTuple):
+class RemainingTasks(NamedTuple):
     """Tasks of the present phase under way and waiting, and those of later phases; the models that those may call."""
 
     running: int
@@ -42,7 +42,7 @@ class Left(NamedTuple):
     later: Sequence[str] = ()
 
 
-def seconds_left(lines: Sequence[Line], left: Left, now: float) -> int | None:
+def seconds_left(lines: Sequence[EtaLogRow], left: RemainingTasks, now: float) -> int | None:
     """Estimate from the log, the newest row first; `None` while too few calls have ended.
 
     The estimate assumes that calls of later phases are as quick as those of the present one. Built-in models are an
@@ -65,13 +65,13 @@ def seconds_left(lines: Sequence[Line], left: Left, now: float) -> int | None:
     return int(seconds) + 1
 
 
-def eta_seconds(conn: Connection, run: int, round_number: int, phase: Kind | None, left: Left) -> int | None:
+def eta_seconds(conn: Connection, run: int, round_number: int, phase: Kind | None, left: RemainingTasks) -> int | None:
     """The same for a run under way, of which `left` remains by the counts of its round."""
     lines = _lines.all(conn, "FROM run_log WHERE run = ? ORDER BY seq DESC LIMIT ?", run, _ROWS)
     return seconds_left(lines, by_phase(conn, run, round_number, phase, left), conn.clock.now())
 
 
-def by_phase(conn: Connection, run: int, round_number: int, phase: Kind | None, left: Left) -> Left:
+def by_phase(conn: Connection, run: int, round_number: int, phase: Kind | None, left: RemainingTasks) -> RemainingTasks:
     """Add the later phases to the remaining tasks, with the models that they call."""
     if phase == "generate":
         # Scores are planned together with the answers and have numbers without gaps: two looks at an index replace a
@@ -94,7 +94,7 @@ def by_phase(conn: Connection, run: int, round_number: int, phase: Kind | None, 
     return left._replace(later=models)
 
 
-def _window(lines: Sequence[Line]) -> tuple[str | None, list[str]]:
+def _window(lines: Sequence[EtaLogRow]) -> tuple[str | None, list[str]]:
     """The moment since which all events are known, and the models of the tasks that ended after it."""
     since: str | None = None
     found: list[tuple[str, str]] = []

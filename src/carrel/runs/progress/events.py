@@ -15,7 +15,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from carrel.auth.session import Session
 from carrel.errors import BadInput, NotFound, Unauthorized, Unavailable
 from carrel.http.answers import event_stream
-from carrel.http.answers.answer import Answer
+from carrel.http.answers.answer import Response
 from carrel.http.answers.event_stream import MEDIA_TYPE, PING
 from carrel.http.request import Request
 from carrel.http.requests.envelope import give_lease_back
@@ -36,7 +36,7 @@ _BATCH: Final = 200
 _REAUTHENTICATE: Final = b"event: reauthenticate\ndata: {}\n\n"
 
 
-class Pace(NamedTuple):
+class EventTimes(NamedTuple):
     """Times in seconds: between pings, for the reader to take one piece, and within which commits are sent together."""
 
     ping: float = 15.0
@@ -64,13 +64,13 @@ class Streams:
     """Makes the streams of this process. They end when `stopping` is set."""
 
     def __init__(
-        self, pool: WorkspacePool, hub: Hub, clock: Clock, stopping: asyncio.Event, pace: Pace | None = None
+        self, pool: WorkspacePool, hub: Hub, clock: Clock, stopping: asyncio.Event, pace: EventTimes | None = None
     ) -> None:
         self.pool = pool
         self.hub = hub
         self.clock = clock
         self.stopping = stopping
-        self.pace = pace or Pace()
+        self.pace = pace or EventTimes()
 
     def open(self, session: Session, run_id: RunId, last_event_id: str | None, *, texts: bool = False) -> "EventStream":
         """The events of a run after `last_event_id`, or all events without one; with `texts`, answers as they come.
@@ -89,7 +89,7 @@ class Streams:
         return EventStream(self, session, run_id, _seq(last_event_id), only)
 
 
-class EventStream(Answer[bytes]):
+class EventStream(Response[bytes]):
     """The answer: log rows as they are committed, a ping now and then, and one last event that names the end.
 
     With `only` it is the tail of the log. Otherwise it also sends the run's progress after every few rows. With `texts`

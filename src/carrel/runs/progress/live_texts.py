@@ -22,7 +22,7 @@ MOST_CHARACTERS: Final = 65_536
 After = Literal["nothing", "text", "gap"]
 
 
-class Answering(NamedTuple):
+class AnswerKey(NamedTuple):
     """Which answer a model writes."""
 
     task_key: str
@@ -30,7 +30,7 @@ class Answering(NamedTuple):
     document: str
 
 
-class Piece(msgspec.Struct, frozen=True):
+class LivePiece(msgspec.Struct, frozen=True):
     """A part of an answer: its beginning, or what follows the part before, or what follows a gap."""
 
     task_key: str
@@ -45,7 +45,7 @@ class Watcher:
 
     def __init__(self) -> None:
         self.news = asyncio.Event()
-        self._waiting: dict[str, Piece] = {}
+        self._waiting: dict[str, LivePiece] = {}
         self._room = MOST_CHARACTERS
         self._after: dict[str, After] = {}
         """What the next part of each answer under way follows. The reader has missed the beginning of any other."""
@@ -55,7 +55,7 @@ class Watcher:
         self._drop(task_key)
         self._after[task_key] = "nothing"
 
-    def add(self, answering: Answering, text: str) -> None:
+    def add(self, answering: AnswerKey, text: str) -> None:
         """Take the next part of an answer, as far as there is room for it."""
         key = answering.task_key
         after = self._after.get(key, "gap")
@@ -67,7 +67,7 @@ class Watcher:
         if fits:
             self._room -= len(fits)
             self._waiting[key] = (
-                Piece(*answering, after, fits) if before is None else replace(before, text=before.text + fits)
+                LivePiece(*answering, after, fits) if before is None else replace(before, text=before.text + fits)
             )
             self.news.set()
 
@@ -75,7 +75,7 @@ class Watcher:
         """Note that no further part of the answer comes."""
         self._after.pop(task_key, None)
 
-    def take(self) -> list[Piece]:
+    def take(self) -> list[LivePiece]:
         """Take what waits, one part of each answer."""
         self.news.clear()
         taken = list(self._waiting.values())
@@ -111,7 +111,7 @@ class LiveTexts:
         """Whether anybody watches the run."""
         return (uuid, run_id) in self._watchers
 
-    def of(self, uuid: UserUuid, run_id: RunId, answering: Answering) -> "LiveAnswer":
+    def of(self, uuid: UserUuid, run_id: RunId, answering: AnswerKey) -> "LiveAnswer":
         """An answer of the run that begins now."""
         return LiveAnswer(self._watchers, (uuid, run_id), answering)
 
@@ -123,7 +123,7 @@ class LiveAnswer:
         self,
         watchers: dict[tuple[UserUuid, RunId], list[Watcher]],
         run: tuple[UserUuid, RunId],
-        answering: Answering,
+        answering: AnswerKey,
     ) -> None:
         self._watchers = watchers
         self._run = run

@@ -12,7 +12,7 @@ from carrel.kit.money import text_if_known, text_of
 from carrel.kit.sqlite import paging as pages
 from carrel.kit.sqlite.database import Connection
 from carrel.kit.sqlite.paging import Page, Paging
-from carrel.kit.sqlite.rows import Column, Select
+from carrel.kit.sqlite.rows import Select, SqlColumn
 from carrel.presets.configuration import Configuration
 from carrel.runs.model import run_hosts, run_transitions, states
 from carrel.runs.model.schemas import (
@@ -28,7 +28,7 @@ from carrel.runs.model.schemas import (
 )
 from carrel.runs.model.setup import RunId
 from carrel.runs.model.states import State
-from carrel.runs.progress.eta import Left, eta_seconds
+from carrel.runs.progress.eta import RemainingTasks, eta_seconds
 
 MAX_REMAINING = 10_000
 """The most task keys that a checkpoint names."""
@@ -67,7 +67,7 @@ def _progress(
 _summaries = Select(
     RunSummary,
     progress=Select(_progress),
-    spend=Select(Spend, cost=Column("cost_micros", text_of)),
+    spend=Select(Spend, cost=SqlColumn("cost_micros", text_of)),
     created_at="runs.created_at",
     started_at="runs.started_at",
     finished_at="runs.finished_at",
@@ -223,6 +223,6 @@ def _timed(conn: Connection, run: RunSummary) -> RunSummary:
     if run.state != "running":
         return run
     seq, to_come = conn.all(f"SELECT runs.seq, to_come {_FROM} WHERE id = ?", run.id)[0]
-    left = Left(run.progress.running, run.progress.pending - to_come, to_come)
+    left = RemainingTasks(run.progress.running, run.progress.pending - to_come, to_come)
     seconds = eta_seconds(conn, seq, run.round, run.phase, left)
     return replace(run, progress=replace(run.progress, eta_seconds=seconds))

@@ -8,7 +8,7 @@ from carrel.kit.money import text_if_known
 from carrel.kit.sqlite import paging as pages
 from carrel.kit.sqlite.database import Connection
 from carrel.kit.sqlite.paging import Page, Paging
-from carrel.kit.sqlite.rows import Column, Select
+from carrel.kit.sqlite.rows import Select, SqlColumn
 from carrel.runs.model import run_transitions
 from carrel.runs.model.plan import Kind
 from carrel.runs.model.schemas import Task, TaskError
@@ -57,7 +57,7 @@ _MALFORMED = "The judge's reply was not in the form that was asked for, also whe
 _OTHERWISE = "The call failed."
 
 
-class Filters(NamedTuple):
+class TaskFilters(NamedTuple):
     """The wanted tasks; `None` leaves a filter out."""
 
     state: TaskState | None = None
@@ -66,7 +66,7 @@ class Filters(NamedTuple):
     document: int | None = None
 
 
-def page(conn: Connection, run_id: RunId, filters: Filters, paging: Paging) -> Page[Task]:
+def page(conn: Connection, run_id: RunId, filters: TaskFilters, paging: Paging) -> Page[Task]:
     """The tasks in the order of the plan. Unbounded if a round or document leaves out many: to be scanned.
 
     Raises:
@@ -88,7 +88,7 @@ def page(conn: Connection, run_id: RunId, filters: Filters, paging: Paging) -> P
     return pages.fetch(conn, paging, _tasks, source, *values, seq="tasks.seq", ascending=True)
 
 
-def _of(filters: Filters) -> tuple[tuple[TaskState, ...], tuple[Kind, ...]]:
+def _of(filters: TaskFilters) -> tuple[tuple[TaskState, ...], tuple[Kind, ...]]:
     states: tuple[TaskState, ...] = get_args(TaskState) if filters.state is None else (filters.state,)
     kinds: tuple[Kind, ...] = get_args(Kind) if filters.kind is None else (filters.kind,)
     return states, kinds
@@ -126,9 +126,9 @@ _tasks = Select(
     repeat="tasks.repeat",
     order="presented",
     generated_id="generated.id",
-    error=Column("error", _error),
+    error=SqlColumn("error", _error),
     started_at="tasks.started_at",
     finished_at="tasks.finished_at",
-    cost=Column("tasks.cost_micros", text_if_known),
+    cost=SqlColumn("tasks.cost_micros", text_if_known),
     reused="tasks.reused IS NOT NULL",
 )

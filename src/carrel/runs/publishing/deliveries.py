@@ -32,7 +32,7 @@ from carrel.runs.model.setup import RunId, Setup
 from carrel.runs.publishing import github_export
 from carrel.runs.publishing.github_schemas import ExportIn
 from carrel.vault.keyring import UserUuid
-from carrel.vault.pool import Busy, Closing, WorkspacePool
+from carrel.vault.pool import Closing, WorkspaceBusy, WorkspacePool
 from carrel.vault.workspace import Workspace
 
 _MESSAGE = "Add the answers of a run from Carrel"
@@ -215,7 +215,7 @@ class Deliveries:
                 while (delivery := workspace.read(_next)) is not None:
                     await workspace.write(_settle, delivery, await self._send(workspace, delivery))
                 return workspace.read(_wait)
-        except Busy:
+        except WorkspaceBusy:
             return _SOON_SECONDS
         except CarrelError:
             # The key is gone, or the workspace closes meanwhile: the rows name what is to be sent.

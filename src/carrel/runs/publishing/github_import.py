@@ -11,7 +11,7 @@ from carrel.github import repository
 from carrel.github import store as connections
 from carrel.github.client import Github, Target
 from carrel.github.refusals import GithubUnavailable
-from carrel.github.repository import Folders, Point
+from carrel.github.repository import BranchHead, Folders
 from carrel.github.schemas import ConnectionId
 from carrel.kit.plain_text import is_text
 from carrel.kit.sqlite.database import Connection
@@ -59,7 +59,7 @@ async def take(
 
 
 async def _fetch(
-    github: Github, target: Target, point: Point, data: ImportIn, most_bytes: int
+    github: Github, target: Target, point: BranchHead, data: ImportIn, most_bytes: int
 ) -> tuple[list[_Fetched], list[Left]]:
     folders = Folders(github, target, point)
     fetched: list[_Fetched] = []

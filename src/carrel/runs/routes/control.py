@@ -7,7 +7,7 @@ from carrel.auth import guard
 from carrel.auth.programs import scopes
 from carrel.config import Settings
 from carrel.contents.budget import ResolveBudget
-from carrel.http.answers.answer import Answer
+from carrel.http.answers.answer import Response
 from carrel.http.requests.describe import raises
 from carrel.http.requests.idempotency import Once
 from carrel.http.requests.routing import Query, Router, get, post
@@ -27,7 +27,7 @@ from carrel.runs.model.schemas import Checkpoint, ReevaluateIn, Run, Task
 from carrel.runs.model.setup import RunId
 from carrel.runs.model.states import NothingToRetry, RunStateConflict, TaskState, TaskStateConflict
 from carrel.runs.progress import store, task_list
-from carrel.runs.progress.task_list import Filters
+from carrel.runs.progress.task_list import TaskFilters
 from carrel.vault.workspace import Workspace
 
 _GOING_ON = (RunStateConflict, ProviderKeyMissing, CreditsUnavailable)
@@ -40,16 +40,16 @@ async def start_run(
     engine: Engine,
     once: Once,
     system_keys: SystemKeys,
-) -> Answer[Run]:
+) -> Response[Run]:
     """Start a pending run."""
     return await once(workspace.uuid, partial(engine.begin, workspace), commands.start, run_id, system_keys.providers)
 
 
 @post("/pause", guards=[guard.session], status_code=202, opt=scopes.RUN | raises(RunStateConflict))
-async def pause_run(run_id: RunId, workspace: Workspace, engine: Engine) -> Answer[Run]:
+async def pause_run(run_id: RunId, workspace: Workspace, engine: Engine) -> Response[Run]:
     """Start no further tasks: 200 if nothing is in flight, else 202. Results of calls in flight are kept."""
     run = await engine.write(workspace, commands.pause, run_id)
-    return Answer(run, status_code=200 if run.quiesced else 202)
+    return Response(run, status_code=200 if run.quiesced else 202)
 
 
 @post("/resume", guards=[guard.full], status_code=202, opt=scopes.RUN | raises(*_GOING_ON))
@@ -86,7 +86,7 @@ async def list_tasks(
     document: Annotated[int | None, Query(ge=1, description="Only for the input of this number.")] = None,
 ) -> Page[Task]:
     """The tasks, in the order of the plan."""
-    return await workspace.scan(task_list.page, run_id, Filters(only, kind, round_number, document), paging)
+    return await workspace.scan(task_list.page, run_id, TaskFilters(only, kind, round_number, document), paging)
 
 
 @post("/tasks/{task_key:str}/skip", guards=[guard.full], status_code=200, opt=scopes.RUN | raises(TaskStateConflict))

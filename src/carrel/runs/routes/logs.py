@@ -7,7 +7,7 @@ from carrel.accounts.service import ServiceDatabase
 from carrel.auth import guard
 from carrel.auth.programs import scopes
 from carrel.auth.session import Session
-from carrel.http.answers.answer import Answer
+from carrel.http.answers.answer import Response
 from carrel.http.answers.event_stream import MEDIA_TYPE
 from carrel.http.requests.describe import produces, raises
 from carrel.http.requests.routing import Header, Query, Router, get, post
@@ -53,7 +53,7 @@ async def tail_logs(
     level: _Level = None,
     task_key: _TaskKey = None,
     last_event_id: Annotated[str | None, Header(name="Last-Event-ID", description="Go on after this row.")] = None,
-) -> Answer[bytes]:
+) -> Response[bytes]:
     """The rows as they are written, oldest first, as server-sent events.
 
     The stream ends with `end` or `reauthenticate`.
@@ -83,7 +83,7 @@ async def stream_events(
     streams: Streams,
     last_event_id: Annotated[str | None, Header(name="Last-Event-ID", description="Go on after this event.")] = None,
     texts: Annotated[bool, Query(description="Also `text` events: parts of answers while models write them.")] = False,
-) -> Answer[bytes]:
+) -> Response[bytes]:
     """The log as it is written, as server-sent events. The stream ends with `end` or `reauthenticate`.
 
     A `text` event has no id, and nothing keeps it: a reader who comes later, or is too slow, misses it. Its part of the

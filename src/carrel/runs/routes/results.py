@@ -10,7 +10,7 @@ from carrel.auth.programs import scopes
 from carrel.evaluation.gate import GateResult
 from carrel.evaluation.split import Split
 from carrel.http.answers import accept
-from carrel.http.answers.answer import JSON, Answer
+from carrel.http.answers.answer import JSON, Response
 from carrel.http.answers.etag import etag
 from carrel.http.requests.describe import produces
 from carrel.http.requests.parameters import RoundNumber
@@ -22,7 +22,7 @@ from carrel.runs.model.setup import RunId
 from carrel.runs.tasks import answers
 from carrel.runs.tasks.answers import GeneratedId
 from carrel.runs.verdicts import whatif
-from carrel.runs.verdicts.whatif import MAX_CHARACTERS, Question
+from carrel.runs.verdicts.whatif import MAX_CHARACTERS, WhatIfQuestion
 from carrel.vault.workspace import Workspace
 
 MARKDOWN = "text/markdown"
@@ -46,7 +46,9 @@ async def read_ranking(
     ] = False,
 ) -> RankingOut:
     """The ranking in words and figures. With other judges or weights it costs no calls and is marked as exploratory."""
-    return await whatif.ranking(workspace, workers, run_id, Question(round_number, without_judge, weights, with_human))
+    return await whatif.ranking(
+        workspace, workers, run_id, WhatIfQuestion(round_number, without_judge, weights, with_human)
+    )
 
 
 @get("/generated/{generated_id:str}", guards=[guard.session], opt=scopes.READ | produces(JSON, MARKDOWN))
@@ -55,13 +57,13 @@ async def read_generated(
     generated_id: GeneratedId,
     workspace: Workspace,
     wanted: Annotated[str | None, Header(name="Accept")] = None,
-) -> Answer[GeneratedDocument | str]:
+) -> Response[GeneratedDocument | str]:
     """One answer: as JSON with its scores, or its text alone as Markdown."""
     kind = accept.choose(wanted, (JSON, MARKDOWN))
     found = await workspace.scan(answers.get, run_id, generated_id)
     if kind == MARKDOWN:
-        return Answer(found.body, etag=etag(1, "md"), media_type=MARKDOWN)
-    return Answer(found, etag=etag(found.version))
+        return Response(found.body, etag=etag(1, "md"), media_type=MARKDOWN)
+    return Response(found, etag=etag(found.version))
 
 
 @get("/gate", guards=[guard.session], opt=scopes.READ)
@@ -77,7 +79,7 @@ async def read_gate(
     round_number: RoundNumber = None,
 ) -> GateResult:
     """Whether a candidate is worse than its baseline by a margin, by judges and by checks. It costs no calls."""
-    question = gate.Question(baseline, margin, candidate, round_number)
+    question = gate.GateQuestion(baseline, margin, candidate, round_number)
     return await gate.answer(workspace, workers, run_id, question)
 
 

@@ -9,7 +9,7 @@ from carrel.auth.session import Session
 from carrel.checks.compiler import Compiler
 from carrel.config import Settings
 from carrel.contents.budget import ResolveBudget
-from carrel.http.answers.answer import Answer, tagged
+from carrel.http.answers.answer import Response, tagged
 from carrel.http.answers.etag import IfMatch
 from carrel.http.requests.describe import also, raises
 from carrel.http.requests.idempotency import Once
@@ -49,7 +49,7 @@ async def create_run(
     compiler: Compiler,
     once: Once,
     dry_run: DryRunWanted = False,
-) -> Answer[Run | DryRun]:
+) -> Response[Run | DryRun]:
     """Create a pending run of a preset or a configuration. The run copies every text, so later edits change nothing.
 
     With `dry_run`, nothing is created: 200 with what it would take. A program needs the scope `write` as well if its
@@ -61,7 +61,7 @@ async def create_run(
     if own is not None:  # what a preset holds was compiled before it was stored
         await compiler.require(workspace.uuid, sources(own, "configuration"))
     if dry_run:
-        return Answer(await workspace.scan(estimate, data, registry, settings), status_code=200)
+        return Response(await workspace.scan(estimate, data, registry, settings), status_code=200)
     return await once(workspace.uuid, partial(engine.write, workspace), commands.create, data, registry, settings)
 
 
@@ -84,7 +84,7 @@ async def count_runs(workspace: Workspace) -> RunCount:
 
 
 @get("/{run_id:str}", guards=[guard.session], opt=scopes.READ)
-async def read_run(run_id: RunId, workspace: Workspace) -> Answer[Run]:
+async def read_run(run_id: RunId, workspace: Workspace) -> Response[Run]:
     """One run with the configuration that it was made from."""
     run = workspace.read(store.get_short, run_id)
     if run is None:
@@ -99,7 +99,7 @@ async def replace_run(
     workspace: Workspace,
     engine: Engine,
     if_match: IfMatch,
-) -> Answer[Run]:
+) -> Response[Run]:
     """Replace a run's name, tags and pin. Its configuration and its texts stay as they were."""
     return tagged(await engine.write(workspace, labels.put, run_id, data, if_match))
 
@@ -142,11 +142,11 @@ async def execute_preset(
     system_keys: SystemKeys,
     data: ExecuteIn | None = None,
     dry_run: DryRunWanted = False,
-) -> Answer[Run | DryRun]:
+) -> Response[Run | DryRun]:
     """Create a run of the preset and start it. With `dry_run`, nothing is created: 200 with what it would take."""
     wanted = data or ExecuteIn()
     if dry_run:
-        return Answer(await workspace.scan(rehearse, preset_id, wanted, registry, settings), status_code=200)
+        return Response(await workspace.scan(rehearse, preset_id, wanted, registry, settings), status_code=200)
     write = partial(engine.begin, workspace)
     system = system_keys.providers
     return await once(workspace.uuid, write, commands.execute, preset_id, wanted, registry, settings, system)

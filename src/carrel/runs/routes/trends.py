@@ -29,7 +29,7 @@ async def read_trends(
 
     Runs that have more than 50,000 tasks together are left out, the oldest first.
     """
-    return await trends.answer(workspace, workers, preset_id, trends.Question(candidate, baseline, margin))
+    return await trends.answer(workspace, workers, preset_id, trends.TrendQuestion(candidate, baseline, margin))
 
 
 router = Router("/presets", route_handlers=[read_trends], tags=["Presets"])

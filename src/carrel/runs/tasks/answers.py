@@ -8,12 +8,12 @@ from carrel.errors import NotFound
 from carrel.kit.ids import Id
 from carrel.kit.money import text_if_known
 from carrel.kit.sqlite.database import Connection
-from carrel.kit.sqlite.rows import Column, Select, as_json
+from carrel.kit.sqlite.rows import Select, SqlColumn, as_json
 from carrel.providers.base import Citation, FinishReason, Usage
 from carrel.runs.checking import marks
 from carrel.runs.model.schemas import GeneratedDocument, Marks, Tokens
 from carrel.runs.model.setup import RunId
-from carrel.runs.tasks.attempts import Generated
+from carrel.runs.tasks.attempts import GenerateResult
 from carrel.vault.ids import ContentId
 
 _CONTENT = (
@@ -58,7 +58,7 @@ _rows = Select(
     candidate="label",
     ordinal="generated.candidate",
     repeat="generated.repeat",
-    cost=Column("generated.cost_micros", text_if_known),
+    cost=SqlColumn("generated.cost_micros", text_if_known),
     created_at="generated.created_at",
     run="runs.seq",
     document="generated.document",
@@ -98,7 +98,7 @@ def put(
     conn: Connection,
     run: int,
     task: int,
-    answer: Generated,
+    answer: GenerateResult,
     usage: Usage,
     cost_micros: int | None,
     host: str | None = None,

@@ -6,7 +6,7 @@ import msgspec
 
 from carrel.evaluation.asking import judge as judging
 from carrel.evaluation.asking import replies
-from carrel.evaluation.asking.replies import Fault
+from carrel.evaluation.asking.replies import ReplyFault
 from carrel.kit.plain_text import as_text
 from carrel.metering.calls import Hold
 from carrel.providers.base import (
@@ -19,8 +19,8 @@ from carrel.providers.base import (
     GenerateMatter,
     Grounding,
     Matter,
+    ModelRequest,
     Parameters,
-    Request,
     ScoreMatter,
 )
 from carrel.providers.prices import Price
@@ -64,7 +64,7 @@ class Attempt(msgspec.Struct, frozen=True, kw_only=True):
     hold: Hold | None = None
 
 
-class Generated(msgspec.Struct, frozen=True):
+class GenerateResult(msgspec.Struct, frozen=True):
     """A text, complete or not. `lacks_citations`: it names none, although it had to search."""
 
     text: str
@@ -73,28 +73,28 @@ class Generated(msgspec.Struct, frozen=True):
     lacks_citations: bool = False
 
 
-class Scored(msgspec.Struct, frozen=True):
+class ScoreResult(msgspec.Struct, frozen=True):
     """One number for each criterion."""
 
     marks: dict[str, float]
     reason: str
 
 
-class Compared(msgspec.Struct, frozen=True):
+class CompareResult(msgspec.Struct, frozen=True):
     """Which answer won, in the order in which the judge saw them."""
 
     word: Literal["first", "second", "tie"]
     reason: str
 
 
-class Malformed(msgspec.Struct, frozen=True):
+class InvalidReply(msgspec.Struct, frozen=True):
     """A judge's reply that was not in the form that was asked for; `raw` is stored."""
 
     code: str
     raw: str
 
 
-class Failed(msgspec.Struct, frozen=True):
+class CallFailure(msgspec.Struct, frozen=True):
     """The call returned no answer."""
 
     code: str
@@ -102,14 +102,14 @@ class Failed(msgspec.Struct, frozen=True):
     retry_after_seconds: float | None = None
 
 
-Result = Generated | Scored | Compared | Malformed | Failed
+Result = GenerateResult | ScoreResult | CompareResult | InvalidReply | CallFailure
 
 
-def request(attempt: Attempt, fence_seed: str, timeout_seconds: float) -> Request:
+def request(attempt: Attempt, fence_seed: str, timeout_seconds: float) -> ModelRequest:
     """Build the request. Equal attempts give equal bytes, also after a restart; `fence_seed` is the run's secret."""
     name = name_of(attempt.model)
     if reads_matter(attempt.model):
-        return Request(
+        return ModelRequest(
             model=name,
             system="",
             prompt="",
@@ -118,20 +118,20 @@ def request(attempt: Attempt, fence_seed: str, timeout_seconds: float) -> Reques
             timeout_seconds=timeout_seconds,
         )
     asked = _prompt(attempt, f"{fence_seed}:{attempt.key}")
-    return Request(
+    return ModelRequest(
         model=name,
         system=asked.system,
         prompt=asked.prompt,
         turns=asked.turns if isinstance(asked, prompts.Prompt) else (),
         matter=attempt.matter,
         parameters=attempt.parameters,
-        schema=asked.schema if isinstance(asked, judging.Prompt) else _schema(attempt),
+        schema=asked.schema if isinstance(asked, judging.JudgePrompt) else _schema(attempt),
         timeout_seconds=timeout_seconds,
         grounding=attempt.grounding,
     )
 
 
-def _prompt(attempt: Attempt, seed: str) -> prompts.Prompt | judging.Prompt:
+def _prompt(attempt: Attempt, seed: str) -> prompts.Prompt | judging.JudgePrompt:
     matter = attempt.matter
     if isinstance(matter, GenerateMatter | CombineMatter):
         return prompts.in_json(_candidates_prompt(attempt, matter, seed), attempt.schema)
@@ -165,13 +165,13 @@ def result(attempt: Attempt, answer: Answer) -> Result:
     if isinstance(matter, GenerateMatter | CombineMatter):
         lacks_citations = attempt.grounding == "required" and not answer.citations
         found = tuple(Citation(as_text(one.url), as_text(one.title)) for one in answer.citations)
-        return Generated(as_text(answer.text), answer.finish_reason, found, lacks_citations)
+        return GenerateResult(as_text(answer.text), answer.finish_reason, found, lacks_citations)
     if isinstance(matter, CompareMatter):
         compared = replies.parse_comparison(answer.text)
-        return _malformed(compared, answer) if isinstance(compared, Fault) else Compared(*compared)
+        return _malformed(compared, answer) if isinstance(compared, ReplyFault) else CompareResult(*compared)
     scored = replies.parse_score(answer.text, matter.criteria)
-    return _malformed(scored, answer) if isinstance(scored, Fault) else Scored(*scored)
+    return _malformed(scored, answer) if isinstance(scored, ReplyFault) else ScoreResult(*scored)
 
 
-def _malformed(fault: Fault, answer: Answer) -> Malformed:
-    return Malformed(_FAULTS[fault.message], as_text(answer.text)[: replies.MAX_REPLY_CHARACTERS])
+def _malformed(fault: ReplyFault, answer: Answer) -> InvalidReply:
+    return InvalidReply(_FAULTS[fault.message], as_text(answer.text)[: replies.MAX_REPLY_CHARACTERS])

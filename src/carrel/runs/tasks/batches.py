@@ -50,7 +50,7 @@ class BatchCall(NamedTuple):
     price_id: str | None
 
 
-class Ready(NamedTuple):
+class BatchTasks(NamedTuple):
     """The next tasks that go into one batch, in the order of the plan."""
 
     model: str
@@ -65,7 +65,7 @@ _TO_DO: Final = (
 _calls = Select(BatchCall)
 
 
-class Room:
+class BatchCapacity:
     """How much more fits into one batch."""
 
     def __init__(self) -> None:
@@ -109,7 +109,7 @@ def waits(conn: Connection, setup: Setup) -> bool:
     return conn.one(sql, setup.seq, setup.id, setup.round.number) is not None
 
 
-def next_tasks(conn: Connection, setup: Setup, phase: Kind) -> Ready | None:
+def next_tasks(conn: Connection, setup: Setup, phase: Kind) -> BatchTasks | None:
     """The next tasks for a batch: those of one model, because a batch may hold no other. `None` if there are none."""
     column = "judge" if phase in ("score", "compare") else "candidate"
     named = [(one.ordinal, one.model) for one in (setup.round.judges if column == "judge" else setup.candidates)]
@@ -124,7 +124,7 @@ def next_tasks(conn: Connection, setup: Setup, phase: Kind) -> Ready | None:
     for model, ordinals in of_models.items():
         tasks: list[int] = conn.column(sql, setup.seq, phase, as_json(ordinals))
         if tasks:
-            return Ready(model, tasks)
+            return BatchTasks(model, tasks)
     return None
 
 

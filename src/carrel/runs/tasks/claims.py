@@ -22,7 +22,7 @@ from carrel.runs.model.setup import RunId, Setup
 from carrel.runs.model.states import TaskState
 from carrel.runs.tasks import batches, inputs, outcomes, reuse, transitions
 from carrel.runs.tasks.attempts import Attempt
-from carrel.runs.tasks.inputs import ByRule, Task, Text
+from carrel.runs.tasks.inputs import ByRule, ExistingAnswer, TaskRow
 
 LOST: calls.Outcome = "unknown-outcome"
 """The code of a lost attempt."""
@@ -34,7 +34,7 @@ _PAGE = 8
 _FRONT = 64
 """How many tasks `ahead` looks at to find which providers are needed next."""
 
-_tasks = Select(Task)
+_tasks = Select(TaskRow)
 
 
 class _Run(NamedTuple):
@@ -80,7 +80,7 @@ def ahead(conn: Connection, setup: Setup, room: int) -> Ahead:
     return Ahead("more" if rows else "over", [_provider(setup, candidate, judge) for candidate, judge in rows])
 
 
-class Claimed(NamedTuple):
+class ClaimResult(NamedTuple):
     """Attempts that have begun. `short`: the next one does not fit into the budget before one under way has ended."""
 
     attempts: list[Attempt]
@@ -94,19 +94,19 @@ class _Short(NamedTuple):
 _SHORT = _Short()
 
 
-def claim(conn: Connection, setup: Setup, permits: Mapping[str, int], paying: Credits = NO_CREDITS) -> Claimed:
+def claim(conn: Connection, setup: Setup, permits: Mapping[str, int], paying: Credits = NO_CREDITS) -> ClaimResult:
     """Begin attempts at the next tasks of the present phase, in the order of the plan, as far as there are `permits`.
 
     If a run's next call does not fit into its budget, this pauses the run once none of its calls is under way.
     """
     run = _runs.one(conn, "FROM runs WHERE seq = ? AND state = 'running'", setup.seq)
     if run is None:
-        return Claimed([])
+        return ClaimResult([])
     if setup.budget_micros is not None and run.cost_micros > setup.budget_micros:
         run_transitions.pause(conn, setup.seq, "budget")
-        return Claimed([])
+        return ClaimResult([])
     if setup.economy and _prepare_batch(conn, setup, run.phase, paying):
-        return Claimed([], short=True)
+        return ClaimResult([], short=True)
     attempts: list[Attempt] = []
     left = Counter(permits)
     looked_at, last = 0, 0
@@ -122,7 +122,7 @@ def claim(conn: Connection, setup: Setup, permits: Mapping[str, int], paying: Cr
                 attempt = _begin(conn, setup, task, paying)
                 if isinstance(attempt, _Short):
                     _pause_if_idle(conn, setup)
-                    return Claimed(attempts, short=True)
+                    return ClaimResult(attempts, short=True)
                 if attempt is not None:
                     left[provider_of(attempt.model)] -= 1
                     attempts.append(attempt)
@@ -130,7 +130,7 @@ def claim(conn: Connection, setup: Setup, permits: Mapping[str, int], paying: Cr
             break
         looked_at += len(tasks)
         last = tasks[-1].seq
-    return Claimed(attempts)
+    return ClaimResult(attempts)
 
 
 def _prepare_batch(conn: Connection, setup: Setup, phase: Kind, paying: Credits) -> bool:
@@ -141,7 +141,7 @@ def _prepare_batch(conn: Connection, setup: Setup, phase: Kind, paying: Credits)
     if ready is None:
         return False
     batch = batches.prepare(conn, setup, ready.model, keys.host(conn, ready.model))
-    room = batches.Room()
+    room = batches.BatchCapacity()
     short = False
     for seq in ready.tasks:
         task = _tasks.one(conn, "FROM tasks WHERE seq = ?", seq)
@@ -245,7 +245,7 @@ def _provider(setup: Setup, candidate: int, judge: int | None) -> str | None:
 
 
 def _begin(
-    conn: Connection, setup: Setup, task: Task, paying: Credits, batch: int | None = None
+    conn: Connection, setup: Setup, task: TaskRow, paying: Credits, batch: int | None = None
 ) -> Attempt | _Short | None:
     """Begin the attempt and record it; `None` if the task needed no call and has been decided."""
     need = inputs.of(conn, setup, task)
@@ -253,7 +253,7 @@ def _begin(
         code = outcomes.NO_SOURCES if task.kind == "combine" else outcomes.MISSING
         outcomes.skip_missing(conn, setup, task.seq, task.key, code)
         return None
-    if isinstance(need, Text):
+    if isinstance(need, ExistingAnswer):
         outcomes.decide_text(conn, setup, task.seq, task.key, need.text)
         return None
     if isinstance(need, ByRule):
@@ -299,8 +299,8 @@ def _begin(
 
 
 def attempt_of(
-    task: Task,
-    need: inputs.Call,
+    task: TaskRow,
+    need: inputs.ModelCall,
     number: int,
     call_id: str,
     host: str | None,

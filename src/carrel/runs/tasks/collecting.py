@@ -6,7 +6,7 @@ from typing import NamedTuple
 from carrel.kit.sqlite.database import Connection
 from carrel.kit.sqlite.rows import Select
 from carrel.metering import calls
-from carrel.metering.calls import Call
+from carrel.metering.calls import CallEnd
 from carrel.providers import own_prices, prices
 from carrel.providers.base import Answer, ProviderError
 from carrel.providers.batches import seconds_of
@@ -14,21 +14,21 @@ from carrel.providers.prices import Price
 from carrel.runs.model import setup as setups
 from carrel.runs.model.setup import Setup
 from carrel.runs.tasks import attempts, batches, claims, inputs, outcomes, transitions
-from carrel.runs.tasks.attempts import Attempt, Failed
+from carrel.runs.tasks.attempts import Attempt, CallFailure
 from carrel.runs.tasks.batches import Batch, BatchCall
-from carrel.runs.tasks.outcomes import Measured
+from carrel.runs.tasks.outcomes import CallUsage
 
-_tasks = Select(inputs.Task)
+_tasks = Select(inputs.TaskRow)
 
 
-class Asked(NamedTuple):
+class OpenAttempts(NamedTuple):
     """The run of a batch, and an attempt for each call that has not ended."""
 
     setup: Setup
     attempts: list[Attempt]
 
 
-def asked(conn: Connection, batch: Batch) -> Asked | None:
+def asked(conn: Connection, batch: Batch) -> OpenAttempts | None:
     """Build the attempts of the batch anew, as they were when it was claimed; `None` if the run was deleted.
 
     Reads up to the limit of a batch: to be scanned.
@@ -41,9 +41,9 @@ def asked(conn: Connection, batch: Batch) -> Asked | None:
     for call in batches.open_calls(conn, batch.seq):
         task = _tasks.one(conn, "FROM tasks WHERE run = ? AND key = ?", setup.seq, call.task_key)
         need = None if task is None else inputs.of(conn, setup, task)
-        if task is not None and isinstance(need, inputs.Call):
+        if task is not None and isinstance(need, inputs.ModelCall):
             found.append(claims.attempt_of(task, need, call.attempt, call.id, batch.host, _price(call, need.model)))
-    return Asked(setup, found)
+    return OpenAttempts(setup, found)
 
 
 def put(conn: Connection, setup: Setup, answered: Sequence[tuple[Attempt, Answer | ProviderError]]) -> None:
@@ -51,11 +51,11 @@ def put(conn: Connection, setup: Setup, answered: Sequence[tuple[Attempt, Answer
     for attempt, outcome in answered:
         if not _is_open(conn, attempt.call_id):
             continue
-        measured = Measured(
+        measured = CallUsage(
             None if isinstance(outcome, ProviderError) else outcome.usage, _cost_micros(attempt, outcome), None
         )
         result = (
-            Failed(outcome.code, outcome.retryable)
+            CallFailure(outcome.code, outcome.retryable)
             if isinstance(outcome, ProviderError)
             else attempts.result(attempt, outcome)
         )
@@ -66,7 +66,7 @@ def put(conn: Connection, setup: Setup, answered: Sequence[tuple[Attempt, Answer
 def end(conn: Connection, batch: Batch) -> None:
     """End the batch. Calls of which nobody will learn anything are abandoned: their run was deleted."""
     for call in batches.open_calls(conn, batch.seq):
-        calls.end(conn, call.id, Call(outcome="unknown-outcome"))
+        calls.end(conn, call.id, CallEnd(outcome="unknown-outcome"))
     batches.ended(conn, batch.seq)
 
 

@@ -12,12 +12,12 @@ from carrel.providers.base import CompareMatter, Criterion, Grounding, Matter, P
 from carrel.runs.model import prompts, texts
 from carrel.runs.model.plan import Kind, Presented, answer_repeat
 from carrel.runs.model.prompts import Instructions
-from carrel.runs.model.setup import Candidate, Setup
+from carrel.runs.model.setup import RunCandidate, Setup
 from carrel.runs.tasks import answers
 from carrel.runs.verdicts import combining
 
 
-class Task(NamedTuple):
+class TaskRow(NamedTuple):
     """The columns of a task's row that decide what it needs."""
 
     seq: int
@@ -34,7 +34,7 @@ class Task(NamedTuple):
     presented: Presented | None
 
 
-class Call(NamedTuple):
+class ModelCall(NamedTuple):
     """The task calls a model with these texts. `schema` is what the answer of a candidate has to follow, as JSON."""
 
     model: str
@@ -47,7 +47,7 @@ class Call(NamedTuple):
     schema: str | None = None
 
 
-class Text(NamedTuple):
+class ExistingAnswer(NamedTuple):
     """The answer exists already."""
 
     text: str
@@ -61,11 +61,11 @@ class ByRule(NamedTuple):
 
 _numbers = msgspec.json.Decoder(dict[str, int])
 
-Need = Call | Text | ByRule | None
+Need = ModelCall | ExistingAnswer | ByRule | None
 """`None`: there is nothing to judge or to combine."""
 
 
-def of(conn: Connection, setup: Setup, task: Task) -> Need:
+def of(conn: Connection, setup: Setup, task: TaskRow) -> Need:
     """Find out what `task` needs now."""
     if task.kind == "generate":
         return _generation(conn, setup, task)
@@ -74,13 +74,13 @@ def of(conn: Connection, setup: Setup, task: Task) -> Need:
     return _score(conn, setup, task) if task.kind == "score" else _comparison(conn, setup, task)
 
 
-def _generation(conn: Connection, setup: Setup, task: Task) -> Need:
+def _generation(conn: Connection, setup: Setup, task: TaskRow) -> Need:
     existing = conn.value(
         "SELECT text FROM run_existing WHERE run = ? AND candidate = ? AND document = ?",
         *(setup.seq, task.candidate, task.document),
     )
     if existing is not None:
-        return Text(texts.read(conn, existing))
+        return ExistingAnswer(texts.read(conn, existing))
     candidate = setup.candidate(task.candidate)
     if candidate.model is None:
         return None
@@ -89,7 +89,7 @@ def _generation(conn: Connection, setup: Setup, task: Task) -> Need:
     row = _row(conn, setup, task.document)
     # A prompt that names the conversation gets its transcript in that place.
     turns = () if any(slot.name in row.named for slot in named.slots) else row.turns
-    return Call(
+    return ModelCall(
         model=candidate.model,
         parameters=candidate.parameters,
         matter=prompts.matter(named, document, reference, row.fields, turns),
@@ -101,14 +101,14 @@ def _generation(conn: Connection, setup: Setup, task: Task) -> Need:
     )
 
 
-def _combination(conn: Connection, setup: Setup, task: Task) -> Need:
+def _combination(conn: Connection, setup: Setup, task: TaskRow) -> Need:
     candidate = setup.candidate(task.candidate)
     sources = combining.sources(conn, setup.seq, task.document)
     if candidate.model is None or not sources:
         return None
     document, reference = _document(conn, setup, task.document)
     instructions = texts.read_instructions(conn, candidate.instructions)
-    return Call(
+    return ModelCall(
         model=candidate.model,
         parameters=candidate.parameters,
         matter=prompts.combine_matter(instructions, document, sources, reference),
@@ -119,11 +119,11 @@ def _combination(conn: Connection, setup: Setup, task: Task) -> Need:
     )
 
 
-def _schema(conn: Connection, candidate: Candidate) -> str | None:
+def _schema(conn: Connection, candidate: RunCandidate) -> str | None:
     return None if candidate.response_schema is None else texts.read(conn, candidate.response_schema)
 
 
-def _score(conn: Connection, setup: Setup, task: Task) -> Need:
+def _score(conn: Connection, setup: Setup, task: TaskRow) -> Need:
     answer = answers.brought(conn, setup.seq, task.document, task.candidate, task.repeat)
     if answer is None:
         return None
@@ -131,7 +131,7 @@ def _score(conn: Connection, setup: Setup, task: Task) -> Need:
         return ByRule()
     judge = setup.judge(task.judge or 0)
     document, reference = _document(conn, setup, task.document)
-    return Call(
+    return ModelCall(
         model=judge.model,
         parameters=judge.parameters,
         matter=ScoreMatter(document, answer.body, setup.round.criteria, reference),
@@ -139,7 +139,7 @@ def _score(conn: Connection, setup: Setup, task: Task) -> Need:
     )
 
 
-def _comparison(conn: Connection, setup: Setup, task: Task) -> Need:
+def _comparison(conn: Connection, setup: Setup, task: TaskRow) -> Need:
     pair = []
     for ordinal in (task.candidate, task.opponent or 0):
         repeat = answer_repeat(setup.candidate(ordinal).repeats, task.repeat)
@@ -154,7 +154,7 @@ def _comparison(conn: Connection, setup: Setup, task: Task) -> Need:
         pair.reverse()
     judge = setup.judge(task.judge or 0)
     document, reference = _document(conn, setup, task.document)
-    return Call(
+    return ModelCall(
         model=judge.model,
         parameters=judge.parameters,
         matter=CompareMatter(document, pair[0].body, pair[1].body, setup.round.criteria, reference),

@@ -6,7 +6,7 @@ from carrel.evaluation.records import Side
 from carrel.kit.sqlite.database import Connection
 from carrel.kit.sqlite.rows import as_json
 from carrel.metering import calls
-from carrel.metering.calls import Call
+from carrel.metering.calls import CallEnd
 from carrel.providers.base import FORM_REFUSED, KEY_CHANGED, Criterion, Usage
 from carrel.providers.registry import needs_key
 from carrel.runs.model import log, run_hosts
@@ -14,7 +14,16 @@ from carrel.runs.model.setup import Setup
 from carrel.runs.model.states import TaskState
 from carrel.runs.scheduling import backoff
 from carrel.runs.tasks import answers, transitions
-from carrel.runs.tasks.attempts import REASKS, Attempt, Compared, Failed, Generated, Malformed, Result, Scored
+from carrel.runs.tasks.attempts import (
+    REASKS,
+    Attempt,
+    CallFailure,
+    CompareResult,
+    GenerateResult,
+    InvalidReply,
+    Result,
+    ScoreResult,
+)
 
 MISSING = "answer-missing"
 """There is nothing to judge, because there is no answer."""
@@ -25,7 +34,7 @@ _FORMS_TRIED = 6
 again."""
 
 
-class Measured(NamedTuple):
+class CallUsage(NamedTuple):
     """What a call took.
 
     `cost_micros` is `None` where the price is unknown; `credit_micros` is the cost with the markup. A call of a batch
@@ -48,11 +57,11 @@ class Then(NamedTuple):
 DONE = Then("done")
 
 
-TIMED_OUT = Failed("provider-timeout", retryable=True)
+TIMED_OUT = CallFailure("provider-timeout", retryable=True)
 """The result of an attempt whose task does not wait any longer."""
 
 
-def commit(conn: Connection, setup: Setup, attempt: Attempt, result: Result, measured: Measured | None) -> Then:
+def commit(conn: Connection, setup: Setup, attempt: Attempt, result: Result, measured: CallUsage | None) -> Then:
     """Record the result of an attempt. If the task was skipped or cancelled meanwhile, record only the call.
 
     `measured` is `None` if the call still goes on; `end_call` records its end later.
@@ -66,7 +75,7 @@ def commit(conn: Connection, setup: Setup, attempt: Attempt, result: Result, mea
     if row is None:
         return DONE
     failures, malformed, candidate, judge = row
-    if isinstance(result, Failed):
+    if isinstance(result, CallFailure):
         uncounted = attempt.number - 1 - failures - malformed
         if result.code in (FORM_REFUSED, KEY_CHANGED) and uncounted < _FORMS_TRIED:
             # The next attempt asks in another form, or at another host, and this one does not count.
@@ -75,12 +84,12 @@ def commit(conn: Connection, setup: Setup, attempt: Attempt, result: Result, mea
         return _failed(conn, setup, attempt, result, failures + 1)
     if needs_key(attempt.model):
         run_hosts.record(conn, setup, setup.asked(candidate, judge), attempt.host)
-    if isinstance(result, Malformed):
+    if isinstance(result, InvalidReply):
         return _malformed(conn, setup, attempt, result, malformed + 1)
-    if isinstance(result, Generated):
+    if isinstance(result, GenerateResult):
         usage = (measured.usage if measured else None) or Usage()
         answers.put(conn, setup.seq, attempt.task, result, usage, cost_micros, attempt.host)
-    elif isinstance(result, Scored):
+    elif isinstance(result, ScoreResult):
         put_score(conn, attempt.task, "given", result.marks, result.reason)
     else:
         put_comparison(conn, attempt.task, result)
@@ -91,7 +100,7 @@ def commit(conn: Connection, setup: Setup, attempt: Attempt, result: Result, mea
 
 def decide_text(conn: Connection, setup: Setup, task: int, key: str, text: str) -> None:
     """Store an answer that exists already. It costs nothing."""
-    answers.put(conn, setup.seq, task, Generated(text, "stop"), Usage(), 0)
+    answers.put(conn, setup.seq, task, GenerateResult(text, "stop"), Usage(), 0)
     _decided(conn, setup, task, key)
 
 
@@ -121,12 +130,12 @@ def put_score(
     conn.run("INSERT INTO scores (task, fate, marks, said) VALUES (?, ?, ?, ?)", task, fate, text, said)
 
 
-def put_comparison(conn: Connection, task: int, compared: Compared) -> None:
+def put_comparison(conn: Connection, task: int, compared: CompareResult) -> None:
     """Keep a verdict."""
     conn.run("INSERT INTO comparisons (task, word, said) VALUES (?, ?, ?)", task, compared.word, compared.reason)
 
 
-def _failed(conn: Connection, setup: Setup, attempt: Attempt, result: Failed, failures: int) -> Then:
+def _failed(conn: Connection, setup: Setup, attempt: Attempt, result: CallFailure, failures: int) -> Then:
     transitions.count_failure(conn, setup.seq, attempt.task, failures, result.code)
     if result.retryable and failures < setup.max_attempts:
         _log(conn, setup, attempt, "attempt-failed", level="warning", code=result.code)
@@ -136,7 +145,7 @@ def _failed(conn: Connection, setup: Setup, attempt: Attempt, result: Failed, fa
     return DONE
 
 
-def _malformed(conn: Connection, setup: Setup, attempt: Attempt, result: Malformed, malformed: int) -> Then:
+def _malformed(conn: Connection, setup: Setup, attempt: Attempt, result: InvalidReply, malformed: int) -> Then:
     transitions.count_malformed(conn, setup.seq, attempt.task, malformed, result.code)
     if malformed <= REASKS:
         _log(conn, setup, attempt, "attempt-failed", level="warning", code=result.code)
@@ -150,11 +159,11 @@ def _malformed(conn: Connection, setup: Setup, attempt: Attempt, result: Malform
     return DONE
 
 
-def end_call(conn: Connection, setup: Setup, attempt: Attempt, result: Result, measured: Measured) -> int | None:
+def end_call(conn: Connection, setup: Setup, attempt: Attempt, result: Result, measured: CallUsage) -> int | None:
     """Record the end of the attempt's call and what it cost, whatever became of the task. Returns the cost."""
-    code = result.code if isinstance(result, Failed | Malformed) else None
-    call = Call(
-        outcome="failed" if isinstance(result, Failed) else "malformed" if code is not None else "answered",
+    code = result.code if isinstance(result, CallFailure | InvalidReply) else None
+    call = CallEnd(
+        outcome="failed" if isinstance(result, CallFailure) else "malformed" if code is not None else "answered",
         code=code,
         usage=measured.usage,
         cost_micros=measured.cost_micros,
@@ -191,7 +200,7 @@ def _log(
     level: log.Level = "info",
     state: TaskState | None = None,
     code: str | None = None,
-    measured: Measured | None = None,
+    measured: CallUsage | None = None,
 ) -> None:
     usage = measured.usage if measured else None
     log.write(

@@ -22,7 +22,7 @@ from carrel.kit.sqlite.rows import as_json
 from carrel.runs.checking import results
 from carrel.runs.model import log, plan, run_transitions
 from carrel.runs.model import setup as setups
-from carrel.runs.model.plan import Kind, Stage, Task
+from carrel.runs.model.plan import Kind, PlannedTask, Stage
 from carrel.runs.model.setup import Setup
 from carrel.runs.model.states import State
 from carrel.runs.publishing import deliveries, library
@@ -294,7 +294,7 @@ def _take_back_look(conn: Connection, setup: Setup) -> None:
         conn.run("UPDATE run_candidates SET answered = NULL WHERE run = ? AND answered = ?", run, taken.documents)
 
 
-def _tasks(setup: Setup, stage: Stage) -> Iterator[Task]:
+def _tasks(setup: Setup, stage: Stage) -> Iterator[PlannedTask]:
     number, shape, block = setup.round.number, setup.shape, slice(stage.begin, stage.end)
     if stage.kind == "generate":
         return plan.generation(shape, number, block)

@@ -14,7 +14,7 @@ from carrel.providers.base import Citation, FinishReason, Usage
 from carrel.runs.model import log, run_hosts
 from carrel.runs.model.setup import Setup
 from carrel.runs.tasks import answers, inputs, transitions
-from carrel.runs.tasks.attempts import Generated
+from carrel.runs.tasks.attempts import GenerateResult
 
 
 class _Source(NamedTuple):
@@ -40,7 +40,7 @@ _answers = Select(
 )
 
 
-def asked(task: inputs.Task, need: inputs.Call, host: str | None) -> bytes:
+def asked(task: inputs.TaskRow, need: inputs.ModelCall, host: str | None) -> bytes:
     """The digest of all that an answer depends on: model and host, parameters, every text, and which repeat it is.
 
     The marks of fences around the texts are left out, because they differ from run to run.
@@ -49,7 +49,7 @@ def asked(task: inputs.Task, need: inputs.Call, host: str | None) -> bytes:
     return hashlib.sha256(msgspec.json.encode(parts)).digest()
 
 
-def take(conn: Connection, setup: Setup, task: inputs.Task, digest: bytes, host: str | None) -> bool:
+def take(conn: Connection, setup: Setup, task: inputs.TaskRow, digest: bytes, host: str | None) -> bool:
     """Give the task the result of an earlier run, which came from this host. Return whether there is one."""
     source = _sources.one(
         conn,
@@ -64,7 +64,7 @@ def take(conn: Connection, setup: Setup, task: inputs.Task, digest: bytes, host:
         answer = _answers.one(conn, "FROM generated WHERE task = ?", source.seq)
         if answer is None:
             return False
-        made = Generated(answer.text, answer.finish_reason, tuple(answer.citations or ()), answer.lacks_citations)
+        made = GenerateResult(answer.text, answer.finish_reason, tuple(answer.citations or ()), answer.lacks_citations)
         answers.put(conn, setup.seq, task.seq, made, Usage(), 0, host)
     else:
         table, columns = ("scores", "fate, marks, said") if task.kind == "score" else ("comparisons", "word, said")

@@ -21,7 +21,7 @@ from carrel.runs.model import setup as setups
 from carrel.runs.model.plan import Presented, answer_repeat
 from carrel.runs.model.setup import RunId, Setup
 from carrel.runs.verdicts import pairing, rankings, votes
-from carrel.runs.verdicts.pairing import Drawn, Meeting
+from carrel.runs.verdicts.pairing import Meeting, PairDraw
 
 
 class NothingToVoteOn(Conflict):
@@ -60,15 +60,15 @@ class VoteCount(msgspec.Struct, frozen=True):
     both_bad: int
 
 
-class Chosen(NamedTuple):
+class NextPair(NamedTuple):
     """The pair that may be shown next, its order, and how many pairs have not been shown."""
 
-    drawn: Drawn | None
+    drawn: PairDraw | None
     presented: Presented
     left: int
 
 
-class Shown(NamedTuple):
+class PendingPair(NamedTuple):
     """A pair that waits for a vote, and how many are left after it."""
 
     pair: str
@@ -91,7 +91,7 @@ _meetings = Select(Meeting)
 _pairs = Select(_Pair, name="run_documents.name")
 
 
-def choose(conn: Connection, run_id: RunId, voter: str = "") -> Chosen:
+def choose(conn: Connection, run_id: RunId, voter: str = "") -> NextPair:
     """Choose the next pair for a voter. Goes through all answers of the run: to be scanned.
 
     Raises:
@@ -110,10 +110,10 @@ def choose(conn: Connection, run_id: RunId, voter: str = "") -> Chosen:
     urgent = pairing.undecided(ranking, labels) if ranking is not None else frozenset()
     found = pairing.choose(possible, shown, urgent, setup.fence, voter)
     presented: Presented = "ab" if found is None else pairing.order(found.meeting, setup.fence, voter)
-    return Chosen(found, presented, sum(1 for meeting in possible if meeting not in shown))
+    return NextPair(found, presented, sum(1 for meeting in possible if meeting not in shown))
 
 
-def show(conn: Connection, run_id: RunId, chosen: Chosen, voter: str = "") -> Shown:
+def show(conn: Connection, run_id: RunId, chosen: NextPair, voter: str = "") -> PendingPair:
     """Return the pair to vote on: one that was shown and waits, otherwise the chosen one, which is recorded.
 
     Raises:
@@ -127,7 +127,7 @@ def show(conn: Connection, run_id: RunId, chosen: Chosen, voter: str = "") -> Sh
     )
     if waiting:
         # After a vote was undone, its pair waits before the one that was shown next.
-        return Shown(waiting[0], chosen.left + len(waiting) - 1)
+        return PendingPair(waiting[0], chosen.left + len(waiting) - 1)
     drawn = chosen.drawn
     if drawn is None:
         raise NothingToVoteOn
@@ -139,10 +139,10 @@ def show(conn: Connection, run_id: RunId, chosen: Chosen, voter: str = "") -> Sh
     ):
         # The same person has voted on the pair in another window since it was chosen.
         raise NothingToVoteOn
-    return Shown(pair, chosen.left - 1)
+    return PendingPair(pair, chosen.left - 1)
 
 
-def ballot(conn: Connection, run_id: RunId, shown: Shown) -> Ballot:
+def ballot(conn: Connection, run_id: RunId, shown: PendingPair) -> Ballot:
     """The ballot of a pair. The texts may be long: to be scanned.
 
     Raises:

@@ -15,7 +15,7 @@ from carrel.runs.model import plan, units
 from carrel.runs.model.plan import Kind, Presented, answer_repeat
 from carrel.runs.model.setup import Round, Setup
 from carrel.runs.verdicts import judgement, votes
-from carrel.runs.verdicts.judgement import Evidence, Packed
+from carrel.runs.verdicts.judgement import Evidence, PackedEvidence
 
 _Weights = tuple[float | None, float | None]
 """A judge's weights in scoring and in comparing."""
@@ -51,7 +51,7 @@ def collect(conn: Connection, setup: Setup) -> Evidence:
     return replace(rest(conn, setup), verdicts=list(_verdicts(conn, setup)), scores=list(scored(conn, setup)))
 
 
-def packed(conn: Connection, setup: Setup) -> Packed:
+def packed(conn: Connection, setup: Setup) -> PackedEvidence:
     """The same, packed row by row on its way to a worker: unpacked, it takes five times as much memory."""
     return judgement.pack_each(rest(conn, setup), _verdicts(conn, setup), scored(conn, setup))
 

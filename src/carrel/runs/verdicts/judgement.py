@@ -50,7 +50,7 @@ class Evidence(msgspec.Struct, frozen=True):
     checked: bool = False
 
 
-class Answered(msgspec.Struct, frozen=True):
+class Conclusion(msgspec.Struct, frozen=True):
     """A ranking, what people's votes say beside it, and what people would say."""
 
     ranking: Ranking
@@ -94,7 +94,7 @@ _verdicts = msgspec.msgpack.Decoder(list[_Verdict])
 _scores = msgspec.msgpack.Decoder(list[_Score])
 
 
-class Packed(NamedTuple):
+class PackedEvidence(NamedTuple):
     """Evidence on its way to another process. Encoding a large one in one piece would block the event loop for long.
 
     Verdicts and scores have numbers for `names`: otherwise each record would bring names of its own, and the process
@@ -116,12 +116,12 @@ class Ending(NamedTuple):
     ranked: bool
 
 
-def pack(evidence: Evidence) -> Packed:
+def pack(evidence: Evidence) -> PackedEvidence:
     """Pack the evidence in many small pieces, so that a thread that packs lets other threads run in between."""
     return pack_each(structs.replace(evidence, verdicts=[], scores=[]), evidence.verdicts, evidence.scores)
 
 
-def pack_each(rest: Evidence, verdicts: Iterable[Verdict], scores: Iterable[Score]) -> Packed:
+def pack_each(rest: Evidence, verdicts: Iterable[Verdict], scores: Iterable[Score]) -> PackedEvidence:
     """Pack verdicts and scores as they come, so that memory holds them only packed. `rest` is without them."""
     judges = rest.scoring_weights.keys() | rest.comparison_weights.keys()
     numbers: defaultdict[str, int] = defaultdict(lambda: len(numbers))
@@ -130,10 +130,10 @@ def pack_each(rest: Evidence, verdicts: Iterable[Verdict], scores: Iterable[Scor
     )
     marks = (_Score(numbers[s.document], numbers[s.judge], numbers[s.candidate], *astuple(s)[3:]) for s in scores)
     packed = _pieces(lines), _pieces(marks)
-    return Packed(msgspec.msgpack.encode(rest), frozenset(judges), list(numbers), *packed)
+    return PackedEvidence(msgspec.msgpack.encode(rest), frozenset(judges), list(numbers), *packed)
 
 
-def unpack(packed: Packed) -> Evidence:
+def unpack(packed: PackedEvidence) -> Evidence:
     """Unpack the evidence."""
     names = packed.names
     return structs.replace(
@@ -175,12 +175,12 @@ def _pieces(rows: Iterable[object]) -> list[bytes]:
 
 
 def answer(
-    packed: Packed, kept: Ranking | None, weights: Mapping[str, float] | None, with_human: bool = False
-) -> Answered:
+    packed: PackedEvidence, kept: Ranking | None, weights: Mapping[str, float] | None, with_human: bool = False
+) -> Conclusion:
     """The ranking, unless it is `kept` already, together with the votes."""
     evidence = once(unpack(packed))
     found = rank(evidence, weights, with_human=with_human) if kept is None else voted(evidence, kept)
-    return Answered(found, check(evidence), say(evidence))
+    return Conclusion(found, check(evidence), say(evidence))
 
 
 def once(evidence: Evidence) -> Evidence:
@@ -275,7 +275,7 @@ def _weighed(evidence: Evidence, found: Ranking, weights: Mapping[str, float], *
     return trust.malformed(trusted, heard, scored)
 
 
-def decide(packed: Packed) -> Decision:
+def decide(packed: PackedEvidence) -> Decision:
     """What the present look of a round finds that may stop early.
 
     Judges whom nobody should believe beat nobody. A person's votes do not count, because they may come at any time and
@@ -292,7 +292,7 @@ def decide(packed: Packed) -> Decision:
     return found
 
 
-def conclude(packed: Packed) -> Ending:
+def conclude(packed: PackedEvidence) -> Ending:
     """The ranking of a round that is over, in figures and in words."""
     evidence = unpack(packed)
     found = rank(evidence)

@@ -7,7 +7,7 @@ from msgspec.structs import replace
 from carrel.kit.sqlite.database import Connection
 from carrel.kit.sqlite.rows import Select
 from carrel.runs.model import plan
-from carrel.runs.model.plan import Block, Stage
+from carrel.runs.model.plan import DocumentBlock, Stage
 from carrel.runs.model.schemas import LookTaken
 from carrel.runs.model.setup import Setup
 from carrel.runs.verdicts import evidence
@@ -28,7 +28,7 @@ _looks = Select(_Look)
 def stages(setup: Setup) -> tuple[Stage, ...]:
     """The stages of the setup's round, without those that its looks made unnecessary."""
     number, shape, compared = setup.round.number, setup.shape, setup.round.compared
-    blocks = [Block(look.before, look.documents) for look in setup.looks]
+    blocks = [DocumentBlock(look.before, look.documents) for look in setup.looks]
     return plan.stages(
         shape,
         number,

@@ -45,7 +45,7 @@ def meetings(
     return found
 
 
-class Drawn(NamedTuple):
+class PairDraw(NamedTuple):
     """A pair that was drawn from `among` pairs of its document with probability `chance`."""
 
     meeting: Meeting
@@ -59,7 +59,7 @@ def choose(
     urgent: Collection[frozenset[int]],
     secret: str,
     voter: str = "",
-) -> Drawn | None:
+) -> PairDraw | None:
     """Draw the next pair: from a document of which the voter has seen least, by worth for the `urgent` contrasts.
 
     It is `None` when all pairs were shown.
@@ -77,7 +77,7 @@ def choose(
     at = min(
         range(len(drawn_from)), key=lambda i: -math.log(_part(secret, f"pair:{voter}", drawn_from[i])) / chances[i]
     )
-    return Drawn(drawn_from[at], chances[at], len(drawn_from))
+    return PairDraw(drawn_from[at], chances[at], len(drawn_from))
 
 
 def _chances(meetings: Sequence[Meeting], urgent: Collection[frozenset[int]]) -> list[float]:

@@ -20,8 +20,8 @@ from carrel.runs.model.schemas import LookTaken, RankingOut
 from carrel.runs.model.setup import RunId
 from carrel.runs.verdicts import combining, evidence, judgement, looks, rankings, votes, wording
 from carrel.runs.verdicts.computing import computed
-from carrel.runs.verdicts.judgement import Answered, Packed
-from carrel.runs.verdicts.wording import Answering
+from carrel.runs.verdicts.judgement import Conclusion, PackedEvidence
+from carrel.runs.verdicts.wording import CandidateModel
 from carrel.vault.workspace import Workspace
 
 MAX_WEIGHT = 1_000.0
@@ -30,7 +30,7 @@ MAX_CHARACTERS = 10_000
 _weights = msgspec.json.Decoder(dict[str, float])
 
 
-class Question(msgspec.Struct, frozen=True):
+class WhatIfQuestion(msgspec.Struct, frozen=True):
     """The question: of which round (`None`: the present one), without which judge, with which weights as JSON.
 
     `with_human`: with the person's votes among the judges.
@@ -47,7 +47,7 @@ class Question(msgspec.Struct, frozen=True):
         return self.without_judge is None and self.weights is None and not self.with_human
 
 
-async def ranking(workspace: Workspace, workers: WorkerPool, run_id: RunId, question: Question) -> RankingOut:
+async def ranking(workspace: Workspace, workers: WorkerPool, run_id: RunId, question: WhatIfQuestion) -> RankingOut:
     """The ranking. It costs no calls.
 
     Raises:
@@ -79,12 +79,12 @@ async def ranking(workspace: Workspace, workers: WorkerPool, run_id: RunId, ques
 
 async def answered(
     worker: Worker,
-    packed: Packed,
+    packed: PackedEvidence,
     kept: Ranking | None = None,
     weights: Mapping[str, float] | None = None,
     *,
     with_human: bool = False,
-) -> Answered:
+) -> Conclusion:
     """The ranking and the check of votes, by a worker.
 
     Raises:
@@ -100,19 +100,19 @@ class _Found(NamedTuple):
     """
 
     round: int
-    packed: Packed
+    packed: PackedEvidence
     kept: Ranking | None
     combined: tuple[str, ...]
     looks: tuple[LookTaken, ...]
     checks: CheckResults | None
-    answering: list[Answering]
+    answering: list[CandidateModel]
 
 
-_answering = Select(Answering)
+_answering = Select(CandidateModel)
 _CANDIDATES = "FROM run_candidates WHERE run = ? ORDER BY ordinal"
 
 
-def _hosts(answering: Sequence[Answering]) -> dict[str, str]:
+def _hosts(answering: Sequence[CandidateModel]) -> dict[str, str]:
     return {one.label: one.host for one in answering if one.host is not None}
 
 
@@ -131,7 +131,7 @@ def _kept(conn: Connection, run_id: RunId, round_number: int | None) -> RankingO
     return RankingOut(number, stated, ranked, looks=taken, checks=checked, hosts=_hosts(answering))
 
 
-def _evidence(conn: Connection, run_id: RunId, question: Question) -> _Found:
+def _evidence(conn: Connection, run_id: RunId, question: WhatIfQuestion) -> _Found:
     setup = setups.require(conn, run_id, question.round)
     number = setup.round.number
     kept = rankings.get(conn, setup.seq, number) if question.is_plain else None
@@ -148,7 +148,7 @@ def _evidence(conn: Connection, run_id: RunId, question: Question) -> _Found:
     )
 
 
-def _weights_of(judges: frozenset[str], question: Question) -> dict[str, float] | None:
+def _weights_of(judges: frozenset[str], question: WhatIfQuestion) -> dict[str, float] | None:
     """The weights in the question; `None` if it changes none.
 
     Raises:

@@ -18,7 +18,7 @@ from carrel.providers.registry import provider_of
 from carrel.runs.verdicts import combining
 
 
-class Answering(NamedTuple):
+class CandidateModel(NamedTuple):
     """A candidate by its label, and the model and the host that answered for it, as in `run_candidates`."""
 
     label: str
@@ -27,7 +27,7 @@ class Answering(NamedTuple):
 
 
 def worded(
-    ranking: Ranking, human: HumanCheck | None, answering: Sequence[Answering], combined: Collection[str] = ()
+    ranking: Ranking, human: HumanCheck | None, answering: Sequence[CandidateModel], combined: Collection[str] = ()
 ) -> Statement:
     """The words that follow from a ranking, from people's votes, and from what answered.
 
@@ -38,7 +38,7 @@ def worded(
     return replace(said, notes=(*said.notes, *_elsewhere(answering)))
 
 
-def _elsewhere(answering: Sequence[Answering]) -> Iterator[str]:
+def _elsewhere(answering: Sequence[CandidateModel]) -> Iterator[str]:
     labels: dict[tuple[str, str], list[str]] = {}
     for one in answering:
         own = None if one.model is None else hosts.own(provider_of(one.model))

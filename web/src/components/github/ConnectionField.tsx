@@ -1,10 +1,10 @@
-import type { Connection } from "../../api/types";
+import type { GithubConnection } from "../../api/types";
 import { SelectField } from "../Field";
 
 interface Props {
   label: string;
   hideLabel?: boolean;
-  connections: readonly Connection[];
+  connections: readonly GithubConnection[];
   value: string;
   faults?: readonly string[];
   /** The option for no choice. Without it, one option is always chosen. */

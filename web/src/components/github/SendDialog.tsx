@@ -2,7 +2,7 @@ import { useQuery } from "@tanstack/react-query";
 import { type ReactNode, type SubmitEvent, useState } from "react";
 import { faultsAt } from "carrel-sdk";
 import { commitUrl, connectionsQuery, useSend } from "../../api/github";
-import type { Connection, ExportedTo, ExportIn, Output } from "../../api/types";
+import type { GithubConnection, ExportedTo, ExportIn, Output } from "../../api/types";
 import { useApi, useFormats } from "../../app/context";
 import { branchFault, folderFault } from "../../lib/gitNames";
 import { Button } from "../Button";
@@ -103,7 +103,7 @@ function Closing({ onClose }: { onClose: () => void }) {
 }
 
 interface FormProps extends Pick<Props, "what" | "wished" | "message" | "onClose"> {
-  connection: Connection;
+  connection: GithubConnection;
   children: ReactNode;
   onSent: (sent: ExportedTo) => void;
 }
@@ -176,7 +176,7 @@ function SendForm({ connection, what, wished, message, onSent, onClose, children
   );
 }
 
-function Sent({ connection, sent }: { connection: Connection; sent: ExportedTo }) {
+function Sent({ connection, sent }: { connection: GithubConnection; sent: ExportedTo }) {
   const formats = useFormats();
   const url = commitUrl(connection, sent.commit);
   const short = <code>{sent.commit.slice(0, 12)}</code>;

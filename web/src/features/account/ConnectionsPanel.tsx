@@ -2,7 +2,7 @@ import { useQuery } from "@tanstack/react-query";
 import { type SubmitEvent, useState } from "react";
 import { faultsAt, isOutdated } from "carrel-sdk";
 import { connectionsQuery, GITHUB, useConnections, wordsForTest } from "../../api/github";
-import type { Connection } from "../../api/types";
+import type { GithubConnection } from "../../api/types";
 import { useApi, useFormats } from "../../app/context";
 import { Button } from "../../components/Button";
 import { Confirm, Dialog } from "../../components/Dialog";
@@ -53,7 +53,7 @@ export function ConnectionsPanel() {
   );
 }
 
-function ConnectionRow({ connection }: { connection: Connection }) {
+function ConnectionRow({ connection }: { connection: GithubConnection }) {
   const formats = useFormats();
   const { test, remove } = useConnections();
   const [open, setOpen] = useState<"edit" | "delete">();
@@ -112,7 +112,7 @@ function ConnectionRow({ connection }: { connection: Connection }) {
   );
 }
 
-function ChangeDialog({ connection, onClose }: { connection: Connection; onClose: () => void }) {
+function ChangeDialog({ connection, onClose }: { connection: GithubConnection; onClose: () => void }) {
   const { change, test } = useConnections();
   const [name, setName] = useState(connection.name);
   const [repository, setRepository] = useState(connection.repository);

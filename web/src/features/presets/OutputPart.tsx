@@ -1,5 +1,5 @@
 import { useState } from "react";
-import type { Connection, Output, PresetIn } from "../../api/types";
+import type { GithubConnection, Output, PresetIn } from "../../api/types";
 import { Button } from "../../components/Button";
 import { Dialog } from "../../components/Dialog";
 import { Note } from "../../components/Feedback";
@@ -11,7 +11,7 @@ interface Props {
   draft: PresetIn;
   change: (part: Partial<PresetIn>) => void;
   at: (path: string) => string[];
-  connections: readonly Connection[];
+  connections: readonly GithubConnection[];
 }
 
 const PLACES: Record<NonNullable<Output["destination"]>, string> = {

@@ -2,7 +2,7 @@ import { useQuery } from "@tanstack/react-query";
 import { useMemo } from "react";
 import { Plus } from "lucide-react";
 import { ApiError, faultsAt } from "carrel-sdk";
-import type { Candidate, Connection, ContentSummary, DataSetColumn, Model, PresetIn } from "../../api/types";
+import type { Candidate, GithubConnection, ContentSummary, DataSetColumn, Model, PresetIn } from "../../api/types";
 import { dataSetsQuery, keysQuery } from "../../api/queries";
 import { useApi } from "../../app/context";
 import { Button } from "../../components/Button";
@@ -25,7 +25,7 @@ interface Props {
   faults: Faults;
   models: readonly Model[];
   documents: readonly ContentSummary[];
-  connections: readonly Connection[];
+  connections: readonly GithubConnection[];
   error: unknown;
 }
 

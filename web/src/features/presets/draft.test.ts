@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { Connection, ContentSummary, Model, PresetIn } from "../../api/types";
+import type { GithubConnection, ContentSummary, Model, PresetIn } from "../../api/types";
 import {
   begunOf,
   emptyDraft,
@@ -119,7 +119,7 @@ test("answers that go to GitHub need a repository that is connected, a folder an
   const faults = (output: PresetIn["output"]) => [
     ...faultsOf(
       { ...GOOD, ...(output ? { output } : {}) },
-      { ...KNOWN, connections: [{ id: "c1" }] as Connection[] },
+      { ...KNOWN, connections: [{ id: "c1" }] as GithubConnection[] },
     ).keys(),
   ];
   expect(faults({ destination: "github", connection: "c1", path: "results/2026", branch: "carrel" })).toEqual([]);

@@ -1,7 +1,7 @@
 /** A preset while it is edited, and what is wrong with it as far as the page can tell by itself. */
 import type {
   Candidate,
-  Connection,
+  GithubConnection,
   ContentSummary,
   Judge,
   Model,
@@ -113,7 +113,7 @@ export function chosenOf(documents: readonly ContentSummary[], ids: readonly str
 export interface Known {
   models: readonly Model[] | undefined;
   documents: readonly ContentSummary[] | undefined;
-  connections?: readonly Connection[] | undefined;
+  connections?: readonly GithubConnection[] | undefined;
 }
 
 /** Whether no judge scores or compares the answers. */

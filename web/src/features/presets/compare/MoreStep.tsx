@@ -1,4 +1,4 @@
-import type { Connection, ContentSummary, Model, PresetIn } from "../../../api/types";
+import type { GithubConnection, ContentSummary, Model, PresetIn } from "../../../api/types";
 import { Disclosure } from "../../../components/Disclosure";
 import { TextField } from "../../../components/Field";
 import { ChecksPart } from "../ChecksPart";
@@ -19,7 +19,7 @@ interface Props {
   at: (path: string) => string[];
   models: readonly Model[];
   documents: readonly ContentSummary[];
-  connections: readonly Connection[];
+  connections: readonly GithubConnection[];
 }
 
 /** Everything that has a good default: folded away, and a line says what holds. */
