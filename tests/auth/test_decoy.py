@@ -85,6 +85,6 @@ async def test_logins_for_nobody_leave_nothing_in_memory(tmp_path: Path, clock: 
                 await stack.login(f"nobody-{number}")
             with pytest.raises(NotProvisioned):
                 await stack.rekey(f"nobody-{number}", "second")
-        assert len(stack.sessions.turns) == 0
+        assert len(stack.sessions.locks) == 0
         assert stack.pool.known == 1, "the decoy's own"
         assert len(stack.pool.keyring) == 0

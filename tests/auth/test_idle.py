@@ -70,7 +70,7 @@ async def test_work_in_progress_keeps_a_key(stack: AuthStack) -> None:
 async def test_a_user_who_comes_back_while_others_are_evicted_stays(stack: AuthStack) -> None:
     token = await stack.refresh(BOB)
     stack.clock.advance(IDLE)
-    async with stack.sessions.turns.of(BOB):
+    async with stack.sessions.locks.of(BOB):
         evicting = asyncio.create_task(idle.evict(stack.sessions, stack.clock, IDLE))
         await asyncio.sleep(0.01)
         await stack.ask(token)

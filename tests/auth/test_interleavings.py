@@ -169,7 +169,7 @@ class Crowd:
             assert not (0 < since.ended < ending.begun and ending.ended < begun), "an earlier key was accepted"
 
     async def check_the_end(self) -> None:
-        assert len(self.stack.sessions.turns) == 0
+        assert len(self.stack.sessions.locks) == 0
         assert not any(self.stack.pool.is_leased(UserUuid(uuid)) for uuid in self.histories)
         if self.deletions:
             return

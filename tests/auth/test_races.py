@@ -199,7 +199,7 @@ async def test_who_waits_too_long_for_a_rekey_is_told_to_come_again(
     settings: Settings, clock: FakeClock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("carrel.vault.pool.WAIT_SECONDS", 0.02)
-    monkeypatch.setattr("carrel.auth.sessions.PATIENCE_SECONDS", 0.02)
+    monkeypatch.setattr("carrel.auth.sessions.TIMEOUT_SECONDS", 0.02)
     async with service(settings, clock) as client:
         host = Host(client)
         session = await host.signed_in(ADA)

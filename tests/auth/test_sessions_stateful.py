@@ -337,7 +337,7 @@ class Histories(RuleBasedStateMachine):
     @invariant()
     def keys_are_in_memory_for_those_who_signed_in(self) -> None:
         assert len(self.stack.pool.keyring) == sum(user.cached for user in self.users.values())
-        assert len(self.stack.sessions.turns) == 0
+        assert len(self.stack.sessions.locks) == 0
 
 
 class Counted(Histories):

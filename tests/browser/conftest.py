@@ -7,11 +7,11 @@ import pytest_asyncio
 from playwright.async_api import Browser, Page, async_playwright, expect
 
 from tests.browser.browser import DIST, PASSWORD, USER, Deployment, launched, open_deployment, why_not
-from tests.browser.pages import PATIENCE_SECONDS, watched
+from tests.browser.pages import TIMEOUT_SECONDS, watched
 from tests.support import programs
 from tests.support.model_server import Running, model_server
 
-PATIENCE_MS = PATIENCE_SECONDS * 1000
+TIMEOUT_MS = TIMEOUT_SECONDS * 1000
 _EXPECTED = ("Failed to load resource", "ERR_CONNECTION_REFUSED", "Blocked script execution in 'about:srcdoc'")
 """What Chromium itself says when an answer is a refusal or does not come; tests of both look at what is shown. The last
 is of scripts of the tests, which Playwright offers to every frame: the frame of a report takes none."""
@@ -53,7 +53,7 @@ def deployment_with_models(tmp_path_factory: pytest.TempPathFactory, models: Run
 @pytest_asyncio.fixture(scope="session", loop_scope="session")
 async def chromium(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Browser]:
     """One process for all tests of this pytest process, on the loop of its session; each test has its own profile."""
-    expect.set_options(timeout=PATIENCE_MS)
+    expect.set_options(timeout=TIMEOUT_MS)
     async with async_playwright() as playwright, launched(playwright, tmp_path_factory.mktemp("downloads")) as browser:
         yield browser
 
@@ -63,7 +63,7 @@ async def fresh_page(chromium: Browser) -> AsyncIterator[Page]:
     """A profile that knows nothing. Whatever it says on its console fails the test: a policy broken, an exception."""
     said: list[str] = []
     context = await chromium.new_context(viewport={"width": 1280, "height": 860})
-    context.set_default_timeout(PATIENCE_MS)
+    context.set_default_timeout(TIMEOUT_MS)
     context.on("console", lambda line: said.append(line.text) if line.type in {"error", "warning"} else None)
     context.on("weberror", lambda failed: said.append(str(failed.error)))
     yield await watched(await context.new_page())

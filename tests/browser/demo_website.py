@@ -13,7 +13,7 @@ import uvicorn
 from demo.app import create_site
 from demo.site import SiteConfig
 from tests.browser.browser import DIST
-from tests.browser.pages import PATIENCE_SECONDS
+from tests.browser.pages import TIMEOUT_SECONDS
 from tests.support.model_server import MODELS, Running, model_server
 from tests.support.service import Service
 
@@ -32,7 +32,7 @@ class DemoWebsite:
 
     async def link_in_letter(self) -> str:
         """The address in the letter of a reset, which the website writes after its answer."""
-        async with asyncio.timeout(PATIENCE_SECONDS):
+        async with asyncio.timeout(TIMEOUT_SECONDS):
             while True:
                 for letter in (self.folder / "website" / "outbox").iterdir():
                     # Whole, for a letter ends with a line of its own.

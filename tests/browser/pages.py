@@ -13,7 +13,7 @@ LOOKS: Final[tuple[Literal["light", "dark"], ...]] = ("light", "dark")
 AXE: Final = WEB / "node_modules" / "axe-core" / "axe.min.js"
 CONTRAST: Final = ("color-contrast",)
 """Of all rules of axe the only one that depends on the look: for a page that was tried in another one, it is enough."""
-PATIENCE_SECONDS: Final = 60
+TIMEOUT_SECONDS: Final = 60
 """How long anything may take to show: nothing waits so long on a machine that is not busy with something else."""
 LONG_TASKS: Final = """
 window.long = [];
@@ -115,7 +115,7 @@ async def at_rest(page: Page) -> None:
     traffic = _TRAFFIC[page]
     why: list[str] = []
     try:
-        async with asyncio.timeout(PATIENCE_SECONDS):
+        async with asyncio.timeout(TIMEOUT_SECONDS):
             while True:
                 before, awaited = traffic.begun, [request.url for request in traffic.awaited]
                 why = awaited + await page.evaluate("unrest()")

@@ -16,7 +16,7 @@ from playwright.async_api import Page, Request, Route, expect
 
 from tests.browser.contents import finished_run
 from tests.browser.demo_website import DemoWebsite, open_website
-from tests.browser.pages import PATIENCE_SECONDS, settled, watched
+from tests.browser.pages import TIMEOUT_SECONDS, settled, watched
 
 pytestmark = [pytest.mark.browser, pytest.mark.asyncio(loop_scope="session")]
 
@@ -191,7 +191,7 @@ async def test_no_byte_of_one_user_comes_into_the_workspace_of_the_next(
     await signs_out(front, website)
     for place, act in places.items():
         await act(opened[place].page)
-    async with asyncio.timeout(PATIENCE_SECONDS):
+    async with asyncio.timeout(TIMEOUT_SECONDS):
         for place in places:
             await opened[place].asked.wait()
     await is_looked_at(waiting.page)

@@ -86,7 +86,7 @@ async def talk(port: int, *parts: bytes, pause: float = 0.0) -> bytes:
             await asyncio.sleep(pause)
     answer = b""
     with suppress(ConnectionError):
-        async with asyncio.timeout(PATIENCE_SECONDS):
+        async with asyncio.timeout(TIMEOUT_SECONDS):
             answer = await reader.read()
     writer.close()
     return answer
@@ -94,7 +94,7 @@ async def talk(port: int, *parts: bytes, pause: float = 0.0) -> bytes:
 
 async def talk_slowly(time: FakeClock, *parts: bytes, seconds: float) -> bytes:
     """Send the parts, the next so many seconds after one was heard; what came back when the connection was closed."""
-    async with listening() as (port, connections), asyncio.timeout(PATIENCE_SECONDS):
+    async with listening() as (port, connections), asyncio.timeout(TIMEOUT_SECONDS):
         reader, writer = await asyncio.open_connection("127.0.0.1", port)
         while not connections:
             await asyncio.sleep(0.001)
@@ -112,7 +112,7 @@ async def talk_slowly(time: FakeClock, *parts: bytes, seconds: float) -> bytes:
         return answer
 
 
-PATIENCE_SECONDS = 60
+TIMEOUT_SECONDS = 60
 CLOSE = b"GET / HTTP/1.1\r\nhost: a\r\nconnection: close\r\n\r\n"
 
 
@@ -172,7 +172,7 @@ async def test_a_header_with_a_line_break_is_never_sent() -> None:
 
 
 async def test_a_connection_without_requests_is_closed_after_its_time(time: FakeClock) -> None:
-    async with listening() as (port, connections), asyncio.timeout(PATIENCE_SECONDS):
+    async with listening() as (port, connections), asyncio.timeout(TIMEOUT_SECONDS):
         reader, writer = await asyncio.open_connection("127.0.0.1", port)
         writer.write(b"GET / HTTP/1.1\r\nhost: a\r\n\r\n")
         await reader.readuntil(b"ok")
@@ -304,7 +304,7 @@ async def test_a_body_that_trickles_is_cut_off(time: FakeClock) -> None:
 
 
 async def test_a_client_that_stays_after_its_last_answer_is_cut_off(time: FakeClock) -> None:
-    async with listening() as (port, connections), asyncio.timeout(PATIENCE_SECONDS):
+    async with listening() as (port, connections), asyncio.timeout(TIMEOUT_SECONDS):
         reader, writer = await asyncio.open_connection("127.0.0.1", port)
         writer.write(CLOSE)
         assert (await reader.read()).endswith(b"ok")
@@ -319,7 +319,7 @@ async def test_a_client_that_stays_after_its_last_answer_is_cut_off(time: FakeCl
 
 
 async def test_a_client_that_takes_nothing_of_its_answer_is_cut_off(time: FakeClock) -> None:
-    async with listening() as (port, connections), asyncio.timeout(PATIENCE_SECONDS):
+    async with listening() as (port, connections), asyncio.timeout(TIMEOUT_SECONDS):
         reader, writer = await asyncio.open_connection("127.0.0.1", port, limit=1024)
         writer.write(b"GET /much HTTP/1.1\r\nhost: a\r\n\r\n")
         await reader.readexactly(100)
@@ -336,7 +336,7 @@ async def test_a_client_that_takes_nothing_of_its_answer_is_cut_off(time: FakeCl
 
 
 async def test_a_client_that_takes_its_answer_slowly_gets_all_of_it(time: FakeClock) -> None:
-    async with listening() as (port, connections), asyncio.timeout(PATIENCE_SECONDS):
+    async with listening() as (port, connections), asyncio.timeout(TIMEOUT_SECONDS):
         reader, writer = await asyncio.open_connection("127.0.0.1", port, limit=64 * 1024)
         writer.write(b"GET /much HTTP/1.1\r\nhost: a\r\n\r\n")
         await reader.readexactly(1)
@@ -431,7 +431,7 @@ ENDLESS = b"POST / HTTP/1.1\r\nhost: a\r\ncontent-length: 1000000000\r\n\r\n"
 
 async def test_a_body_that_nobody_wants_waits_while_others_are_served(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Protocol, "pace", Fixed(UNWANTED_A_SECOND))
-    async with listening(refuse) as (port, connections), asyncio.timeout(PATIENCE_SECONDS):
+    async with listening(refuse) as (port, connections), asyncio.timeout(TIMEOUT_SECONDS):
         reader, writer = await asyncio.open_connection("127.0.0.1", port)
         writer.write(ENDLESS)
         await reader.readuntil(b"\r\n\r\n")
@@ -456,7 +456,7 @@ async def test_a_body_that_nobody_wants_waits_while_others_are_served(monkeypatc
 async def test_a_body_that_nobody_wants_is_read_on_after_its_wait(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Fixed, "seconds", 0.001)
     monkeypatch.setattr(Protocol, "pace", Fixed(UNWANTED_A_SECOND))
-    async with listening(refuse) as (port, _), asyncio.timeout(PATIENCE_SECONDS):
+    async with listening(refuse) as (port, _), asyncio.timeout(TIMEOUT_SECONDS):
         reader, writer = await asyncio.open_connection("127.0.0.1", port)
         body = bytes(10 * RECEIVE_BYTES)
         writer.write(b"POST / HTTP/1.1\r\nhost: a\r\ncontent-length: %d\r\n\r\n" % len(body))
@@ -483,7 +483,7 @@ async def test_a_body_in_tiny_chunks_is_read_a_little_at_a_time_while_others_are
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(Protocol, "chunk_pace", Fixed(CHUNKS_A_SECOND))
-    async with listening() as (port, connections), asyncio.timeout(PATIENCE_SECONDS):
+    async with listening() as (port, connections), asyncio.timeout(TIMEOUT_SECONDS):
         _, writer = await asyncio.open_connection("127.0.0.1", port)
         writer.write(CHUNKED % b"/" + b"1\r\na\r\n" * 10_000 + b"0\r\n\r\n")
         while not any(connection.flow.is_resting for connection in connections):
@@ -499,7 +499,7 @@ async def test_a_body_in_tiny_chunks_is_read_a_little_at_a_time_while_others_are
 
 
 async def test_only_of_a_body_of_known_length_much_is_received_at_once() -> None:
-    async with listening() as (port, connections), asyncio.timeout(PATIENCE_SECONDS):
+    async with listening() as (port, connections), asyncio.timeout(TIMEOUT_SECONDS):
         reader, writer = await asyncio.open_connection("127.0.0.1", port)
         writer.write(b"POST / HTTP/1.1\r\nhost: a\r\ncontent-length: 200000\r\n\r\n" + bytes(10_000))
         while not connections or next(iter(connections)).due != 190_000:
@@ -519,7 +519,7 @@ async def test_only_of_a_body_of_known_length_much_is_received_at_once() -> None
 
 @pytest.mark.parametrize("ahead", [protocol.MAX_AHEAD, protocol.MAX_AHEAD + 1])
 async def test_requests_that_are_sent_ahead_have_a_limit(ahead: int) -> None:
-    async with listening() as (port, _), asyncio.timeout(PATIENCE_SECONDS):
+    async with listening() as (port, _), asyncio.timeout(TIMEOUT_SECONDS):
         reader, writer = await asyncio.open_connection("127.0.0.1", port)
         writer.write(b"GET / HTTP/1.1\r\nhost: a\r\n\r\n" * (1 + ahead))
         for _ in range(1 + protocol.MAX_AHEAD):
@@ -546,7 +546,7 @@ async def test_a_long_answer_waits_between_its_pieces_while_others_are_served(mo
             await send({"type": "http.response.body", "body": bytes(size), "more_body": more})
 
     monkeypatch.setattr(Cycle, "pace", Held(LONG_A_SECOND))
-    async with listening(in_pieces) as (port, _), asyncio.timeout(PATIENCE_SECONDS):
+    async with listening(in_pieces) as (port, _), asyncio.timeout(TIMEOUT_SECONDS):
         long = asyncio.create_task(talk(port, b"GET /long HTTP/1.1\r\nhost: a\r\nconnection: close\r\n\r\n"))
         for _ in range(10):
             assert len(await talk(port, b"GET / HTTP/1.1\r\nhost: a\r\nconnection: close\r\n\r\n")) > 2_000
@@ -566,7 +566,7 @@ async def test_whoever_has_a_long_answer_has_waited_for_it(monkeypatch: pytest.M
         await send({"type": "http.response.body", "body": bytes(20_000)})
         under_way.pop()
 
-    async with listening(counted) as (port, _), asyncio.timeout(PATIENCE_SECONDS):
+    async with listening(counted) as (port, _), asyncio.timeout(TIMEOUT_SECONDS):
         reader, writer = await asyncio.open_connection("127.0.0.1", port)
         for _ in range(5):
             writer.write(b"GET / HTTP/1.1\r\nhost: a\r\n\r\n")
@@ -584,7 +584,7 @@ async def test_a_long_body_waits_between_its_pieces_while_others_are_served(monk
             await wait_is_over.wait()
 
     monkeypatch.setattr(Cycle, "pace", Held(LONG_A_SECOND))
-    async with listening() as (port, _), asyncio.timeout(PATIENCE_SECONDS):
+    async with listening() as (port, _), asyncio.timeout(TIMEOUT_SECONDS):
         head = b"POST / HTTP/1.1\r\nhost: a\r\nconnection: close\r\ncontent-length: 100000\r\n\r\n"
         long = asyncio.create_task(talk(port, head, bytes(100_000)))
         for _ in range(10):

@@ -52,7 +52,7 @@ class Running:
         return found
 
     async def joined(self) -> "Running":
-        await self.node.join(patience_seconds=0.0)
+        await self.node.join(timeout_seconds=0.0)
         await self.node.refresh()
         return self
 

@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from carrel.cluster.etcd import Etcd, EtcdUnreachable, Put, Unchanged
+from carrel.cluster.etcd import Etcd, EtcdUnreachable, Put, ValueIs
 from tests.support.etcd import EtcdServer
 from tests.support.service import free_port
 
@@ -14,10 +14,10 @@ pytestmark = pytest.mark.program("etcd")
 async def test_a_value_is_stored_only_if_nobody_was_faster(etcd: Etcd, prefix: str) -> None:
     key = f"{prefix}a"
     assert await etcd.get(key) is None
-    assert await etcd.put_if([Unchanged(key, None)], [Put(key, b"1")])
-    assert not await etcd.put_if([Unchanged(key, None)], [Put(key, b"2")])
-    assert not await etcd.put_if([Unchanged(key, b"0")], [Put(key, b"2")])
-    assert await etcd.put_if([Unchanged(key, b"1")], [Put(key, b"\xff")])
+    assert await etcd.put_if([ValueIs(key, None)], [Put(key, b"1")])
+    assert not await etcd.put_if([ValueIs(key, None)], [Put(key, b"2")])
+    assert not await etcd.put_if([ValueIs(key, b"0")], [Put(key, b"2")])
+    assert await etcd.put_if([ValueIs(key, b"1")], [Put(key, b"\xff")])
     found = await etcd.get(key)
     assert found is not None
     assert found.text == b"\xff"

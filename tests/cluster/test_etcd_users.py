@@ -12,7 +12,7 @@ import httpx
 import pytest
 
 from carrel.accounts.slots import slot_of
-from carrel.cluster.etcd import Etcd, EtcdUnreachable, EtcdUser, Put, Unchanged, UserRejected
+from carrel.cluster.etcd import Etcd, EtcdUnreachable, EtcdUser, Put, UserRejected, ValueIs
 from carrel.cluster.refusals import EtcdUserRejected
 from carrel.cluster.registry import ClusterRegistry
 from tests.cluster.nodes import SERVICE_KEY, node
@@ -56,7 +56,7 @@ async def etcd(guarded: tuple[EtcdServer, EtcdUser]) -> AsyncIterator[Etcd]:
 
 async def test_its_user_does_all_that_nodes_do(etcd: Etcd) -> None:
     lease = await etcd.grant(60)
-    assert await etcd.put_if([Unchanged(f"{ROOT}a", None)], [Put(f"{ROOT}a", b"1", lease)])
+    assert await etcd.put_if([ValueIs(f"{ROOT}a", None)], [Put(f"{ROOT}a", b"1", lease)])
     revision = (await etcd.below(ROOT)).revision
     watch = etcd.watch(ROOT, revision, 60.0)
     first = asyncio.ensure_future(anext(watch))
@@ -90,7 +90,7 @@ async def test_keys_of_others_are_refused_to_it_and_its_own_to_strangers(
             await other.put_if([], [Put(f"{ROOT}slots/0007", b"{}")])
         registry = ClusterRegistry(other, "main", SERVICE_KEY)
         with pytest.raises(EtcdUserRejected):
-            await node(registry, server.folder / "node").node.join(patience_seconds=0.0)
+            await node(registry, server.folder / "node").node.join(timeout_seconds=0.0)
         await other.close()
 
 

@@ -92,7 +92,7 @@ async def test_a_copy_of_the_folder_waits_for_the_end_of_the_lease(etcd: Etcd, p
     registry = await made_cluster(etcd, prefix)
     a = await node(registry, tmp_path / "a").joined()
     with pytest.raises(NodeTaken):
-        await node(registry, copied_disk(tmp_path / "a")).node.join(patience_seconds=0.0)
+        await node(registry, copied_disk(tmp_path / "a")).node.join(timeout_seconds=0.0)
     assert await registry.present() == {"a": a.node.term}
 
 
@@ -126,12 +126,12 @@ async def test_a_disk_that_was_emptied_or_put_back_does_not_serve(etcd: Etcd, pr
     await a.node.leave()
     for data in (older, tmp_path / "empty"):
         with pytest.raises(NodeDiskForeign):
-            await node(registry, data).node.join(patience_seconds=0.0)
+            await node(registry, data).node.join(timeout_seconds=0.0)
     with pytest.raises(NodeDiskForeign):
-        await node(registry, tmp_path / "a", "b").node.join(patience_seconds=0.0)
+        await node(registry, tmp_path / "a", "b").node.join(timeout_seconds=0.0)
     (tmp_path / "a" / files.RECORD).write_text("{")
     with pytest.raises(NodeDiskForeign):
-        await node(registry, tmp_path / "a").node.join(patience_seconds=0.0)
+        await node(registry, tmp_path / "a").node.join(timeout_seconds=0.0)
 
 
 async def test_a_slot_whose_folder_was_removed_is_served_by_nobody(etcd: Etcd, prefix: str, tmp_path: Path) -> None:
@@ -171,14 +171,14 @@ async def test_a_slot_that_the_map_gives_to_another_node_is_lost_at_once(
 async def test_what_is_wrong_with_the_cluster_is_said_at_the_start(etcd: Etcd, prefix: str, tmp_path: Path) -> None:
     registry = await made_cluster(etcd, prefix)
     with pytest.raises(NodeUnknown):
-        await node(registry, tmp_path / "c", "c").node.join(patience_seconds=0.0)
+        await node(registry, tmp_path / "c", "c").node.join(timeout_seconds=0.0)
     with pytest.raises(ClusterKeyRejected):
-        await node(ClusterRegistry(etcd, prefix.rstrip("/"), bytes(32)), tmp_path / "c").node.join(patience_seconds=0.0)
+        await node(ClusterRegistry(etcd, prefix.rstrip("/"), bytes(32)), tmp_path / "c").node.join(timeout_seconds=0.0)
     with pytest.raises(ClusterAbsent):
-        await node(ClusterRegistry(etcd, f"{prefix}other", SERVICE_KEY), tmp_path / "c").node.join(patience_seconds=0.0)
+        await node(ClusterRegistry(etcd, f"{prefix}other", SERVICE_KEY), tmp_path / "c").node.join(timeout_seconds=0.0)
     silent = Etcd([f"http://127.0.0.1:{free_port()}"])
     with pytest.raises(EtcdSilent):
-        await node(ClusterRegistry(silent, "main", SERVICE_KEY), tmp_path / "c").node.join(patience_seconds=0.0)
+        await node(ClusterRegistry(silent, "main", SERVICE_KEY), tmp_path / "c").node.join(timeout_seconds=0.0)
     await silent.close()
 
 
@@ -190,7 +190,7 @@ async def test_a_folder_with_users_joins_only_if_their_slots_are_its_own(
     # What every process of an earlier version has, whichever slots it serves.
     (tmp_path / "a" / "slots" / former_decoy(SERVICE_KEY)).mkdir(parents=True)
     with pytest.raises(NodeHoldsOthers):
-        await node(registry, tmp_path / "a").node.join(patience_seconds=0.0)
+        await node(registry, tmp_path / "a").node.join(timeout_seconds=0.0)
     shutil.rmtree(files.slot_folder(tmp_path / "a", SLOTS - 1))
     assert (await node(registry, tmp_path / "a").joined()).is_open()
 

@@ -82,7 +82,7 @@ def test_a_service_that_is_told_to_stop_pauses_its_runs_and_goes_on_after_the_ne
     with client.stream("GET", f"/runs/{run}/events", headers=session) as stream:
         assert stream.status_code == 200
         assert service.stop() == 0
-        # To its end: what is only cut off when the server's patience is over has none, and this raises.
+        # To its end: what is only cut off when the server's timeout is over has none, and this raises.
         stream.read()
     service.start()
     session = sign_in(client)

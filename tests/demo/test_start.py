@@ -18,7 +18,7 @@ import pytest
 from tests.demo.website import FIRST
 
 ROOT = Path(__file__).parents[2]
-PATIENCE_SECONDS = 40.0
+TIMEOUT_SECONDS = 40.0
 
 
 @contextmanager
@@ -61,7 +61,7 @@ def end(process: "subprocess.Popen[Any]") -> None:
         for one in everything:
             with suppress(psutil.NoSuchProcess):
                 one.kill()
-        psutil.wait_procs(everything, PATIENCE_SECONDS)
+        psutil.wait_procs(everything, TIMEOUT_SECONDS)
     process.wait()
 
 
@@ -90,7 +90,7 @@ def test_it_prints_an_address_works_and_leaves_nothing_running_after_ctrl_c(tmp_
         # What a user sets for the service gets there, such as the address of a model server of their own.
         assert service.environ()["CARREL_PROVIDER_HOSTS"] == "127.0.0.1:11434"
         process.send_signal(signal.SIGINT)
-        assert process.wait(PATIENCE_SECONDS) == 0
+        assert process.wait(TIMEOUT_SECONDS) == 0
         assert not service.is_running()
     assert (tmp_path / "service.env").stat().st_mode & 0o077 == 0
 
@@ -103,20 +103,20 @@ def test_users_are_still_there_after_the_next_start_and_a_dead_service_is_notice
         enter(browser, "/sign-up", "reader@example.org")
         (service,) = psutil.Process(process.pid).children()
         service.kill()
-        assert process.wait(PATIENCE_SECONDS) == 1
+        assert process.wait(TIMEOUT_SECONDS) == 1
     with (
         started(tmp_path) as (process, address),
         httpx.Client(verify=False, base_url=address, follow_redirects=True, timeout=60) as browser,
     ):
         assert "Your workspace is open" in enter(browser, "/sign-in", "reader@example.org").text
         process.send_signal(signal.SIGTERM)
-        assert process.wait(PATIENCE_SECONDS) == 0
+        assert process.wait(TIMEOUT_SECONDS) == 0
 
 
 def service_below(process: "subprocess.Popen[Any]") -> psutil.Process:
     """The service that the program, or a program that it started, is starting."""
     own = psutil.Process(process.pid)
-    deadline = time.monotonic() + PATIENCE_SECONDS
+    deadline = time.monotonic() + TIMEOUT_SECONDS
     while time.monotonic() < deadline:
         for child in own.children(recursive=True):
             with suppress(psutil.Error):
@@ -138,7 +138,7 @@ def test_a_signal_while_it_starts_leaves_no_service_behind(tmp_path: Path) -> No
     try:
         service = service_below(process)
         process.send_signal(signal.SIGTERM)
-        assert process.wait(PATIENCE_SECONDS) == 0
+        assert process.wait(TIMEOUT_SECONDS) == 0
         assert not service.is_running()
     finally:
         end(process)
@@ -150,7 +150,7 @@ def test_a_kill_takes_the_service_along(tmp_path: Path) -> None:
         (service,) = psutil.Process(process.pid).children()
         process.kill()
         process.wait()
-        service.wait(PATIENCE_SECONDS)
+        service.wait(TIMEOUT_SECONDS)
     assert not service.is_running()
 
 
@@ -171,7 +171,7 @@ def test_a_kill_of_make_takes_both_along(tmp_path: Path) -> None:
         assert service in both
         make.kill()
         make.wait()
-        _, alive = psutil.wait_procs(both, PATIENCE_SECONDS)
+        _, alive = psutil.wait_procs(both, TIMEOUT_SECONDS)
         for one in alive:
             one.kill()
     finally:

@@ -4,8 +4,8 @@ import msgspec
 import pytest
 
 from carrel.config import Settings
-from carrel.http.answers.answer import Response, tagged
 from carrel.http.answers.etag import IfMatch, etag
+from carrel.http.answers.response import Response, tagged
 from carrel.http.requests.routing import delete, get, put
 from carrel.kit.sqlite import paging
 from carrel.kit.sqlite.paging import Paging

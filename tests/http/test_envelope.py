@@ -10,9 +10,9 @@ import pytest
 
 from carrel.config import Settings
 from carrel.errors import Conflict
-from carrel.http.answers.answer import Response
 from carrel.http.answers.download import StreamedDownload
 from carrel.http.answers.fenced import USER
+from carrel.http.answers.response import Response
 from carrel.http.request import Request
 from carrel.http.requests.envelope import RELEASE
 from carrel.http.requests.routing import get, post

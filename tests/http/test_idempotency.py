@@ -12,7 +12,7 @@ import pytest
 
 from carrel.config import Settings
 from carrel.errors import Conflict
-from carrel.http.answers.answer import Response
+from carrel.http.answers.response import Response
 from carrel.http.request import Request
 from carrel.http.requests import idempotency
 from carrel.http.requests.body import TAKES

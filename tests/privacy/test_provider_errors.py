@@ -109,7 +109,7 @@ async def _single_calls(client: httpx.AsyncClient, how: str) -> dict[str, str]:
     found = dict(await asyncio.gather(*calls))
     paths = [f"/provider-keys/{provider}" for provider in KEYS] + ["/models"]
     if how != "say nothing":
-        # The test of a key has fifteen seconds of patience, which are better spent elsewhere.
+        # The test of a key waits up to fifteen seconds, which are better spent elsewhere.
         paths += [f"/provider-keys/test/{provider}" for provider in KEYS]
     return found | dict(await asyncio.gather(*(asked(path, path, None, {}) for path in paths)))
 

@@ -19,19 +19,19 @@ from tests.support.tls import self_signed
 
 KEY = "sk-canary-0123456789"
 HEADERS = {"Authorization": f"Bearer {KEY}"}
-PATIENCE_SECONDS = 60.0
+TIMEOUT_SECONDS = 60.0
 
 
-async def get(carrier: Transport, url: str, timeout_seconds: float = PATIENCE_SECONDS) -> Reply[None]:
+async def get(carrier: Transport, url: str, timeout_seconds: float = TIMEOUT_SECONDS) -> Reply[None]:
     return await carrier.send("GET", url, HEADERS, None, timeout_seconds=timeout_seconds, place=AnswerMemory("ada"))
 
 
-async def ask(say: Say, *, timeout_seconds: float = PATIENCE_SECONDS) -> Reply[None]:
+async def ask(say: Say, *, timeout_seconds: float = TIMEOUT_SECONDS) -> Reply[None]:
     async with raw_server(say) as server, transport(f"127.0.0.1:{server.port}") as carrier:
         return await get(carrier, f"http://127.0.0.1:{server.port}/", timeout_seconds)
 
 
-async def fails(say: Say, *, timeout_seconds: float = PATIENCE_SECONDS) -> ProviderError:
+async def fails(say: Say, *, timeout_seconds: float = TIMEOUT_SECONDS) -> ProviderError:
     with pytest.raises(ProviderError) as caught:
         await ask(say, timeout_seconds=timeout_seconds)
     holds_no_key(caught.value)
@@ -84,7 +84,7 @@ async def test_a_redirect_is_not_followed_and_shows_as_what_it_is() -> None:
 )
 async def test_a_server_that_does_not_keep_to_the_protocol_is_no_more_than_a_failed_call(say: Say, code: str) -> None:
     # Whoever says nothing is given up soon; whoever says something wrong is judged by that, however late it comes.
-    error = await fails(say, timeout_seconds=0.3 if code == "provider-timeout" else PATIENCE_SECONDS)
+    error = await fails(say, timeout_seconds=0.3 if code == "provider-timeout" else TIMEOUT_SECONDS)
     assert (error.code, error.retryable, error.unbilled) == (code, True, False)
 
 

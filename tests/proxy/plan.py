@@ -24,7 +24,7 @@ FAULTS = {
 
 WAIT_SECONDS = 2
 """What a 429 asks for."""
-PATIENCE_SECONDS = 10
+TIMEOUT_SECONDS = 10
 """How long Carrel waits for an answer."""
 
 NEVER_WRITTEN = "the mill that broke"

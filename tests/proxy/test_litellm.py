@@ -25,7 +25,7 @@ from carrel_sdk.models import (
 )
 
 from tests.proxy.conftest import Entry, Proxy
-from tests.proxy.plan import FAULTS, JUDGED, NEVER_JUDGED, NEVER_WRITTEN, PATIENCE_SECONDS, WAIT_SECONDS, WRITTEN
+from tests.proxy.plan import FAULTS, JUDGED, NEVER_JUDGED, NEVER_WRITTEN, TIMEOUT_SECONDS, WAIT_SECONDS, WRITTEN
 from tests.support.run_setup import text_of
 
 pytestmark = pytest.mark.proxy
@@ -61,7 +61,7 @@ def seen(workspace: Workspace, proxy: Proxy) -> Seen:
         ),
         scoring=Scoring(judges=judges, criteria=workspace.contents.create("Criteria", "criteria", CRITERIA).id),
         comparison=Comparison(judges=judges),
-        limits=RunLimits(concurrency=8, timeout_seconds=PATIENCE_SECONDS, max_attempts=4),
+        limits=RunLimits(concurrency=8, timeout_seconds=TIMEOUT_SECONDS, max_attempts=4),
     )
     run_id = workspace.runs.create(configuration=configuration, name="Through the proxy").id
     workspace.runs.start(run_id)

@@ -12,7 +12,7 @@ import pytest
 from tests.support.memory import traces
 
 ROOT = Path(__file__).parents[2]
-PATIENCE_SECONDS = 30.0
+TIMEOUT_SECONDS = 30.0
 """The process waits at its step, so what is left then stays; only a thread that has not had its turn may still go."""
 
 
@@ -54,7 +54,7 @@ class Holder:
 
     def forgets(self, *names: str) -> None:
         """No trace is left of the named keys."""
-        deadline = time.monotonic() + PATIENCE_SECONDS
+        deadline = time.monotonic() + TIMEOUT_SECONDS
         while (found := self.traces(*names)) and time.monotonic() < deadline:
             pass
         assert found == {}

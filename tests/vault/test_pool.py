@@ -569,7 +569,7 @@ async def test_a_rekey_waits_for_requests_and_requests_wait_for_a_rekey(pool: Wo
     pool.release(newer)
 
 
-async def test_a_request_that_outlasts_the_patience_of_a_rekey_is_told(
+async def test_a_request_that_outlasts_the_timeout_of_a_rekey_is_told(
     pool: WorkspacePool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("carrel.vault.pool.DRAIN_SECONDS", 0.01)

@@ -33,7 +33,7 @@ from tests.support.vault import key_of
 
 USERS = tuple(UserUuid(name) for name in ("ada", "bea", "cleo"))
 MAX_OPEN = 2
-PATIENCE_SECONDS = 60.0
+TIMEOUT_SECONDS = 60.0
 
 Verb = Literal["admit", "admit wrong", "read", "scan", "write", "evict", "rekey", "rekey wrong", "destroy"]
 REFUSALS = (KeyRejected, KeyNotCached, WorkspaceBusy, WorkspaceClosed, Missing)
@@ -91,7 +91,7 @@ class World:
         batches = {uuid: Batch() for uuid in USERS}
         for uuid, user in self.users.items():
             batches[uuid].keys |= {user.key} if user.key else set()
-        async with asyncio.timeout(PATIENCE_SECONDS):
+        async with asyncio.timeout(TIMEOUT_SECONDS):
             await asyncio.gather(*(self._do(op, batches[op.uuid]) for op in ops))
         for uuid, batch in batches.items():
             self._compare(uuid, self.users[uuid], batch)

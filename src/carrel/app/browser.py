@@ -10,7 +10,7 @@ from functools import cache
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from carrel.http.answers.answer import Header, Response
+from carrel.http.answers.response import Header, Response
 from carrel.http.request import Request
 from carrel.http.requests.routing import Router, RouteUnknown, get
 

@@ -8,7 +8,7 @@ from typing import Any, Final, NamedTuple
 
 from carrel.app import openapi
 from carrel.config import Settings
-from carrel.http.answers.answer import Response
+from carrel.http.answers.response import Response
 from carrel.http.request import Request
 from carrel.http.requests.routing import Router, Routes, get
 

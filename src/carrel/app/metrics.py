@@ -15,7 +15,7 @@ from typing import Final
 from carrel import __version__
 from carrel.app.health import VITALS, Vitals
 from carrel.auth import guard
-from carrel.http.answers.answer import Response
+from carrel.http.answers.response import Response
 from carrel.http.request import Request
 from carrel.http.requests.routing import Router, get
 from carrel.http.watching.request_metrics import BOUNDS_SECONDS, RequestMetrics

@@ -20,8 +20,8 @@ from carrel.auth.tokens import TokenExpired, TokenInvalid
 from carrel.config import Settings
 from carrel.errors import CarrelError
 from carrel.http.answers import problem
-from carrel.http.answers.answer import BINARY, JSON
 from carrel.http.answers.problem import Problem
+from carrel.http.answers.response import BINARY, JSON
 from carrel.http.requests.routing import REQUIRED, Parameter, Routes
 from carrel.vault.pool import KeyNotCached
 

@@ -16,8 +16,8 @@ from carrel.errors import (
     Unavailable,
     UnsupportedMedia,
 )
-from carrel.http.answers.answer import JSON, Response
 from carrel.http.answers.problem import NotAcceptable
+from carrel.http.answers.response import JSON, Response
 from carrel.http.requests.body import MULTIPART, TAKES, UnexpectedBody
 from carrel.http.requests.describe import ALSO, ERRORS, MEDIA_TYPES, VERSIONED
 from carrel.http.requests.idempotency import InProgress, Mismatch, TooManyKeys

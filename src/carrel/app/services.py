@@ -58,7 +58,7 @@ from carrel.runs.publishing.deliveries import Deliveries
 from carrel.runs.scheduling.permits import DirectPermits
 from carrel.runs.scheduling.scheduler import FairScheduler
 from carrel.single_calls.caller import Caller
-from carrel.uploads.room import UploadMemory
+from carrel.uploads.memory import UploadMemory
 from carrel.users.lifecycle import Users
 from carrel.vault import process
 from carrel.vault.data_folder import DataFolder
@@ -69,7 +69,7 @@ from carrel.vault.selftest import run_self_test
 from carrel.vault.workspace import Workspace
 
 if TYPE_CHECKING:
-    from carrel.app.membership import ClusterMembership
+    from carrel.app.cluster_membership import ClusterMembership
 
 IDLE_CHECK_SECONDS = 60.0
 _LOCAL_CALLS = 8
@@ -93,13 +93,13 @@ class Services:
         hub = Hub(settings.max_event_streams)
         self.keyring = Keyring(on_epoch_raised=hub.notify)
         turns = Turns()
-        self.membership: ClusterMembership | None = None
+        self.cluster_membership: ClusterMembership | None = None
         if settings.node_name is not None:
             # Imported here, so that a service without other nodes neither waits for this nor depends on it.
-            from carrel.app import membership
+            from carrel.app import cluster_membership
 
-            self.membership = membership.ClusterMembership(settings, self.keyring)
-        require_served = self.membership.fence.require if self.membership else serve_everybody
+            self.cluster_membership = cluster_membership.ClusterMembership(settings, self.keyring)
+        require_served = self.cluster_membership.fence.require if self.cluster_membership else serve_everybody
         self.accounts = Accounts(
             settings.data_dir, service_key, clock=clock, new_id=new_id, turns=turns, require_served=require_served
         )
@@ -182,7 +182,7 @@ class Services:
         self.gatekeeper = Gatekeeper(self.sessions, credentials, settings.free_plan == "full")
         self.signer = Signer(service_key)
         self.live_backup = LiveBackup(
-            settings.data_dir, service_key, self.accounts, self.pool, self.service, clock, self.membership
+            settings.data_dir, service_key, self.accounts, self.pool, self.service, clock, self.cluster_membership
         )
         self._idle: asyncio.Task[None] | None = None
 
@@ -197,11 +197,13 @@ class Services:
         with self.reserve.lent():
             run_self_test(self.settings.data_dir, self.settings.cipher)
             self.service.open()
-            if self.membership is not None:
-                await self.membership.join(self)
+            if self.cluster_membership is not None:
+                await self.cluster_membership.join(self)
             await self.signer.publish(self.service)
             await self.system_keys.load()
-            await self.users.start(self.membership.fence.serving if self.membership is not None else None)
+            await self.users.start(
+                self.cluster_membership.fence.serving if self.cluster_membership is not None else None
+            )
             await self.sessions.start()
         self.reserve.keep()
         self.hold_sweep.start()
@@ -210,7 +212,7 @@ class Services:
 
     def may_serve(self) -> bool:
         """Whether the process may act now; a node of a cluster may not while its lease may have ended."""
-        return self.membership is None or self.membership.fence.is_open
+        return self.cluster_membership is None or self.cluster_membership.fence.is_open
 
     async def _evict_idle(self, idle_seconds: float) -> None:
         while True:
@@ -236,8 +238,8 @@ class Services:
         # The last one first; what fails keeps none of the others from closing.
         async with AsyncExitStack() as ending:
             ending.callback(self.folder.unlock)
-            if self.membership is not None:
-                ending.push_async_callback(self.membership.leave)
+            if self.cluster_membership is not None:
+                ending.push_async_callback(self.cluster_membership.leave)
             ending.callback(self.service.close)
             ending.callback(self.accounts.close)
             ending.push_async_callback(self.reservations.close)
@@ -258,8 +260,8 @@ class Services:
             ending.push_async_callback(self.engine.stop)
             ending.push_async_callback(self.sessions.stop)
             ending.push_async_callback(self.sign_out.stop)
-            if self.membership is not None:
-                ending.push_async_callback(self.membership.stop_moving)
+            if self.cluster_membership is not None:
+                ending.push_async_callback(self.cluster_membership.stop_moving)
             if self._idle is not None:
                 self._idle.cancel()
                 with suppress(asyncio.CancelledError):

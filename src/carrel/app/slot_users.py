@@ -24,7 +24,7 @@ from carrel.vault.keyring import UserUuid, zero
 
 AT_ONCE: Final = 4
 """Workspaces that are closed side by side: more would keep the other users waiting for the disk."""
-PATIENCE_SECONDS: Final = 1.0
+TIMEOUT_SECONDS: Final = 1.0
 """How long the requests of a user may take to end. Whoever takes longer is told to come again, and nothing was done."""
 
 
@@ -76,20 +76,20 @@ class SlotUsers:
         """End all work of the slot's users, and leave their rows in the folder of the slot. Their keys stay."""
         sessions = self._sessions
         # Those with keys, and those whose accounts are being made, changed or removed.
-        await _few({*self._of(slot), *(uuid for uuid in sessions.turns.held if slot_of(uuid) == slot)}, self._close)
+        await _few({*self._of(slot), *(uuid for uuid in sessions.locks.held if slot_of(uuid) == slot)}, self._close)
         await asyncio.to_thread(self._wait_for_accounts)
         issued, folder = sessions.issuer.issued(slot), files.slot_folder(self._data, slot)
         await self._service.run(slot_rows.leave, self._service_key, folder, slot, issued)
 
     async def _close(self, uuid: UserUuid) -> None:
         pool = self._sessions.pool
-        async with self._sessions.turns.of(uuid):
+        async with self._sessions.locks.of(uuid):
             if uuid not in pool.keyring:
                 return
             if pool.is_leased(uuid):
                 self._working.add(uuid)
             with suppress(CarrelError):
-                await pool.withdraw(uuid, PATIENCE_SECONDS)
+                await pool.withdraw(uuid, TIMEOUT_SECONDS)
 
     def _wait_for_accounts(self) -> None:
         with self._sessions.accounts.still():

@@ -130,7 +130,7 @@ def create_app(
         log=log,
         requests=requests,
         reserve=services.reserve,
-        fence=services.membership.fence if services.membership else None,
+        fence=services.cluster_membership.fence if services.cluster_membership else None,
     )
 
 

@@ -57,7 +57,7 @@ def arrive(sessions: Sessions, clock: Clock, users: Sequence[HandedUser]) -> Non
 
 async def forget(sessions: Sessions, uuid: UserUuid) -> None:
     """Evict the key of a user whom another node serves from now on, and forget the user."""
-    async with sessions.turns.of(uuid):
+    async with sessions.locks.of(uuid):
         # Even if the last write of the user's runs failed, the key is gone.
         with suppress(CarrelError):
             await sessions.pool.evict(uuid)

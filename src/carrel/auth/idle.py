@@ -16,7 +16,7 @@ async def evict(sessions: Sessions, clock: Clock, idle_seconds: float) -> None:
         return used is not None and clock.monotonic() - used >= idle_seconds and not sessions.pool.is_leased(uuid)
 
     for uuid in filter(is_idle, list(sessions.last_used)):
-        async with sessions.turns.of(uuid):
+        async with sessions.locks.of(uuid):
             # The user may have come back while this code waited for the lock.
             if is_idle(uuid):
                 del sessions.last_used[uuid]

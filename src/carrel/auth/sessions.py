@@ -35,7 +35,7 @@ T = TypeVar("T")
 
 CACHE_SECONDS = 300
 """How long a checked token stays valid without another check (specification, section 8)."""
-PATIENCE_SECONDS = 5.0
+TIMEOUT_SECONDS = 5.0
 """How long a refresh waits for a rekey before it asks the host to try again."""
 CACHE_ENTRIES = 20_000
 
@@ -53,7 +53,7 @@ class Sessions:
     ) -> None:
         self.pool = pool
         self.accounts = accounts
-        self.turns: KeyedLock[UserUuid] = KeyedLock()
+        self.locks: KeyedLock[UserUuid] = KeyedLock()
         """Serialises sign-in, re-encryption, creation, deletion and membership of one user, because each reads the
         user's account and acts on it over many awaits. Requests do not take this lock."""
         self.issuer = Issuer(credentials, service, clock)
@@ -103,7 +103,7 @@ class Sessions:
 
     async def _login(self, uuid: UserUuid, key: bytearray) -> str:
         try:
-            async with self.turns.of(uuid):
+            async with self.locks.of(uuid):
                 token = await self._open(uuid, key)
         except UserUnknown:
             await self._decoy.try_key(key)
@@ -128,7 +128,7 @@ class Sessions:
     async def settle(self, uuid: UserUuid) -> None:
         """Let a user go on whose key came from another node: read the account, and announce the user."""
         if uuid in self.handed_over:
-            async with self.turns.of(uuid):
+            async with self.locks.of(uuid):
                 if uuid in self.handed_over:
                     self._accounts[uuid] = await self.accounts.read(uuid, account_rows.get)
                     self.handed_over.discard(uuid)
@@ -177,7 +177,7 @@ class Sessions:
         """
         self.accounts.require_served(uuid)
         await self.settle(uuid)
-        async with self.turns.of(uuid, PATIENCE_SECONDS, WorkspaceBusy):
+        async with self.locks.of(uuid, TIMEOUT_SECONDS, WorkspaceBusy):
             if uuid not in self.pool.keyring or uuid not in self._accounts or uuid in self.signed_out:
                 raise KeyNotCached
             return await self._issue(uuid)
@@ -196,7 +196,7 @@ class Sessions:
 
     async def _rekey(self, uuid: UserUuid, new_key: bytearray, old_key: bytearray | None) -> str:
         try:
-            async with self.turns.of(uuid):
+            async with self.locks.of(uuid):
                 if old_key is None and uuid not in self.signed_out:
                     old_key = self.pool.keyring.copy(uuid)
                 return await self._reencrypt(uuid, new_key, old_key)
@@ -383,7 +383,7 @@ class Sessions:
             "checked_tokens": len(self._cache),
             "accounts": len(self._accounts),
             "last_used": len(self.last_used),
-            "turns": len(self.turns),
+            "locks": len(self.locks),
             "tasks": len(self._tasks),
             "issued": self.issuer.remembered,
             "known_sessions": len(self.known),

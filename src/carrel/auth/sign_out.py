@@ -57,7 +57,7 @@ class SignOut:
         sessions, pool = self._sessions, self._sessions.pool
         # A user whose key came from another process may have a run here, which goes on now.
         await sessions.settle(uuid)
-        async with sessions.turns.of(uuid):
+        async with sessions.locks.of(uuid):
             account = await sessions.accounts.read(uuid, account_rows.get)
             valid_from = sessions.issuer.next_valid_from(uuid, account.valid_from)
             sessions.account_changed(await sessions.accounts.run(uuid, account_rows.raise_valid_from, valid_from))
@@ -86,7 +86,7 @@ class SignOut:
             free = 0 if serves or pool.is_leased(uuid) else free + 1
             if free < 2:
                 continue
-            async with sessions.turns.of(uuid):
+            async with sessions.locks.of(uuid):
                 if uuid in sessions.signed_out and not pool.is_leased(uuid) and not sessions.programs.serves(uuid):
                     sessions.signed_out.discard(uuid)
                     sessions.programs.end(uuid)
@@ -104,7 +104,7 @@ class SignOut:
 
     async def _end_one(self, uuid: UserUuid, issued_at: int) -> None:
         sessions = self._sessions
-        async with sessions.turns.of(uuid):
+        async with sessions.locks.of(uuid):
             if all(known.issued_at != issued_at for known in sessions.known.of(uuid)):
                 raise SessionUnknown
             sessions.account_changed(await sessions.accounts.run(uuid, account_rows.end_session, issued_at))

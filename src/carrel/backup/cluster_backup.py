@@ -64,7 +64,7 @@ class ClusterManifest(msgspec.Struct, frozen=True, kw_only=True):
         return sum(part.bytes for part in self.parts.values())
 
 
-class _Sealed(msgspec.Struct, frozen=True):
+class _SealedManifest(msgspec.Struct, frozen=True):
     manifest: msgspec.Raw
     seal: str
 
@@ -123,7 +123,7 @@ def finish(
     body = msgspec.json.encode(manifest)
     with database.translated():
         database.write_file(
-            folder / MANIFEST, msgspec.json.encode(_Sealed(msgspec.Raw(body), _seal(key, body))) + b"\n"
+            folder / MANIFEST, msgspec.json.encode(_SealedManifest(msgspec.Raw(body), _seal(key, body))) + b"\n"
         )
         database.sync_folder(folder)
     return manifest
@@ -136,7 +136,7 @@ def read(folder: Path, key: bytes) -> ClusterManifest:
         ClusterBackupUnfinished, ClusterBackupDamaged, UnknownFormat
     """
     try:
-        sealed = msgspec.json.decode((folder / MANIFEST).read_bytes(), type=_Sealed)
+        sealed = msgspec.json.decode((folder / MANIFEST).read_bytes(), type=_SealedManifest)
     except FileNotFoundError:
         raise ClusterBackupUnfinished from None
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):

@@ -4,8 +4,8 @@ from typing import Final
 
 from carrel.auth import guard
 from carrel.backup.live import BackupInProgress, LiveBackup
-from carrel.http.answers.answer import Response
 from carrel.http.answers.download import StreamedDownload
+from carrel.http.answers.response import Response
 from carrel.http.requests.describe import produces, raises
 from carrel.http.requests.routing import Router, post
 

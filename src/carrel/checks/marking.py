@@ -16,14 +16,14 @@ _NUMBER = re.compile(r"[+-]?(\d{1,3}(,\d{3})+|\d+)?(\.\d+)?([eE][+-]?\d{1,3})?")
 _NOT_JSON: Final = object()
 
 
-class _Read(NamedTuple):
+class _ReadAnswer(NamedTuple):
     """An answer as the checks of one list read it, parsed at most once."""
 
     answer: CheckInput
-    parsed: "_Parsed"
+    parsed: "_ParsedText"
 
 
-class _Parsed:
+class _ParsedText:
     def __init__(self, text: str) -> None:
         self._text = text
 
@@ -35,7 +35,7 @@ class _Parsed:
             return _NOT_JSON
 
 
-_Made = Callable[[_Read], float | None]
+_Made = Callable[[_ReadAnswer], float | None]
 
 
 def mark(checks: list[Check], answers: list[CheckInput]) -> list[list[float | None]]:
@@ -47,7 +47,7 @@ def mark(checks: list[Check], answers: list[CheckInput]) -> list[list[float | No
     made = [_made(check) for check in checks]
     marks: list[list[float | None]] = []
     for answer in answers:
-        read = _Read(answer, _Parsed(answer.text))
+        read = _ReadAnswer(answer, _ParsedText(answer.text))
         marks.append([one(read) for one in made])
     return marks
 
@@ -77,7 +77,7 @@ def _made(check: Check) -> _Made:
             return lambda read: _with_expected(check, read, _overlapping(overlap.chrf))
 
 
-def _with_expected(check: Check, read: _Read, compare: Callable[[Check, str, str], float]) -> float | None:
+def _with_expected(check: Check, read: _ReadAnswer, compare: Callable[[Check, str, str], float]) -> float | None:
     expected = read.answer.expected if check.expected is None else check.expected
     return None if expected is None else compare(check, read.answer.text, expected)
 
@@ -85,7 +85,7 @@ def _with_expected(check: Check, read: _Read, compare: Callable[[Check, str, str
 def _containing(check: Check, *, wanted: bool) -> _Made:
     own = [_folded(check, text) for text in check.texts]
 
-    def made(read: _Read) -> float | None:
+    def made(read: _ReadAnswer) -> float | None:
         texts = own
         if not texts:
             expected = read.answer.expected if check.expected is None else check.expected

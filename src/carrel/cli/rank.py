@@ -38,7 +38,7 @@ from carrel.cli.result_files.reading import Source, read_results, read_table
 _BUILT_IN: Final = "local:"
 
 
-class _Chosen(NamedTuple):
+class _ColumnNames(NamedTuple):
     """The columns that the command line names."""
 
     inputs: tuple[str, ...]
@@ -98,7 +98,7 @@ def command(
     of a provider then needs the provider's key in the environment, such as OPENAI_API_KEY.
     """
     try:
-        table = _table(file, others, _Chosen(inputs, candidates, expected, group, row_id), source, as_json=as_json)
+        table = _table(file, others, _ColumnNames(inputs, candidates, expected, group, row_id), source, as_json=as_json)
     except Unreadable as error:
         terminal.end(terminal.EXIT_FAILED, str(error), as_json=as_json)
     # Without a handler, SIGTERM would end this process and leave the service running.
@@ -121,7 +121,9 @@ def command(
         terminal.end(terminal.EXIT_RUN_WITHOUT_RESULT, f"the run is {run.state}", as_json=as_json)
 
 
-def _table(file: Path, others: tuple[str, ...], chosen: _Chosen, source: Source | None, *, as_json: bool) -> _Table:
+def _table(
+    file: Path, others: tuple[str, ...], chosen: _ColumnNames, source: Source | None, *, as_json: bool
+) -> _Table:
     """The files as one table and the roles of its columns. Ends the program if they do not fit.
 
     Raises:
@@ -189,13 +191,13 @@ def _bytes(file: Path, *, as_json: bool) -> bytes:
     return body
 
 
-def _completed(chosen: _Chosen, answers: AnswerTable) -> _Chosen:
+def _completed(chosen: _ColumnNames, answers: AnswerTable) -> _ColumnNames:
     """What the file says itself, where the command line names nothing."""
     expected, group = chosen.expected or answers.expected, chosen.group or answers.group
     row_id = answers.id or chosen.id
     taken = {expected, group, row_id}
     inputs = chosen.inputs or tuple(name for name in answers.inputs if name not in taken)
-    return _Chosen(inputs, chosen.candidates, expected, group, row_id)
+    return _ColumnNames(inputs, chosen.candidates, expected, group, row_id)
 
 
 @contextmanager

@@ -62,7 +62,7 @@ class Put(NamedTuple):
     lease: str = ""
 
 
-class Unchanged(NamedTuple):
+class ValueIs(NamedTuple):
     """The condition that a key still has this value; `None` says that it is not there."""
 
     key: str
@@ -110,7 +110,7 @@ class Etcd:
         values = {_key(row).removeprefix(prefix): _value(row) for row in reply.get("kvs", ())}
         return RangeResult(values, int(reply["header"]["revision"]))
 
-    async def put_if(self, conditions: Sequence[Unchanged], puts: Sequence[Put]) -> bool:
+    async def put_if(self, conditions: Sequence[ValueIs], puts: Sequence[Put]) -> bool:
         """Store everything if every condition holds, and nothing otherwise; whether it was stored.
 
         Raises:
@@ -248,7 +248,7 @@ def _changed(event: dict[str, Any]) -> Value:
     return Value(None, found.revision) if event.get("type") == "DELETE" else found
 
 
-def _compare(condition: Unchanged) -> dict[str, str]:
+def _compare(condition: ValueIs) -> dict[str, str]:
     if condition.text is None:
         return {"key": _encoded(condition.key), "target": "CREATE", "create_revision": "0", "result": "EQUAL"}
     value = b64encode(condition.text).decode()

@@ -100,16 +100,16 @@ class Node:
 
     # The lease ------------------------------------------------------------------------------------------------------
 
-    async def join(self, *, patience_seconds: float | None = None) -> None:
+    async def join(self, *, timeout_seconds: float | None = None) -> None:
         """Become the node. The data folder is locked. Then `start` keeps the lease, and `take_slots` opens the slots.
 
         Raises:
             EtcdSilent, EtcdUserRejected, ClusterAbsent, ClusterKeyRejected, NodeUnknown, NodeTaken, NodeDiskForeign,
                 NodeHoldsOthers
         """
-        if patience_seconds is None:
-            patience_seconds = self.identity.lease_seconds + SPARE_SECONDS
-        until = self._now() + patience_seconds
+        if timeout_seconds is None:
+            timeout_seconds = self.identity.lease_seconds + SPARE_SECONDS
+        until = self._now() + timeout_seconds
         refusal: type[EtcdSilent | EtcdUserRejected | NodeTaken] = EtcdSilent
         while True:
             try:

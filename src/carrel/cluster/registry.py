@@ -24,7 +24,7 @@ import msgspec
 from msgspec import Meta
 
 from carrel.accounts.slots import SLOTS
-from carrel.cluster.etcd import MAX_OPERATIONS, Etcd, Put, RangeResult, Unchanged, Value
+from carrel.cluster.etcd import MAX_OPERATIONS, Etcd, Put, RangeResult, Value, ValueIs
 from carrel.cluster.ownership import FIRST_COPY, Entry, Id
 from carrel.cluster.refusals import ClusterAbsent, ClusterKeyRejected
 from carrel.config import ADDRESS, NODE_NAME
@@ -140,7 +140,7 @@ class ClusterRegistry:
         for start in range(0, len(everything), MAX_OPERATIONS):
             await self.etcd.put_if([], everything[start : start + MAX_OPERATIONS])
         made = _Cluster(id=cluster, proof=self._proof(f"cluster:{cluster}"))
-        return await self.etcd.put_if([Unchanged(key, None)], [Put(key, msgspec.json.encode(made))])
+        return await self.etcd.put_if([ValueIs(key, None)], [Put(key, msgspec.json.encode(made))])
 
     async def members(self) -> dict[str, str]:
         """The address of every node, whether it runs or not, by its name."""
@@ -167,7 +167,7 @@ class ClusterRegistry:
         address = msgspec.json.encode(self._proven(_PEERS, node, peer))
         reached = [Put(self._key(_PEERS, node), address, lease)] if peer else []
         return await self.etcd.put_if(
-            [Unchanged(holds, None), Unchanged(term_key, term_now.encode() if term_now else None)],
+            [ValueIs(holds, None), ValueIs(term_key, term_now.encode() if term_now else None)],
             [Put(holds, term.encode(), lease), Put(term_key, term.encode()), *reached],
         )
 
@@ -196,7 +196,7 @@ class ClusterRegistry:
     async def replace_system_keys(self, before: bytes | None, after: bytes) -> bool:
         """Change the sealed system keys, unless somebody else was faster; whether it is done."""
         key = f"{self.root}{_SYSTEM_KEYS}"
-        return await self.etcd.put_if([Unchanged(key, before)], [Put(key, after)])
+        return await self.etcd.put_if([ValueIs(key, before)], [Put(key, after)])
 
     async def system_key_changes(self, silent_seconds: float) -> AsyncIterator[None]:
         """Now, and after each change. Ends with `EtcdUnreachable`, also when nothing came for so long."""
@@ -209,9 +209,9 @@ class ClusterRegistry:
     async def replace_while(self, node: str, term: str, slot: int, change: tuple[Entry, Entry]) -> bool:
         """Change a slot while a process is the node, unless somebody else was faster; whether it is done."""
         key = self._key(_SLOTS, slot)
-        held = Unchanged(self._key(_NODES, node), term.encode())
+        held = ValueIs(self._key(_NODES, node), term.encode())
         before, after = map(msgspec.json.encode, change)
-        return await self.etcd.put_if([held, Unchanged(key, before)], [Put(key, after)])
+        return await self.etcd.put_if([held, ValueIs(key, before)], [Put(key, after)])
 
     async def replace(self, changes: Mapping[int, tuple[Entry, Entry]]) -> set[int]:
         """Change slots from one entry to another, unless somebody else was faster; those that were changed."""
@@ -229,7 +229,7 @@ class ClusterRegistry:
     async def _replace(self, slots: list[int], changes: Mapping[int, tuple[Entry, Entry]]) -> bool:
         keys = {slot: self._key(_SLOTS, slot) for slot in slots}
         return await self.etcd.put_if(
-            [Unchanged(keys[slot], msgspec.json.encode(changes[slot][0])) for slot in slots],
+            [ValueIs(keys[slot], msgspec.json.encode(changes[slot][0])) for slot in slots],
             [Put(keys[slot], msgspec.json.encode(changes[slot][1])) for slot in slots],
         )
 

@@ -202,7 +202,7 @@ def fill(body: str, slots: Iterable[Slot], values: Mapping[str, str]) -> str:
     return "".join((*pieces, body[end:]))
 
 
-class _Joined:
+class _Joiner:
     """Pieces one behind the other, of which the short ones are joined."""
 
     def __init__(self, work: _Work) -> None:
@@ -246,7 +246,7 @@ def _resolved(work: _Work, source: SourceContent, depth: int) -> _Part:
     if work.read_bytes > work.max_bytes or len(work.parts) >= MAX_CONTENTS:
         raise ResultTooLarge
     work.chain.add(source.id)
-    joined = _Joined(work)
+    joined = _Joiner(work)
     places = _Places()
     # What a placeholder is replaced by is added, and the placeholder, which is ASCII, is taken away.
     size = source.size

@@ -23,8 +23,8 @@ from carrel.contents.schemas import (
 )
 from carrel.contents.search import ContentFilters
 from carrel.contents.store import ContentInUse
-from carrel.http.answers.answer import Response, tagged
 from carrel.http.answers.etag import IfMatch
+from carrel.http.answers.response import Response, tagged
 from carrel.http.requests.describe import raises
 from carrel.http.requests.routing import Path, Query, Router, delete, get, post, put
 from carrel.kit.sqlite.paging import Page, Paging

@@ -10,7 +10,7 @@ from carrel.auth.programs import scopes
 from carrel.auth.session import User
 from carrel.credits import ledger, write_offs
 from carrel.credits.schemas import AddIn, Balance, LedgerEntry, WriteOffs
-from carrel.http.answers.answer import Response
+from carrel.http.answers.response import Response
 from carrel.http.requests.describe import raises
 from carrel.http.requests.idempotency import Once
 from carrel.http.requests.parameters import FromDay, ToDay

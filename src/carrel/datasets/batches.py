@@ -31,7 +31,7 @@ class RowBatch(msgspec.Struct, frozen=True, array_like=True):
     columns: _Columns | None = None
 
 
-class _Encoded(msgspec.Struct, frozen=True, array_like=True):
+class _EncodedBatch(msgspec.Struct, frozen=True, array_like=True):
     """A batch of rows that are encoded already."""
 
     rows: list[msgspec.Raw]
@@ -72,6 +72,6 @@ def read_table(
         rows.append(msgspec.Raw(encoded))
         size += len(encoded)
         if size >= _BATCH_BYTES:
-            yield _encode(_Encoded(rows))
+            yield _encode(_EncodedBatch(rows))
             rows, size = [], 0
-    yield _encode(_Encoded(rows, table.columns))
+    yield _encode(_EncodedBatch(rows, table.columns))

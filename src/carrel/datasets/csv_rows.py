@@ -32,7 +32,7 @@ def read(lines: Iterator[str], separator: str | None, longest: int) -> TableRead
         # Excel's own way to name the separator.
         separator, first = first[4], next(lines, "")
     separator = separator or _separator(first)
-    counted = _Counted(_again(first, lines), separator, longest)
+    counted = _RecordLines(_again(first, lines), separator, longest)
     records = csv.reader(counted, delimiter=separator, strict=True)
     try:
         header = [name.strip() for name in next(records, [])]
@@ -43,7 +43,7 @@ def read(lines: Iterator[str], separator: str | None, longest: int) -> TableRead
     return TableReader(header, _rows(records, counted))
 
 
-class _Counted:
+class _RecordLines:
     """The lines of one record after another, counted before the CSV reader makes a cell of each separator in them.
 
     A record has several lines if a line break is in a quoted cell.
@@ -67,7 +67,7 @@ class _Counted:
         self.row = row
         self._characters = self._separators = self._cells = 0
 
-    def __iter__(self) -> "_Counted":
+    def __iter__(self) -> "_RecordLines":
         return self
 
     def __next__(self) -> str:
@@ -101,7 +101,7 @@ def _separator(header: str) -> str:
     return max(_SEPARATORS, key=plain.count)
 
 
-def _rows(records: Iterator[list[str]], counted: _Counted) -> Iterator[Cells]:
+def _rows(records: Iterator[list[str]], counted: _RecordLines) -> Iterator[Cells]:
     columns = counted.columns
     number, empty = 1, 0
     while True:

@@ -21,8 +21,8 @@ from carrel.datasets.schemas import (
 )
 from carrel.datasets.store import TableInfo
 from carrel.errors import Malformed
-from carrel.http.answers.answer import Response, tagged
 from carrel.http.answers.etag import IfMatch
+from carrel.http.answers.response import Response, tagged
 from carrel.http.request import Request
 from carrel.http.requests.body import MULTIPART
 from carrel.http.requests.describe import raises
@@ -31,7 +31,7 @@ from carrel.http.requests.routing import Query, Router, delete, get, post, put
 from carrel.kit.sqlite.paging import Page, Paging
 from carrel.kit.sqlite.rows import as_json
 from carrel.uploads.form import UploadTooLarge
-from carrel.uploads.room import UploadMemory, UploadReservation, UploadsBusy, brisk
+from carrel.uploads.memory import UploadMemory, UploadReservation, UploadsBusy, brisk
 from carrel.vault.ids import DataSetId
 from carrel.vault.workspace import Workspace
 

@@ -41,7 +41,7 @@ def text(body: memoryview, max_bytes: int) -> str:
     """
     reader = _Reader(max_bytes)
     try:
-        with zipfile.ZipFile(_Listed(body)) as archive:
+        with zipfile.ZipFile(_ListedFile(body)) as archive:
             entry = archive.getinfo(_PART)
             if entry.flag_bits & _ENCRYPTED:
                 raise DocumentEncrypted
@@ -56,7 +56,7 @@ def text(body: memoryview, max_bytes: int) -> str:
         raise DocumentBroken from None
 
 
-class _Listed(io.RawIOBase):
+class _ListedFile(io.RawIOBase):
     """A file that is read where it is, and whose list of entries is not too long.
 
     Python reads the list in one piece, and makes an object of each entry.

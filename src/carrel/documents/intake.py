@@ -12,7 +12,7 @@ from carrel.http.request import Request
 from carrel.kit.plain_text import is_text
 from carrel.kit.processes.jobs import WorkerError
 from carrel.kit.processes.pool import WorkerPool
-from carrel.uploads.room import UploadReservation, brisk
+from carrel.uploads.memory import UploadReservation, brisk
 from carrel.vault.keyring import UserUuid
 
 READING_SECONDS: Final = 20.0

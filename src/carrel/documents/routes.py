@@ -9,9 +9,9 @@ from carrel.documents import refusals, store
 from carrel.documents.intake import Intake
 from carrel.documents.schemas import FORM, Document, DocumentId, DocumentUpload
 from carrel.errors import Malformed
-from carrel.http.answers.answer import Response, tagged
 from carrel.http.answers.download import Download
 from carrel.http.answers.etag import IfMatch, etag
+from carrel.http.answers.response import Response, tagged
 from carrel.http.request import Request
 from carrel.http.requests.body import MULTIPART
 from carrel.http.requests.describe import produces, raises, versioned
@@ -19,7 +19,7 @@ from carrel.http.requests.idempotency import Once
 from carrel.http.requests.routing import Router, delete, get, post
 from carrel.kit.sqlite.paging import Page, Paging
 from carrel.uploads.form import UploadTooLarge
-from carrel.uploads.room import UploadMemory, UploadsBusy
+from carrel.uploads.memory import UploadMemory, UploadsBusy
 from carrel.vault.workspace import Workspace
 
 _BYTES = "application/octet-stream"

@@ -51,16 +51,16 @@ class _Move(msgspec.Struct, frozen=True):
     force: bool = False
 
 
-class _Made(msgspec.Struct, frozen=True):
+class _Created(msgspec.Struct, frozen=True):
     sha: str
 
 
-class _Compared(msgspec.Struct, frozen=True):
+class _Comparison(msgspec.Struct, frozen=True):
     status: str
 
 
 class _Ref(msgspec.Struct, frozen=True):
-    object: _Made
+    object: _Created
 
 
 class CommitResult(NamedTuple):
@@ -120,7 +120,7 @@ async def commit(
     made = point.commit
     if tree != point.tree:
         body = _CommitIn(message, tree, [point.commit])
-        made = (await github.ask(target, "POST", "/git/commits", _Made, body)).sha
+        made = (await github.ask(target, "POST", "/git/commits", _Created, body)).sha
         if memory is not None:
             await memory.keep(made)
     await _show(github, target, name, made, new=new)
@@ -132,7 +132,7 @@ async def _holds(github: Github, target: Target, point: BranchHead, sha: str) ->
     try:
         # The second page: only the first one lists the changes of the commits, which may be long.
         path = f"/compare/{sha}...{point.commit}?per_page=1&page=2"
-        return (await github.ask(target, "GET", path, _Compared)).status in ("ahead", "identical")
+        return (await github.ask(target, "GET", path, _Comparison)).status in ("ahead", "identical")
     except GithubNotFound:
         # The commit was made but never shown, and GitHub has deleted it since.
         return False
@@ -141,7 +141,7 @@ async def _holds(github: Github, target: Target, point: BranchHead, sha: str) ->
 async def _tree(github: Github, target: Target, point: BranchHead, files: Mapping[str, str]) -> str:
     tree = point.tree
     for leaves in _batches(files):
-        tree = (await github.ask(target, "POST", "/git/trees", _Made, _TreeIn(tree, leaves))).sha
+        tree = (await github.ask(target, "POST", "/git/trees", _Created, _TreeIn(tree, leaves))).sha
     return tree
 
 

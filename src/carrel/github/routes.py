@@ -21,8 +21,8 @@ from carrel.github.schemas import (
     GithubConnection,
     Tree,
 )
-from carrel.http.answers.answer import Response, tagged
 from carrel.http.answers.etag import IfMatch
+from carrel.http.answers.response import Response, tagged
 from carrel.http.requests.describe import raises
 from carrel.http.requests.routing import Query, Router, delete, get, post, put
 from carrel.kit.sqlite.paging import Page, Paging

@@ -16,7 +16,7 @@ from carrel.providers.registry import name_of, provider_of
 from carrel.vault.workspace import Workspace
 
 
-class _Known(NamedTuple):
+class _OutsideRuns(NamedTuple):
     costs: dict[ModelAt, int]
     checks: dict[ModelAt, JudgeCheck]
 
@@ -63,5 +63,5 @@ async def one(workspace: Workspace, workers: WorkerPool, model: str, host: str |
     raise NotFound
 
 
-def _known(conn: Connection) -> _Known:
-    return _Known(metering.verdict_costs(conn), checks.newest(conn))
+def _known(conn: Connection) -> _OutsideRuns:
+    return _OutsideRuns(metering.verdict_costs(conn), checks.newest(conn))

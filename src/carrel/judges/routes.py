@@ -4,7 +4,7 @@ from typing import Annotated
 
 from carrel.auth import guard
 from carrel.auth.programs import scopes
-from carrel.http.answers.answer import Response
+from carrel.http.answers.response import Response
 from carrel.http.requests.describe import raises
 from carrel.http.requests.routing import Path, Query, Router, get, post
 from carrel.judges import passports

@@ -4,8 +4,8 @@ from carrel.accounts.service import ServiceDatabase
 from carrel.auth import guard
 from carrel.auth.programs import scopes
 from carrel.config import Settings
-from carrel.http.answers.answer import Response
 from carrel.http.answers.etag import IfMatch, etag
+from carrel.http.answers.response import Response
 from carrel.http.requests.describe import raises, versioned
 from carrel.http.requests.routing import Router, delete, get, post
 from carrel.keys import probe

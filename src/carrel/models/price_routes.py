@@ -4,8 +4,8 @@ from typing import Annotated
 
 from carrel.auth import guard
 from carrel.auth.programs import scopes
-from carrel.http.answers.answer import Response
 from carrel.http.answers.etag import IfMatch, etag
+from carrel.http.answers.response import Response
 from carrel.http.requests.describe import raises, versioned
 from carrel.http.requests.routing import Path, Router, delete, get, put
 from carrel.models.schemas import ModelPrices

@@ -2,8 +2,8 @@
 
 from carrel.auth import guard
 from carrel.auth.programs import scopes
-from carrel.http.answers.answer import Response, tagged
 from carrel.http.answers.etag import IfMatch
+from carrel.http.answers.response import Response, tagged
 from carrel.http.requests.describe import raises
 from carrel.http.requests.routing import Router, delete, get, put
 from carrel.presets import drafts

@@ -4,8 +4,8 @@ from carrel.auth import guard
 from carrel.auth.programs import scopes
 from carrel.checks.compiler import Compiler
 from carrel.config import Settings
-from carrel.http.answers.answer import Response, tagged
 from carrel.http.answers.etag import IfMatch
+from carrel.http.answers.response import Response, tagged
 from carrel.http.requests.describe import raises
 from carrel.http.requests.routing import Router, delete, get, post, put
 from carrel.kit.sqlite.paging import Page, Paging

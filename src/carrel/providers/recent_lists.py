@@ -9,13 +9,13 @@ from carrel.providers.base import Access, ProviderError
 from carrel.providers.remote import Remote
 
 _SECONDS = 30.0
-_PATIENCE_SECONDS = 2.0
+_TIMEOUT_SECONDS = 2.0
 _MOST_BYTES = 8 * 1024 * 1024
 """Of all names that are remembered. A server may list two thousand names of two hundred characters."""
 _ENTRY_BYTES = 512
 
 
-class _Listed(NamedTuple):
+class _ModelList(NamedTuple):
     names: tuple[str, ...]
     until: float
 
@@ -28,7 +28,7 @@ class RecentLists:
 
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
-        self._listed: dict[tuple[str | None, bytes], _Listed] = {}
+        self._listed: dict[tuple[str | None, bytes], _ModelList] = {}
         self._bytes = 0
 
     async def models(self, remote: Remote, access: Access) -> tuple[str, ...]:
@@ -38,7 +38,7 @@ class RecentLists:
         if known is not None and self._clock.monotonic() < known.until:
             return known.names
         try:
-            names = (await remote.offered(access, timeout_seconds=_PATIENCE_SECONDS)).models
+            names = (await remote.offered(access, timeout_seconds=_TIMEOUT_SECONDS)).models
         except ProviderError:
             names = ()
         size = _ENTRY_BYTES + sum(map(sys.getsizeof, names))
@@ -47,5 +47,5 @@ class RecentLists:
             self._bytes = 0
         # A list that takes the place of an old one counts once more: then they are forgotten a little earlier.
         self._bytes += size
-        self._listed[key] = _Listed(names, self._clock.monotonic() + _SECONDS)
+        self._listed[key] = _ModelList(names, self._clock.monotonic() + _SECONDS)
         return names

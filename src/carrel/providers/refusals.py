@@ -88,7 +88,7 @@ class _Body(msgspec.Struct, frozen=True):
     status: str | int | None = None
 
 
-class _Wrapped(msgspec.Struct, frozen=True):
+class _ErrorBody(msgspec.Struct, frozen=True):
     error: _Body = _Body()
 
 
@@ -112,14 +112,14 @@ class _Details(msgspec.Struct, frozen=True):
     details: list[_Detail] = []
 
 
-class _Detailed(msgspec.Struct, frozen=True):
+class _DetailsBody(msgspec.Struct, frozen=True):
     error: _Details = _Details()
 
 
-_wrapped = msgspec.json.Decoder(_Wrapped)
+_wrapped = msgspec.json.Decoder(_ErrorBody)
 _bare = msgspec.json.Decoder(_Body)
 _saying = msgspec.json.Decoder(_Saying)
-_detailed = msgspec.json.Decoder(_Detailed)
+_detailed = msgspec.json.Decoder(_DetailsBody)
 
 
 def refusal(status: int, headers: Mapping[str, str], body: bytes, now: float) -> ProviderError:
@@ -263,7 +263,7 @@ def _says(body: bytes, phrases: tuple[str, ...]) -> bool:
 
 
 def _details(body: bytes) -> list[_Detail]:
-    return (decoded(_detailed, body) or _Detailed()).error.details
+    return (decoded(_detailed, body) or _DetailsBody()).error.details
 
 
 def _delay(details: list[_Detail]) -> float | None:

@@ -2,8 +2,8 @@
 
 from carrel.auth import guard
 from carrel.auth.programs import scopes
-from carrel.http.answers.answer import Response
 from carrel.http.answers.etag import IfMatch, etag
+from carrel.http.answers.response import Response
 from carrel.http.requests.describe import versioned
 from carrel.http.requests.routing import Router, delete, get, put
 from carrel.rate_limits import store

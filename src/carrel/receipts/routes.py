@@ -5,7 +5,7 @@ from typing import cast
 from carrel.accounts.service import ServiceDatabase
 from carrel.auth import guard
 from carrel.auth.programs import scopes
-from carrel.http.answers.answer import Response
+from carrel.http.answers.response import Response
 from carrel.http.requests.describe import raises
 from carrel.http.requests.routing import Router, get
 from carrel.kit.processes.pool import WorkerPool

@@ -49,13 +49,13 @@ class VerifiedReceipt(msgspec.Struct, frozen=True, kw_only=True):
     same_as_at_end: bool
 
 
-class _Signed(msgspec.Struct, forbid_unknown_fields=True):
+class _SignedDocument(msgspec.Struct, forbid_unknown_fields=True):
     key: str
     receipt: dict[str, Any]
     signature: str
 
 
-class _Claimed(msgspec.Struct):
+class _Claims(msgspec.Struct):
     """The parts of a receipt that are checked; the others are only signed."""
 
     run: str
@@ -73,7 +73,7 @@ class _Claimed(msgspec.Struct):
     candidates: tuple[ReceiptCandidate, ...] = ()
 
 
-_signed: Final = msgspec.json.Decoder(_Signed)
+_signed: Final = msgspec.json.Decoder(_SignedDocument)
 _disclosed: Final = msgspec.json.Decoder(DisclosedText)
 
 MAX_BYTES: Final = 64 * 1024 * 1024
@@ -100,7 +100,7 @@ def verify(content: bytes, trusted: Collection[str] | None = None) -> VerifiedRe
     except msgspec.ValidationError:
         raise ReceiptRefuted("it does not say which version made it") from None
     try:
-        claimed = msgspec.convert(opened.receipt, _Claimed)
+        claimed = msgspec.convert(opened.receipt, _Claims)
         ranking = judgement.rank(claimed.evidence)
         human = judgement.check(claimed.evidence)
         words = _words(claimed, ranking, human)
@@ -128,7 +128,7 @@ def verify(content: bytes, trusted: Collection[str] | None = None) -> VerifiedRe
     )
 
 
-def authentic(content: bytes, trusted: Collection[str] | None = None) -> _Signed:
+def authentic(content: bytes, trusted: Collection[str] | None = None) -> _SignedDocument:
     """The receipt, if not one bit of the file differs from what was signed, by a key that is `trusted` (any without).
 
     Raises:
@@ -171,7 +171,7 @@ def disclosed(texts: dict[str, str], content: bytes) -> str:
     return found.name
 
 
-def _words(claimed: _Claimed, ranking: Ranking, human: HumanCheck | None) -> Statement:
+def _words(claimed: _Claims, ranking: Ranking, human: HumanCheck | None) -> Statement:
     return worded(ranking, human, claimed.candidates, claimed.combined)
 
 

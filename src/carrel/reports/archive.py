@@ -44,7 +44,7 @@ class Archive:
     def __init__(self, room: int = MAX_UNPACKED_BYTES) -> None:
         self.folder = ""
         """Prefix of the name of every new entry; it ends in a slash unless it is empty."""
-        self._packed = _Packed()
+        self._packed = _ZipFile()
         self._zip = _Zip(self._packed, "w")
         self._entry: IO[bytes] | None = None
         self._left = room
@@ -100,7 +100,7 @@ class _Zip(zipfile.ZipFile):
         """Do nothing: an interrupted export needs no end, but `zipfile` would complain about the missing end."""
 
 
-class _Packed(io.RawIOBase):
+class _ZipFile(io.RawIOBase):
     """The file to which `zipfile` writes; it does not allow seeking."""
 
     def __init__(self) -> None:

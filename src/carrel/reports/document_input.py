@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from carrel.kit.sqlite.database import Connection
 from carrel.kit.sqlite.rows import Select
 from carrel.providers.base import Citation, FinishReason
-from carrel.reports.room import TextBudget
+from carrel.reports.text_budget import TextBudget
 from carrel.runs.model import plan
 from carrel.runs.model.plan import Kind
 from carrel.runs.model.setup import Setup

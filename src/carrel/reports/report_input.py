@@ -15,7 +15,7 @@ from carrel.kit.sqlite.rows import Select
 from carrel.metering.store import HOST
 from carrel.reports import document_input
 from carrel.reports.document_input import MAX_JUDGEMENTS, DocumentsInput
-from carrel.reports.room import TextBudget
+from carrel.reports.text_budget import TextBudget
 from carrel.runs.checking import results
 from carrel.runs.model import run_transitions, texts
 from carrel.runs.model import setup as setups

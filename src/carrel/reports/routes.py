@@ -6,7 +6,7 @@ from carrel.auth import guard
 from carrel.auth.programs import scopes
 from carrel.errors import DiskFull
 from carrel.http.answers import accept
-from carrel.http.answers.answer import JSON, Response
+from carrel.http.answers.response import JSON, Response
 from carrel.http.requests.describe import produces, raises, versioned
 from carrel.http.requests.parameters import RoundNumber
 from carrel.http.requests.routing import Header, Path, Query, Router, get, post

@@ -17,17 +17,17 @@ _DEFAULT_VERSION = 0
 _ZONE = re.compile(r"[A-Za-z][A-Za-z0-9_+-]*(/[A-Za-z0-9_+-]+){0,2}")
 
 
-class _Stored(NamedTuple):
+class _StoredSettings(NamedTuple):
     value: UserSettings
     version: int
 
 
-_stored = Select(_Stored)
+_stored = Select(_StoredSettings)
 
 
 def get(conn: Connection) -> tuple[UserSettings, int]:
     """The settings and their version; version 0 means the defaults, which were never saved."""
-    return _stored.one(conn, "FROM settings") or _Stored(UserSettings(), _DEFAULT_VERSION)
+    return _stored.one(conn, "FROM settings") or _StoredSettings(UserSettings(), _DEFAULT_VERSION)
 
 
 def put(conn: Connection, data: UserSettings, if_match: IfMatch, registry: Registry) -> tuple[UserSettings, int]:

@@ -33,7 +33,7 @@ from carrel.vault.workspace import Workspace, WorkspaceClosed
 T = TypeVar("T")
 P = ParamSpec("P")
 
-PATIENCE_SECONDS = 10.0
+TIMEOUT_SECONDS = 10.0
 """How long a call waits for its turn among those that are under way."""
 _COME_AGAIN_SECONDS = 1.0
 _END_AGAIN_SECONDS = 1.0
@@ -191,7 +191,7 @@ class Caller:
         wait = self._limiter.wait_seconds(user, provider)
         if 0 < wait < math.inf:
             raise refusals.rate_limited(wait, self._limiter.standings(user, provider))
-        if not await self._permits.enter(user, provider, PATIENCE_SECONDS):
+        if not await self._permits.enter(user, provider, TIMEOUT_SECONDS):
             wait = self._limiter.wait_seconds(user, provider)
             wait = wait if 0 < wait < math.inf else _COME_AGAIN_SECONDS
             raise refusals.rate_limited(wait, self._limiter.standings(user, provider))

@@ -30,7 +30,7 @@ _FORMS_REFUSED = 2
 R = TypeVar("R", ScoreReply, CompareReply)
 
 
-class _Asked(NamedTuple):
+class _Question(NamedTuple):
     """The judge, the question, and the objects that a call needs."""
 
     caller: Caller
@@ -47,7 +47,7 @@ async def score(caller: Caller, workspace: Workspace, settings: Settings, data: 
     criteria = _criteria(data.criteria, settings)
     matter = ScoreMatter(data.document, data.answer, criteria, data.reference)
     prompt = judge.score_prompt(matter, data.instructions or None, workspace.read(_seed))
-    asked = _Asked(caller, workspace, data.judge)
+    asked = _Question(caller, workspace, data.judge)
     reply, done = await _ask(asked, matter, prompt, lambda text: replies.parse_score(text, criteria))
     return Scored(
         judge=data.judge.model,
@@ -98,7 +98,7 @@ async def compare_in_one_order(
         BadInput, ProviderKeyMissing, RateLimited, ModelCallFailed, ModelCallRefused: as `Caller.call` says.
     """
     prompt = judge.compare_prompt(matter, instructions or None, workspace.read(_seed))
-    reply, done = await _ask(_Asked(caller, workspace, asked), matter, prompt, replies.parse_comparison)
+    reply, done = await _ask(_Question(caller, workspace, asked), matter, prompt, replies.parse_comparison)
     return _said(reply), done
 
 
@@ -106,7 +106,7 @@ _WINNERS: dict[Word, Side] = {"first": "a", "second": "b", "tie": "tie"}
 
 
 async def _ask(
-    asked: _Asked, matter: ScoreMatter | CompareMatter, prompt: JudgePrompt, parse: Callable[[str], R | ReplyFault]
+    asked: _Question, matter: ScoreMatter | CompareMatter, prompt: JudgePrompt, parse: Callable[[str], R | ReplyFault]
 ) -> tuple[R | ReplyFault, list[CallResult]]:
     """The judge's reply, asked for again while it is malformed, with every call that this took."""
     wanted = SingleCall(asked.judge.model, "judge.model", "score" if isinstance(matter, ScoreMatter) else "compare")
@@ -131,7 +131,7 @@ async def _ask(
 
 
 async def _call(
-    asked: _Asked, wanted: SingleCall, request: ModelRequest, attempt: int, fault_of: Callable[[Answer], str | None]
+    asked: _Question, wanted: SingleCall, request: ModelRequest, attempt: int, fault_of: Callable[[Answer], str | None]
 ) -> CallResult:
     """One call; a further call at once if the server refuses that way of asking for a structured reply."""
     for _ in range(_FORMS_REFUSED):

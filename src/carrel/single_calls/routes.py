@@ -6,8 +6,8 @@ from carrel.auth import guard
 from carrel.auth.programs import scopes
 from carrel.config import Settings
 from carrel.http.answers import accept
-from carrel.http.answers.answer import JSON, Response
 from carrel.http.answers.event_stream import MEDIA_TYPE
+from carrel.http.answers.response import JSON, Response
 from carrel.http.requests.describe import produces, raises
 from carrel.http.requests.routing import Header, Router, post
 from carrel.keys.store import ProviderKeyMissing

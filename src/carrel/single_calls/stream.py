@@ -14,8 +14,8 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from carrel.errors import Unavailable
 from carrel.http.answers import event_stream, problem
-from carrel.http.answers.answer import Header, Response
 from carrel.http.answers.event_stream import MEDIA_TYPE, PING
+from carrel.http.answers.response import Header, Response
 from carrel.http.request import Request
 from carrel.http.requests.envelope import give_lease_back
 from carrel.kit.plain_text import as_text

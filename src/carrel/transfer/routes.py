@@ -7,8 +7,8 @@ from carrel.config import Settings
 from carrel.contents.resolve import VariableCycle
 from carrel.datasets.readers import TableReaders
 from carrel.datasets.refusals import TABLE_REFUSALS
-from carrel.http.answers.answer import Response
 from carrel.http.answers.download import StreamedDownload
+from carrel.http.answers.response import Response
 from carrel.http.request import Request
 from carrel.http.requests.body import TAKES
 from carrel.http.requests.describe import produces, raises

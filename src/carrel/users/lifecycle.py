@@ -47,7 +47,7 @@ class Users:
 
     async def _write_new(self, uuid: UserUuid, fn: Callable[[Connection], T]) -> T:
         owner = self._accounts.owner(uuid)
-        async with self._sessions.turns.of(uuid):
+        async with self._sessions.locks.of(uuid):
             previous = await self._service.run(deletions.valid_from, owner)
             valid_from = self._sessions.issuer.next_valid_from(uuid, previous)
 
@@ -91,7 +91,7 @@ class Users:
         return await self._sessions.run_to_completion(self._change_membership(uuid, membership))
 
     async def _change_membership(self, uuid: UserUuid, membership: Membership) -> UserOut:
-        async with self._sessions.turns.of(uuid):
+        async with self._sessions.locks.of(uuid):
             account = await self._accounts.run(uuid, change_membership, membership)
             self._sessions.account_changed(account)
             if membership == "free":
@@ -108,7 +108,7 @@ class Users:
 
     async def _delete(self, uuid: UserUuid) -> None:
         owner = self._accounts.owner(uuid)
-        async with self._sessions.turns.of(uuid):
+        async with self._sessions.locks.of(uuid):
             try:
                 account = await self._accounts.read(uuid, account_rows.get)
             except UserUnknown:

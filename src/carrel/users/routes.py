@@ -11,7 +11,7 @@ from carrel.auth.session import User
 from carrel.config import Settings
 from carrel.credits import ledger
 from carrel.credits.schemas import Balance
-from carrel.http.answers.answer import Response
+from carrel.http.answers.response import Response
 from carrel.http.requests.describe import raises
 from carrel.http.requests.idempotency import Once
 from carrel.http.requests.routing import Path, Router, delete, get, post

@@ -226,17 +226,17 @@ class WorkspacePool:
         async with entry.lock:
             await self._close_entry(uuid, entry, "evicted")
 
-    async def withdraw(self, uuid: UserUuid, patience_seconds: float) -> None:
+    async def withdraw(self, uuid: UserUuid, timeout_seconds: float) -> None:
         """Stop the work of a user who is served no more, let requests finish for so long, close; the key stays."""
-        await run_to_completion(self._withdraw(uuid, patience_seconds))
+        await run_to_completion(self._withdraw(uuid, timeout_seconds))
 
-    async def _withdraw(self, uuid: UserUuid, patience_seconds: float) -> None:
+    async def _withdraw(self, uuid: UserUuid, timeout_seconds: float) -> None:
         entry = self._entry(uuid)
         async with entry.lock:
             self.keyring.raise_epoch(uuid)
             try:
                 await self._quiesce(uuid, "evicted")
-                await self._drain(entry, patience_seconds)
+                await self._drain(entry, timeout_seconds)
             finally:
                 await self._shut(uuid, entry)
 
@@ -366,10 +366,10 @@ class WorkspacePool:
         for listener in self._listeners:
             await listener.closing(uuid, why)
 
-    async def _drain(self, entry: _Entry, patience_seconds: float) -> None:
+    async def _drain(self, entry: _Entry, timeout_seconds: float) -> None:
         """Let the requests that hold a lease finish; whoever takes longer meets `WorkspaceClosed`."""
         with suppress(TimeoutError):
-            async with asyncio.timeout(patience_seconds):
+            async with asyncio.timeout(timeout_seconds):
                 await entry.free.wait()
 
     async def _shut(self, uuid: UserUuid, entry: _Entry) -> None:

@@ -8,7 +8,7 @@ from carrel_sdk import Workspace
 from playwright.async_api import Browser, Page, expect
 
 from tests.browser.contents import finish, preset, stations
-from tests.browser.pages import PATIENCE_SECONDS, settled, watched
+from tests.browser.pages import TIMEOUT_SECONDS, settled, watched
 from tests.browser.wordpress.site import NEEDED, WordPress, open_wordpress
 from tests.browser.wordpress.visits import Reset, ask_for_link, change_password, said, xmlrpc_takes
 
@@ -313,7 +313,7 @@ def _exists(site: WordPress, uuid: str) -> bool:
 
 async def _browser(chromium: Browser) -> Page:
     context = await chromium.new_context(viewport={"width": 1280, "height": 860})
-    context.set_default_timeout(PATIENCE_SECONDS * 1000)
+    context.set_default_timeout(TIMEOUT_SECONDS * 1000)
     return await watched(await context.new_page())
 
 

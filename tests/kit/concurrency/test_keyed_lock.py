@@ -26,7 +26,7 @@ async def test_different_keys_never_wait() -> None:
         assert len(turns) == 2
 
 
-async def test_whose_patience_ends_is_told_and_leaves_nothing_behind() -> None:
+async def test_who_waits_too_long_is_told_and_leaves_nothing_behind() -> None:
     turns: KeyedLock[str] = KeyedLock()
     async with turns.of("ada"):
         with pytest.raises(TimeoutError):

@@ -85,7 +85,7 @@ def test_work_that_was_stopped_waits_no_longer_and_takes_no_turn_from_others() -
 
 
 def test_short_work_goes_before_long_work_that_has_waited_for_longer(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(turns, "PATIENCE_SECONDS", 60.0)
+    monkeypatch.setattr(turns, "TIMEOUT_SECONDS", 60.0)
     shared = Turns(at_once=1)
     ada, bob, eve = (Work(shared, name) for name in ("ada", "bob", "eve"))
     ada.step()
@@ -108,7 +108,7 @@ def test_short_work_goes_before_long_work_that_has_waited_for_longer(monkeypatch
 
 
 def test_of_the_short_work_that_waits_that_of_who_has_used_least_goes_first(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(turns, "PATIENCE_SECONDS", 60.0)
+    monkeypatch.setattr(turns, "TIMEOUT_SECONDS", 60.0)
     monkeypatch.setattr(turns, "SHORT_SECONDS", 60.0)
     shared = Turns(at_once=1)
     for name, seconds in (("ada", 30.0), ("bob", 20.0), ("eve", 1.0)):
@@ -134,7 +134,7 @@ def test_of_the_short_work_that_waits_that_of_who_has_used_least_goes_first(monk
 
 
 def test_work_that_begins_with_a_turn_waits_for_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(turns, "PATIENCE_SECONDS", 60.0)
+    monkeypatch.setattr(turns, "TIMEOUT_SECONDS", 60.0)
     shared = Turns(at_once=1)
     first, second = shared.of("ada"), shared.of("bob")
     first.begin()
@@ -165,7 +165,7 @@ def test_short_work_goes_on_one_by_one_while_whoever_has_the_turn_gives_no_sign(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(turns, "SHORT_SECONDS", 60.0)
-    monkeypatch.setattr(turns, "PATIENCE_SECONDS", 0.001)
+    monkeypatch.setattr(turns, "TIMEOUT_SECONDS", 0.001)
     shared = Turns(at_once=1)
     shared.charge("ada", 30.0)
     stuck = shared.of("eve")

@@ -22,7 +22,7 @@ from carrel.documents.jobs import JOBS as DOCUMENTS
 from carrel.errors import CarrelError
 from carrel.kit import logs
 from carrel.kit.processes import worker as workers
-from carrel.kit.processes.confinement import Confined
+from carrel.kit.processes.confinement import Confinement
 from carrel.kit.processes.jobs import LENGTH, CallLimits, Jobs, WorkerDied, WorkerError, WorkerLied
 from carrel.kit.processes.worker import Child, Worker
 from carrel.providers.base import Answer, GenerateMatter
@@ -59,7 +59,7 @@ CALLS = (
 )
 
 
-GREETING = msgspec.msgpack.encode(Confined(account=True, no_new_privileges=True, landlock=7, seccomp=True))
+GREETING = msgspec.msgpack.encode(Confinement(account=True, no_new_privileges=True, landlock=7, seccomp=True))
 
 
 class Peer:

@@ -12,7 +12,7 @@ import pytest
 
 from carrel.errors import BadInput, FieldError
 from carrel.kit.processes import stream as streams
-from carrel.kit.processes.confinement import Confined
+from carrel.kit.processes.confinement import Confinement
 from carrel.kit.processes.jobs import (
     LENGTH,
     StreamEnd,
@@ -116,7 +116,7 @@ def framed(*frames: Any) -> bytes:
     return b"".join(LENGTH.pack(len(frame)) + frame for frame in found)
 
 
-GREETING = framed(Confined(account=True, no_new_privileges=True, landlock=7, seccomp=True))
+GREETING = framed(Confinement(account=True, no_new_privileges=True, landlock=7, seccomp=True))
 LIES: dict[str, tuple[bytes, type[WorkerError]]] = {
     "nothing": (b"", WorkerDied),
     "half a frame": (framed(StreamEnd())[:-1], WorkerDied),

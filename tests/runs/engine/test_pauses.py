@@ -181,7 +181,7 @@ async def test_a_rekey_lets_calls_in_flight_finish_and_goes_on_with_the_new_key(
         assert (await harness.run(run_id)).state == "completed"
 
 
-async def test_a_call_that_outlasts_the_patience_of_a_rekey_is_made_again(
+async def test_a_call_that_outlasts_the_timeout_of_a_rekey_is_made_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("carrel.runs.engine.engine.REKEY_SECONDS", 0.05)

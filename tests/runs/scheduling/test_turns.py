@@ -133,7 +133,7 @@ class Strict:
         return honest(request)
 
 
-async def test_a_provider_that_wants_patience_does_not_hold_the_run_at_the_others(
+async def test_a_provider_that_asks_to_wait_does_not_hold_the_run_at_the_others(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(EngineHarness, "nap", never)

@@ -90,7 +90,7 @@ async def test_a_failure_is_missing_not_lost(tmp_path: Path) -> None:
     assert len(models.asked) == 3
 
 
-async def test_a_failure_that_may_pass_is_tried_again_with_growing_patience(tmp_path: Path) -> None:
+async def test_a_failure_that_may_pass_is_tried_again_after_longer_waits(tmp_path: Path) -> None:
     left = 2
 
     def script(request: ModelRequest) -> Answer:

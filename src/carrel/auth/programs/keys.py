@@ -73,7 +73,7 @@ class ProgramKeyStore:
 
     async def _create(self, session: Session, data: ProgramKeyIn) -> NewProgramKey:
         sessions, uuid = self._sessions, session.user.uuid
-        async with sessions.turns.of(uuid):
+        async with sessions.locks.of(uuid):
             # A rekey, a sign-out or a deactivation may have come before this. Nothing that it ended may make a key.
             if session.epoch != sessions.pool.keyring.epoch(uuid):
                 raise TokenRevoked
@@ -157,7 +157,7 @@ class ProgramKeyStore:
 
     async def _revoke(self, uuid: UserUuid, key_id: ProgramKeyId) -> None:
         sessions = self._sessions
-        async with sessions.turns.of(uuid):
+        async with sessions.locks.of(uuid):
             sessions.account_changed(await sessions.accounts.run(uuid, _end, key_id))
 
 

@@ -14,8 +14,8 @@ from carrel.auth.programs.secret import ProgramKeyInvalid
 from carrel.auth.programs.sign_in import ProgramKeyExpired, ProgramKeyRevoked, ProgramSignIn, TooManyProgramSignIns
 from carrel.auth.session import Session, User
 from carrel.errors import Unavailable
-from carrel.http.answers.answer import Response
 from carrel.http.answers.fenced import USER
+from carrel.http.answers.response import Response
 from carrel.http.client_connection import CLIENT, ClientConnection
 from carrel.http.request import Request
 from carrel.http.requests.describe import raises

@@ -154,14 +154,14 @@ def open_name(key: bytearray, sealed: bytes, uuid: str, key_id: str) -> str:
 
 def _seal(secret: bytearray, purpose: str, content: bytearray, associated: bytes) -> bytes:
     nonce = secrets.token_bytes(_NONCE_BYTES)
-    with _Derived(secret, purpose) as derived:
+    with _DerivedKey(secret, purpose) as derived:
         return nonce + ChaCha20Poly1305(derived).encrypt(nonce, content, associated)
 
 
 def _open(secret: bytearray, purpose: str, sealed: bytes, associated: bytes) -> bytearray | None:
     nonce, body = sealed[:_NONCE_BYTES], sealed[_NONCE_BYTES:]
     content = bytearray(max(0, len(body) - 16))
-    with _Derived(secret, purpose) as derived:
+    with _DerivedKey(secret, purpose) as derived:
         try:
             # Into memory that can be overwritten.
             ChaCha20Poly1305(derived).decrypt_into(nonce, body, associated, content)
@@ -171,7 +171,7 @@ def _open(secret: bytearray, purpose: str, sealed: bytes, associated: bytes) -> 
     return content
 
 
-class _Derived:
+class _DerivedKey:
     """A key made of a secret for one purpose (HKDF-SHA256, RFC 5869), overwritten at the end of the block."""
 
     def __init__(self, secret: bytearray, purpose: str) -> None:

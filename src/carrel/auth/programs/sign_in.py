@@ -88,7 +88,7 @@ class ProgramSignIn:
     async def _exchange(self, presented: IssuedKey) -> ProgramSessionOut:
         sessions, uuid = self._sessions, presented.uuid
         try:
-            async with sessions.turns.of(uuid):
+            async with sessions.locks.of(uuid):
                 was_here = uuid in sessions.pool.keyring
                 session = await self._sign_in(presented)
         except (UserUnknown, KeyRejected):

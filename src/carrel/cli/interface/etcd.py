@@ -16,7 +16,7 @@ from carrel.config import Settings
 
 T = TypeVar("T")
 
-_PATIENCE_SECONDS: Final = 10.0
+_TIMEOUT_SECONDS: Final = 10.0
 """For one call of a command. Nothing depends on its speed, unlike on a node's."""
 
 
@@ -37,7 +37,7 @@ def run(settings: Settings, work: Callable[[ClusterRegistry], Awaitable[T]], *, 
     """What `work` returns, with the keys of the cluster; the command ends if etcd or the cluster cannot be used."""
 
     async def connected() -> T:
-        etcd = connection.etcd_of(settings, call_seconds=_PATIENCE_SECONDS)
+        etcd = connection.etcd_of(settings, call_seconds=_TIMEOUT_SECONDS)
         try:
             return await work(ClusterRegistry(etcd, settings.cluster, settings.service_key.reveal()))
         finally:

@@ -128,7 +128,7 @@ class _Server(uvicorn.Server):
         await super().shutdown(sockets)
 
 
-class _Watched:
+class _WatchedApp:
     """Passes everything to `app`, whose data are in `folder`, and remembers why its lifespan failed."""
 
     def __init__(self, app: ASGIApp, folder: Path) -> None:
@@ -188,7 +188,7 @@ def run(
     Raises:
         StartRefused: the certificate cannot be used, or the application did not start, or did not stop.
     """
-    watched = _Watched(app, folder)
+    watched = _WatchedApp(app, folder)
     config = uvicorn.Config(
         watched,
         loop="uvloop",

@@ -78,7 +78,7 @@ def export(cli: UserCommand, output: Path, force: bool) -> None:
     The zip is not encrypted. Into a pipe (`-o -`) it can be encrypted before it touches a disk.
     """
     with saving(cli, output, force=force) as file, _progress(cli, "packing", None) as count:
-        cli.workspace.export_to(cast(BinaryIO, _Counted(file, count)))
+        cli.workspace.export_to(cast(BinaryIO, _CountingFile(file, count)))
 
 
 @command.command("import")
@@ -89,7 +89,7 @@ def import_(cli: UserCommand, file: Path) -> None:
     try:
         size = file.stat().st_size
         with file.open("rb") as zipped, _progress(cli, "sending", size) as count:
-            done = cli.workspace.import_from(cast(BinaryIO, _Counted(zipped, count)))
+            done = cli.workspace.import_from(cast(BinaryIO, _CountingFile(zipped, count)))
     except OSError as error:
         terminal.end(terminal.EXIT_FAILED, f"{file} cannot be read: {error.strerror}", as_json=cli.as_json)
     cli.show(
@@ -97,7 +97,7 @@ def import_(cli: UserCommand, file: Path) -> None:
     )
 
 
-class _Counted:
+class _CountingFile:
     """A file that reports how many bytes were read or written so far."""
 
     def __init__(self, file: BinaryIO, count: "_Count") -> None:

@@ -106,14 +106,14 @@ def gathered(
     fixed[of[by_vote]] = False
     judges[of[ruled]] = np.where(fixed[of[ruled]], y[ruled], judges[of[ruled]])
     return _field(
-        _Compared(names, document, first, second, repeat, judges, fixed),
+        _Comparisons(names, document, first, second, repeat, judges, fixed),
         [(int(of[len(verdicts) + i]), float(y[len(verdicts) + i])) for i in range(len(votes))],
         votes,
         groups,
     )
 
 
-class _Compared(NamedTuple):
+class _Comparisons(NamedTuple):
     """The comparisons as columns, in the order of documents, pairs and repeats; `names` are the documents'."""
 
     names: Sequence[str]
@@ -154,7 +154,7 @@ def _together(of: Places, y: Array, weights: Sequence[float], comparisons: int) 
 
 
 def _field(
-    compared: _Compared, voted: Sequence[tuple[int, float]], votes: Sequence[HumanVote], groups: Mapping[str, str]
+    compared: _Comparisons, voted: Sequence[tuple[int, float]], votes: Sequence[HumanVote], groups: Mapping[str, str]
 ) -> Field:
     """`voted` are the comparison of each of `votes`, and its outcome."""
     import numpy as np

@@ -10,8 +10,8 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from carrel.errors import CarrelError
 from carrel.http.answers import accept, event_stream
-from carrel.http.answers.answer import BINARY, Header, Response
 from carrel.http.answers.problem import NotAcceptable
+from carrel.http.answers.response import BINARY, Header, Response
 from carrel.http.in_flight import passage_of
 from carrel.http.request import Request
 

@@ -7,7 +7,7 @@ from typing import Final
 
 from starlette.types import Receive, Send
 
-from carrel.http.answers.answer import Header
+from carrel.http.answers.response import Header
 
 MEDIA_TYPE: Final = "text/event-stream"
 HEADERS: Final = (

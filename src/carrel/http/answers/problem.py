@@ -7,7 +7,7 @@ import msgspec
 from starlette.types import Scope
 
 from carrel.errors import CarrelError
-from carrel.http.answers.answer import AsgiAnswer, Header, Response
+from carrel.http.answers.response import AsgiAnswer, Header, Response
 from carrel.kit import logs
 from carrel.kit.logs import places
 

@@ -7,7 +7,7 @@ from typing import Any, Final
 import msgspec
 
 from carrel.errors import BadInput, FieldError, Malformed, TooLarge, UnsupportedMedia
-from carrel.http.answers.answer import BINARY
+from carrel.http.answers.response import BINARY
 from carrel.http.in_flight import passage_of
 from carrel.http.request import Request
 from carrel.http.requests import faults as search

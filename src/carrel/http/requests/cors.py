@@ -1,7 +1,7 @@
 """Which pages may call the API from a browser: the origins that the operator named, with the headers they need."""
 
 from carrel.errors import Forbidden
-from carrel.http.answers.answer import Header
+from carrel.http.answers.response import Header
 
 REQUEST_HEADERS = (
     "X-SVC-Session-Token",

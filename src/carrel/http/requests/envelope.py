@@ -18,8 +18,8 @@ from starlette.types import Message, Receive, Scope, Send
 
 from carrel.errors import CarrelError
 from carrel.http.answers import problem
-from carrel.http.answers.answer import AsgiAnswer, Header
 from carrel.http.answers.fenced import IS_DROPPED, USER, FencedSend, ServingFence
+from carrel.http.answers.response import AsgiAnswer, Header
 from carrel.http.client_connection import CLIENT, ClientConnection, served
 from carrel.http.in_flight import IN_FLIGHT, PASSAGE, WORKED_SECONDS, InFlight, Passage
 from carrel.http.requests.cors import Cors, OriginRefused

@@ -8,8 +8,8 @@ from typing import Annotated, Any, Concatenate, ParamSpec, Protocol, TypeVar
 import msgspec
 
 from carrel.errors import BadInput, CarrelError, Conflict
-from carrel.http.answers.answer import Response, encoded
 from carrel.http.answers.etag import etag
+from carrel.http.answers.response import Response, encoded
 from carrel.http.request import Request
 from carrel.http.requests.routing import Header
 from carrel.kit.clock import rfc3339

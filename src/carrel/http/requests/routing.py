@@ -21,7 +21,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from carrel.errors import BadInput, CarrelError, FieldError, Malformed, NotFound
 from carrel.http.answers import problem
-from carrel.http.answers.answer import AsgiAnswer, Response
+from carrel.http.answers.response import AsgiAnswer, Response
 from carrel.http.request import Request
 from carrel.http.requests import body
 from carrel.http.requests.limits import told

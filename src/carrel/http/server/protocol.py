@@ -22,7 +22,7 @@ from uvicorn.protocols.http.flow_control import FlowControl
 
 from carrel.errors import CarrelError, Malformed
 from carrel.http.answers import problem
-from carrel.http.answers.answer import encoded
+from carrel.http.answers.response import encoded
 from carrel.http.client_connection import CLIENT, ClientConnection
 from carrel.http.in_flight import ServiceBusy, TooManyRequests
 from carrel.http.server.cycle import Cycle

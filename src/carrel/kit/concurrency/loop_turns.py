@@ -31,7 +31,7 @@ _FADES: Final = 0.9
 MANY_USERS: Final = 4096
 
 
-class Served(Protocol):
+class HasUser(Protocol):
     """Whatever knows the user for whom a request is."""
 
     @property
@@ -166,7 +166,7 @@ class LoopTurns:
 
 @types.coroutine
 def in_turns(
-    work: Coroutine[Any, Any, T], turns: LoopTurns, served: Callable[[], Served | None]
+    work: Coroutine[Any, Any, T], turns: LoopTurns, served: Callable[[], HasUser | None]
 ) -> Generator[Any, Any, T]:
     """Run `work`: measure each step, and let it take its turn. `served` tells for whom it works, once that is known."""
     value: Any = None

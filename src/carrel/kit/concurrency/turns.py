@@ -18,7 +18,7 @@ SHARE: Final = 0.1
 """How fast it comes back: a tenth of a core."""
 SLICE_SECONDS: Final = 0.05
 """How long a turn of long work lasts while only long work waits. It ends at once for short work."""
-PATIENCE_SECONDS: Final = 0.005
+TIMEOUT_SECONDS: Final = 0.005
 """If whoever has a turn gives no sign for so long, because it is in the middle of one long statement, the first of the
 short work that waits goes on without a turn."""
 MOST_AT_ONCE: Final = 2
@@ -103,13 +103,13 @@ class Turns:
             if turn.go is not None:
                 turn.go.set()
 
-    def lose_patience(self, turn: "QueuedWork") -> bool:
+    def time_out(self, turn: "QueuedWork") -> bool:
         """Whether the work goes on: with a turn that has come in the meantime, or without one."""
         with self._lock:
             if turn.is_held or turn.stopped:
                 return True
             now = time.monotonic()
-            if now - self._sign_at < PATIENCE_SECONDS or self._first(self._short) is not turn:
+            if now - self._sign_at < TIMEOUT_SECONDS or self._first(self._short) is not turn:
                 return False
             self._short.remove(turn)
             self._sign_at = now
@@ -194,7 +194,7 @@ class QueuedWork:
         self.is_long = self._charge() <= 0
         goes_on = self._turns.rotate(self) if self.is_held else self._turns.acquire(self)
         if not goes_on and self.go is not None:
-            while not self.go.wait(None if self.is_long else PATIENCE_SECONDS) and not self._turns.lose_patience(self):
+            while not self.go.wait(None if self.is_long else TIMEOUT_SECONDS) and not self._turns.time_out(self):
                 pass
         self._until = time.monotonic() + (SLICE_SECONDS if self.is_long and self.is_held else CHECK_SECONDS)
 

@@ -1,6 +1,6 @@
 """Takes every right away from a worker that it does not need: after this it computes and talks over one socket.
 
-Each measure is taken where the system has it, and `Confined` says which ones hold. They do not depend on each other:
+Each measure is taken where the system has it, and `Confinement` says which ones hold. They do not depend on each other:
 any one of them keeps a hijacked worker from opening a file of the service or a connection.
 """
 
@@ -84,7 +84,7 @@ PROCESSORS: Final = {
 }
 
 
-class Confined(msgspec.Struct, frozen=True, tag="confined"):
+class Confinement(msgspec.Struct, frozen=True, tag="confined"):
     """Which measures hold in a worker; `landlock` is the version of the kernel's Landlock, 0 for none."""
 
     account: bool
@@ -103,7 +103,7 @@ class Confined(msgspec.Struct, frozen=True, tag="confined"):
         return [name for name, holds in held.items() if holds]
 
 
-def confine(memory_bytes: int) -> Confined:
+def confine(memory_bytes: int) -> Confinement:
     """Give up every right for good. Nothing can be imported or opened afterwards; descriptor 0 stays as it is.
 
     `memory_bytes` bounds the address space, of which an idle interpreter has about a tenth of a gigabyte.
@@ -116,7 +116,7 @@ def confine(memory_bytes: int) -> Confined:
     private_memory.keep()  # a change of the account may have reset this, and the next
     private_memory.end_with_parent()
     unprivileged = _libc.prctl(_PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0
-    return Confined(account, unprivileged, _restrict(landlock), _filter_calls())
+    return Confinement(account, unprivileged, _restrict(landlock), _filter_calls())
 
 
 def _drop_account() -> bool:

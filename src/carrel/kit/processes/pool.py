@@ -38,7 +38,7 @@ class WorkerPool:
         self._idle: list[Worker] = []
         self._running: dict[str, Worker] = {}
         self._waiting: dict[str, deque[asyncio.Future[Worker]]] = {}
-        self._used: dict[str, _Used] = {}
+        self._used: dict[str, _Usage] = {}
         self._closed = False
 
     @asynccontextmanager
@@ -149,7 +149,7 @@ class WorkerPool:
         now = self._clock.monotonic()
         used = self._used_by(user, now) + now - begun
         self._used.pop(user, None)
-        self._used[user] = _Used(used, now)  # at the end, so that the oldest stand first
+        self._used[user] = _Usage(used, now)  # at the end, so that the oldest stand first
         for oldest in list(islice(self._used, 2)):
             if self._used_by(oldest, now) < _FORGOTTEN_SECONDS:
                 del self._used[oldest]
@@ -162,7 +162,7 @@ class WorkerPool:
         return 0.0 if used is None else used.left(now)
 
 
-class _Used(NamedTuple):
+class _Usage(NamedTuple):
     """The seconds that somebody used, as they counted at a time on the monotonic clock."""
 
     seconds: float

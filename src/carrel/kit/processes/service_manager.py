@@ -5,7 +5,7 @@ import socket
 from contextlib import suppress
 
 _VARIABLE = "NOTIFY_SOCKET"
-_PATIENCE_SECONDS = 1.0
+_TIMEOUT_SECONDS = 1.0
 """For a service manager that reads nothing, because its queue of messages is full."""
 
 
@@ -14,6 +14,6 @@ def tell(*assignments: str) -> None:
     address = os.environ.get(_VARIABLE, "")
     if address:
         with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as manager, suppress(OSError):
-            manager.settimeout(_PATIENCE_SECONDS)
+            manager.settimeout(_TIMEOUT_SECONDS)
             # A name that begins with @ is in the abstract namespace.
             manager.sendto("\n".join(assignments).encode(), f"\0{address[1:]}" if address[0] == "@" else address)

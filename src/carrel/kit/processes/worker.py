@@ -22,7 +22,7 @@ import msgspec
 
 from carrel.kit import logs
 from carrel.kit.processes import allocator
-from carrel.kit.processes.confinement import Confined
+from carrel.kit.processes.confinement import Confinement
 from carrel.kit.processes.jobs import (
     BOUNDS,
     LENGTH,
@@ -47,7 +47,7 @@ _ONE_THREAD = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "MKL_NUM_THR
 """Sums of floats depend on the number of threads. With one thread they are the same everywhere."""
 _MAX_GREETING_BYTES: Final = 1024
 _PIECE_BYTES: Final = 64 * 1024
-_greeting = msgspec.msgpack.Decoder(Confined)
+_greeting = msgspec.msgpack.Decoder(Confinement)
 _Pieces = list[bytes | memoryview]
 
 
@@ -65,7 +65,7 @@ class Worker:
         self._turn = asyncio.Lock()
         self._child: Child | None = None
         self._closed = False
-        self.confined: Confined | None = None
+        self.confined: Confinement | None = None
         """What the process that started last is kept from."""
 
     @property

@@ -40,13 +40,13 @@ class _Usage(msgspec.Struct, frozen=True):
     cache_creation_input_tokens: _Tokens | None = None
 
 
-class _Said(msgspec.Struct, frozen=True):
+class _Message(msgspec.Struct, frozen=True):
     content: list[_Block]
     stop_reason: str | None = None
     usage: msgspec.Raw = msgspec.Raw(_NULL)
 
 
-class _Begun(msgspec.Struct, frozen=True):
+class _MessageStart(msgspec.Struct, frozen=True):
     """The first event of a stream: it counts all tokens that the model read."""
 
     usage: msgspec.Raw = msgspec.Raw(_NULL)
@@ -64,7 +64,7 @@ class _Event(msgspec.Struct, frozen=True):
     """Any event. Events of unknown kinds carry nothing that Carrel reads."""
 
     type: str
-    message: _Begun = _Begun()
+    message: _MessageStart = _MessageStart()
     content_block: _Block = _Block("")
     delta: _Delta = _Delta()
     usage: msgspec.Raw = msgspec.Raw(_NULL)
@@ -87,7 +87,7 @@ _ENDS: dict[str, FinishReason] = {
 }
 """With every other word the text ended by itself."""
 
-_said = msgspec.json.Decoder(_Said)
+_said = msgspec.json.Decoder(_Message)
 _pages = msgspec.json.Decoder(list[_Page])
 _usage = msgspec.json.Decoder(_Usage)
 _event = msgspec.json.Decoder(_Event)

@@ -87,7 +87,7 @@ class _Kind(msgspec.Struct, frozen=True):
     type: str = ""
 
 
-class _Wrapped(msgspec.Struct, frozen=True):
+class _ErrorBody(msgspec.Struct, frozen=True):
     error: _Kind = _Kind()
 
 
@@ -105,7 +105,7 @@ class _Result(msgspec.Struct, frozen=True):
 _batch = msgspec.json.Decoder(_Batch)
 _list = msgspec.json.Decoder(_List)
 _result = msgspec.json.Decoder(_Result)
-_wrapped = msgspec.json.Decoder(_Wrapped)
+_wrapped = msgspec.json.Decoder(_ErrorBody)
 
 
 class AnthropicBatches:

@@ -53,7 +53,7 @@ class _Choice(msgspec.Struct, frozen=True, tag="tool"):
     name: str
 
 
-class _Asked(msgspec.Struct, frozen=True, kw_only=True):
+class _Body(msgspec.Struct, frozen=True, kw_only=True):
     model: str
     max_tokens: int
     messages: tuple[Turn, ...]
@@ -123,7 +123,7 @@ class MessagesWire:
             format=_Format(_unbounded(schema)) if schema is not None and form == "json_schema" else UNSET,
         )
         return _encode(
-            _Asked(
+            _Body(
                 model=request.model,
                 max_tokens=request.output_limit,
                 messages=request.said,

@@ -57,7 +57,7 @@ class _Usage(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     cached_content_token_count: _Tokens = 0
 
 
-class _Said(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+class _Reply(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     candidates: list[_Candidate] = []
     prompt_feedback: _Feedback = _Feedback()
     usage_metadata: msgspec.Raw = msgspec.Raw(_NULL)
@@ -77,7 +77,7 @@ _ENDS: dict[str, FinishReason] = {
 """With every other word the text ended by itself."""
 _BREAKDOWNS = frozenset({"OTHER", "MALFORMED_RESPONSE"})
 
-_said = msgspec.json.Decoder(_Said)
+_said = msgspec.json.Decoder(_Reply)
 _grounding = msgspec.json.Decoder(_Grounding)
 _usage = msgspec.json.Decoder(_Usage)
 

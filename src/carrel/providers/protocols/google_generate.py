@@ -59,7 +59,7 @@ class _Tool(msgspec.Struct, frozen=True, rename="camel"):
     google_search: dict[str, str]
 
 
-class _Asked(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+class _Body(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     contents: tuple[_Content, ...]
     system_instruction: _Content | UnsetType = UNSET
     generation_config: _Config
@@ -128,7 +128,7 @@ class GenerateWire:
             response_json_schema=schema if schema is not None and form == "json_schema" else UNSET,
         )
         return _encode(
-            _Asked(
+            _Body(
                 contents=tuple(
                     _Content((_Part(turn.content),), "user" if turn.role == "user" else "model")
                     for turn in request.said

@@ -63,7 +63,7 @@ class _Reasoning(msgspec.Struct, frozen=True):
     max_tokens: int
 
 
-class _Asked(msgspec.Struct, frozen=True, kw_only=True):
+class _Body(msgspec.Struct, frozen=True, kw_only=True):
     """Every field of every dialect; the request omits the fields that are unset."""
 
     model: str
@@ -93,14 +93,14 @@ class ContentPart(msgspec.Struct, frozen=True):
     text: str = ""
 
 
-class _Cited(msgspec.Struct, frozen=True):
+class _UrlCitation(msgspec.Struct, frozen=True):
     url: str | None = None
     title: str | None = None
 
 
 class _Annotation(msgspec.Struct, frozen=True):
     type: str = ""
-    url_citation: _Cited = _Cited()
+    url_citation: _UrlCitation = _UrlCitation()
 
 
 class _Message(msgspec.Struct, frozen=True):
@@ -119,7 +119,7 @@ class _Completion(msgspec.Struct, frozen=True):
     usage: msgspec.Raw = msgspec.Raw(b"null")
 
 
-class _Cached(msgspec.Struct, frozen=True):
+class _CacheTokens(msgspec.Struct, frozen=True):
     cached_tokens: _Tokens | None = None
     cache_write_tokens: _Tokens | None = None
 
@@ -137,7 +137,7 @@ class _Usage(msgspec.Struct, frozen=True):
     prompt_tokens: _Tokens
     completion_tokens: _Tokens
     total_tokens: _Tokens | None = None
-    prompt_tokens_details: _Cached | None = None
+    prompt_tokens_details: _CacheTokens | None = None
     completion_tokens_details: _Thought | None = None
     prompt_cache_hit_tokens: _Tokens | None = None
 
@@ -193,7 +193,7 @@ def encoded(request: ModelRequest, dialect: Dialect, form: Form, *, stream: bool
     if request.grounding != "off" and dialect.web_search is None:
         raise ProviderError("parameter-not-supported", retryable=False, unbilled=True)
     searches = dialect.web_search if request.grounding != "off" else None
-    asked = _Asked(
+    asked = _Body(
         model=request.model,
         messages=(Turn("system", request.system), *request.said) if request.system else request.said,
         response_format=_format(request.schema, form),
@@ -269,7 +269,7 @@ def counted(raw: msgspec.Raw) -> Usage | None:
     if usage is None:
         # The answer was paid for and is good; only its tokens are unknown.
         return None
-    details = usage.prompt_tokens_details or _Cached()
+    details = usage.prompt_tokens_details or _CacheTokens()
     cached = min(details.cached_tokens or usage.prompt_cache_hit_tokens or 0, usage.prompt_tokens)
     written = min(details.cache_write_tokens or 0, usage.prompt_tokens - cached)
     return Usage(

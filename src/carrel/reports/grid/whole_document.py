@@ -6,7 +6,7 @@ from carrel.reports import by_document, document_input
 from carrel.reports.document_input import MAX_JUDGEMENTS, DocumentsInput
 from carrel.reports.report import DocumentReport
 from carrel.reports.report_input import ROOM_BYTES
-from carrel.reports.room import TextBudget
+from carrel.reports.text_budget import TextBudget
 from carrel.runs.model import setup as setups
 from carrel.runs.model.setup import RunId
 from carrel.runs.verdicts import combining, evidence

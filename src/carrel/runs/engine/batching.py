@@ -90,7 +90,7 @@ class Batching:
 
     async def _run(self, workspace: Workspace, changed: asyncio.Event) -> None:
         """Work until no batch is open: on all of them from time to time, on those that are to be sent at once."""
-        desk = _Desk(workspace, self._dependencies, self._reading)
+        worker = _BatchWorker(workspace, self._dependencies, self._reading)
         timer: asyncio.Future[None] | None = None
         try:
             while found := workspace.read(batches.to_do):
@@ -99,8 +99,8 @@ class Batching:
                 if timer is None or timer.done():
                     timer = asyncio.ensure_future(self._dependencies.sleep(LOOK_SECONDS))
                 for batch in found:
-                    if is_time or batch.state == "prepared" or desk.is_to_cancel(batch):
-                        await self._advance(desk, batch)
+                    if is_time or batch.state == "prepared" or worker.is_to_cancel(batch):
+                        await self._advance(worker, batch)
                         self._on_results(workspace.uuid)
                 await _either(timer, changed)
         except WorkspaceClosed:
@@ -109,17 +109,17 @@ class Batching:
             if timer is not None:
                 timer.cancel()
 
-    async def _advance(self, desk: "_Desk", batch: Batch) -> None:
+    async def _advance(self, worker: "_BatchWorker", batch: Batch) -> None:
         try:
-            await desk.advance(batch)
+            await worker.advance(batch)
         except WorkspaceClosed:
             raise
         except CarrelError as error:
             # The disk is full. The rows are as they were, and the next look finds them.
-            logs.warning("batch-not-recorded", user=tail(desk.workspace.uuid), code=error.code)
+            logs.warning("batch-not-recorded", user=tail(worker.workspace.uuid), code=error.code)
 
 
-class _Desk:
+class _BatchWorker:
     """Works on the batches of one open workspace, step by step. What it remembers matters to this process only."""
 
     def __init__(self, workspace: Workspace, dependencies: EngineDependencies, reading: asyncio.Lock) -> None:

@@ -241,7 +241,7 @@ def _end_orphans(conn: Connection, driven: Collection[RunId]) -> None:
                     outcomes.add_cost(conn, seq, lost.cost_micros)
 
 
-class _Unfinished(NamedTuple):
+class _UnfinishedRun(NamedTuple):
     seq: int
     id: RunId
     state: State
@@ -250,13 +250,13 @@ class _Unfinished(NamedTuple):
 
 
 _unfinished_runs = Select(
-    _Unfinished,
+    _UnfinishedRun,
     reason="pause_reason",
     claimed="EXISTS (SELECT 1 FROM tasks WHERE run = runs.seq AND state = 'running')",
 )
 
 
-def _unfinished(conn: Connection) -> list[_Unfinished]:
+def _unfinished(conn: Connection) -> list[_UnfinishedRun]:
     return _unfinished_runs.all(conn, f"FROM runs WHERE runs.state IN ({_ACTIVE}) ORDER BY seq")
 
 

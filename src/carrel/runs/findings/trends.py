@@ -54,7 +54,7 @@ class _Row(NamedTuple):
     tasks: int
 
 
-class _Found(NamedTuple):
+class _RunResults(NamedTuple):
     """A run with all that does not depend on the candidate. `aspects` are digests of what may change between runs."""
 
     row: _Row
@@ -157,7 +157,7 @@ def _runs(conn: Connection, preset_id: PresetId) -> tuple[list[_Row], int]:
     return chosen, conn.value(f"SELECT count(*) {where}", preset_id) - len(chosen)
 
 
-def _found(conn: Connection, row: _Row) -> _Found:
+def _found(conn: Connection, row: _Row) -> _RunResults:
     setup = setups.load(conn, row.seq)
     if setup is None:
         raise NotFound
@@ -165,7 +165,7 @@ def _found(conn: Connection, row: _Row) -> _Found:
         "SELECT json_extract(configuration, '$.rows.version') FROM run_snapshots WHERE run = ?", row.seq
     )
     number = setup.round.number
-    return _Found(
+    return _RunResults(
         row,
         setup,
         rankings.get(conn, row.seq, number),
@@ -213,7 +213,7 @@ def _digest(value: object) -> str:
     return hashlib.sha256(msgspec.json.encode(value)).hexdigest()
 
 
-def _point(conn: Connection, run: _Found, before: _Found | None, candidate: str | None) -> TrendPoint:
+def _point(conn: Connection, run: _RunResults, before: _RunResults | None, candidate: str | None) -> TrendPoint:
     row, ranking = run.row, run.ranking
     point = TrendPoint(
         run=row.id,

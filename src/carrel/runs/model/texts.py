@@ -16,12 +16,12 @@ _HASHED_AT_ONCE: Final = 64 * 1024
 """Characters: while they are encoded, no other thread runs."""
 
 
-class _Kept(NamedTuple):
+class _KeptText(NamedTuple):
     body: str
     slots: list[Slot]
 
 
-_texts = Select(_Kept)
+_texts = Select(_KeptText)
 
 
 def keep(conn: Connection, run: int, text: str, slots: list[Slot] | None = None) -> int:
@@ -78,7 +78,7 @@ def digests(conn: Connection, run: int) -> list[bytes]:
     return conn.column("SELECT digest FROM run_texts WHERE run = ? ORDER BY seq", run)
 
 
-def _kept(conn: Connection, number: int) -> _Kept:
+def _kept(conn: Connection, number: int) -> _KeptText:
     found = _texts.one(conn, "FROM run_texts WHERE seq = ?", number)
     if found is None:
         raise CarrelError

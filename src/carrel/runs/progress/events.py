@@ -15,8 +15,8 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from carrel.auth.session import Session
 from carrel.errors import BadInput, NotFound, Unauthorized, Unavailable
 from carrel.http.answers import event_stream
-from carrel.http.answers.answer import Response
 from carrel.http.answers.event_stream import MEDIA_TYPE, PING
+from carrel.http.answers.response import Response
 from carrel.http.request import Request
 from carrel.http.requests.envelope import give_lease_back
 from carrel.kit.clock import Clock
@@ -51,7 +51,7 @@ class Only(NamedTuple):
     task_key: str | None = None
 
 
-class _Seen(NamedTuple):
+class _Look(NamedTuple):
     """What a look found: the rows as events, the row up to which it looked, whether there are more, and the run."""
 
     events: bytes
@@ -177,12 +177,12 @@ class EventStream(Response[bytes]):
                 spoken = self._streams.clock.monotonic()
                 yield PING
 
-    def _piece(self, seen: _Seen) -> bytes:
+    def _piece(self, seen: _Look) -> bytes:
         if self._only is not None or not seen.events:
             return seen.events
         return seen.events + b"event: progress\ndata: " + _json(seen.summary) + b"\n\n"
 
-    async def _look(self, *, is_behind: bool) -> _Seen:
+    async def _look(self, *, is_behind: bool) -> _Look:
         only = self._only or Only()
         async with self._streams.pool.leased(self._uuid) as workspace:
             # A reader who is behind may want a long log, or a few rows of it. The event loop reads what just came.
@@ -213,12 +213,12 @@ class EventStream(Response[bytes]):
         return bool(done) or left <= pace.ping
 
 
-def _look(conn: Connection, run_id: RunId, seq: int, only: Only) -> _Seen:
+def _look(conn: Connection, run_id: RunId, seq: int, only: Only) -> _Look:
     run = run_transitions.present(conn, run_id).seq
     entries = log.after(conn, run, seq, _BATCH, level=only.level, task_key=only.task_key)
     is_full = len(entries) == _BATCH
     reached = entries[-1].seq if is_full else max(seq, log.newest(conn, run))
-    return _Seen(b"".join(map(_event, entries)), reached, is_full, store.summary(conn, run_id))
+    return _Look(b"".join(map(_event, entries)), reached, is_full, store.summary(conn, run_id))
 
 
 def _event(entry: LogEntry) -> bytes:

@@ -18,7 +18,7 @@ from carrel.runs.model import setup as setups
 from carrel.runs.model.names import answer_name, file_name
 from carrel.runs.model.setup import RunId
 from carrel.runs.publishing import library
-from carrel.runs.publishing.github_import import PATIENCE_SECONDS
+from carrel.runs.publishing.github_import import TIMEOUT_SECONDS
 from carrel.runs.publishing.github_schemas import ExportedTo, ExportIn
 from carrel.runs.verdicts import rankings
 from carrel.vault.ids import ContentId
@@ -72,7 +72,7 @@ async def send(
     texts = await workspace.scan(_gathered, data)
     files = {f"{data.path}/{name}" if data.path else name: body for name, body in texts.items()}
     try:
-        async with asyncio.timeout(PATIENCE_SECONDS):
+        async with asyncio.timeout(TIMEOUT_SECONDS):
             done = await commits.commit(github, target, files, message=data.message, branch=data.branch, memory=memory)
     except TimeoutError:
         raise GithubUnavailable from None

@@ -18,14 +18,14 @@ from carrel.kit.sqlite.database import Connection
 from carrel.runs.publishing.github_schemas import ImportIn, ImportOutcome, Left, Taken
 from carrel.vault.workspace import Workspace
 
-PATIENCE_SECONDS = 120.0
+TIMEOUT_SECONDS = 120.0
 """The time for all requests to GitHub that one request to Carrel causes."""
 
 _MAX_BYTES = 32 * 1024 * 1024
 _MAX_DESCRIPTION_CHARACTERS = 2_000
 
 
-class _Fetched(NamedTuple):
+class _File(NamedTuple):
     path: str
     body: str
 
@@ -48,7 +48,7 @@ async def take(
         raise BadInput.at("paths", "must not name a file twice")
     async with github.turn(workspace.uuid, "fetch"):
         try:
-            async with asyncio.timeout(PATIENCE_SECONDS):
+            async with asyncio.timeout(TIMEOUT_SECONDS):
                 point = await repository.start(github, target, data.commit)
                 fetched, left = await _fetch(github, target, point, data, settings.max_body_bytes)
         except TimeoutError:
@@ -60,9 +60,9 @@ async def take(
 
 async def _fetch(
     github: Github, target: Target, point: BranchHead, data: ImportIn, most_bytes: int
-) -> tuple[list[_Fetched], list[Left]]:
+) -> tuple[list[_File], list[Left]]:
     folders = Folders(github, target, point)
-    fetched: list[_Fetched] = []
+    fetched: list[_File] = []
     left: list[Left] = []
     total = 0
     for path in data.paths:
@@ -79,7 +79,7 @@ async def _fetch(
         if len(found) > most_bytes:
             left.append(Left(path, "too-large"))
         elif isinstance(body, str):
-            fetched.append(_Fetched(path, body))
+            fetched.append(_File(path, body))
         else:
             left.append(Left(path, "not-text"))
     return fetched, left
@@ -95,7 +95,7 @@ def _text(body: bytes) -> str | None:
 
 
 def _put(
-    conn: Connection, data: ImportIn, fetched: list[_Fetched], origin: str, settings: Settings
+    conn: Connection, data: ImportIn, fetched: list[_File], origin: str, settings: Settings
 ) -> tuple[list[Taken], list[Left]]:
     taken: list[Taken] = []
     unfit: list[Left] = []

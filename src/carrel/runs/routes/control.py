@@ -7,7 +7,7 @@ from carrel.auth import guard
 from carrel.auth.programs import scopes
 from carrel.config import Settings
 from carrel.contents.budget import ResolveBudget
-from carrel.http.answers.answer import Response
+from carrel.http.answers.response import Response
 from carrel.http.requests.describe import raises
 from carrel.http.requests.idempotency import Once
 from carrel.http.requests.routing import Query, Router, get, post

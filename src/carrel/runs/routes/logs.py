@@ -7,8 +7,8 @@ from carrel.accounts.service import ServiceDatabase
 from carrel.auth import guard
 from carrel.auth.programs import scopes
 from carrel.auth.session import Session
-from carrel.http.answers.answer import Response
 from carrel.http.answers.event_stream import MEDIA_TYPE
+from carrel.http.answers.response import Response
 from carrel.http.requests.describe import produces, raises
 from carrel.http.requests.routing import Header, Query, Router, get, post
 from carrel.kit.sqlite.paging import Page, Paging

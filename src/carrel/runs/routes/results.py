@@ -10,8 +10,8 @@ from carrel.auth.programs import scopes
 from carrel.evaluation.gate import GateResult
 from carrel.evaluation.split import Split
 from carrel.http.answers import accept
-from carrel.http.answers.answer import JSON, Response
 from carrel.http.answers.etag import etag
+from carrel.http.answers.response import JSON, Response
 from carrel.http.requests.describe import produces
 from carrel.http.requests.parameters import RoundNumber
 from carrel.http.requests.routing import Header, Query, Router, get

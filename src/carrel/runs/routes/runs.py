@@ -9,8 +9,8 @@ from carrel.auth.session import Session
 from carrel.checks.compiler import Compiler
 from carrel.config import Settings
 from carrel.contents.budget import ResolveBudget
-from carrel.http.answers.answer import Response, tagged
 from carrel.http.answers.etag import IfMatch
+from carrel.http.answers.response import Response, tagged
 from carrel.http.requests.describe import also, raises
 from carrel.http.requests.idempotency import Once
 from carrel.http.requests.routing import Query, Router, delete, get, post, put

@@ -93,7 +93,7 @@ async def answered(
     return await computed(worker, judgement.answer, packed, kept, weights, with_human)
 
 
-class _Found(NamedTuple):
+class _RoundData(NamedTuple):
     """A round's evidence, its stored ranking if the question wants that, who combined answers, its looks and checks.
 
     `answering` is what answered for the candidates.
@@ -131,13 +131,13 @@ def _kept(conn: Connection, run_id: RunId, round_number: int | None) -> RankingO
     return RankingOut(number, stated, ranked, looks=taken, checks=checked, hosts=_hosts(answering))
 
 
-def _evidence(conn: Connection, run_id: RunId, question: WhatIfQuestion) -> _Found:
+def _evidence(conn: Connection, run_id: RunId, question: WhatIfQuestion) -> _RoundData:
     setup = setups.require(conn, run_id, question.round)
     number = setup.round.number
     kept = rankings.get(conn, setup.seq, number) if question.is_plain else None
     packed = evidence.packed(conn, setup)
     checked = results.kept(conn, setup.seq, number) or results.of(conn, setup)
-    return _Found(
+    return _RoundData(
         number,
         packed,
         kept,
