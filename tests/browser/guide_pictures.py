@@ -17,7 +17,7 @@ from tests.browser.pages import at_rest, settled, watched
 from tests.browser.small_png import smaller
 
 DOCS: Final = Path(__file__).parents[2] / "docs"
-FOLDER: Final = DOCS / "screenshots"
+FOLDER: Final = DOCS / "images"
 COLOURS: Final = 96
 WIDTH, HEIGHT = 1080, 760
 CHECKS: Final = [

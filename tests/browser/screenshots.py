@@ -19,7 +19,9 @@ from tests.browser.pages import settled, watched
 from tests.browser.scenes import EMPTY, OPENED, SCROLLED, furnish
 from tests.browser.small_png import smaller
 
-FOLDER: Final = Path(__file__).parents[2] / "docs" / "screenshots"
+ROOT: Final = Path(__file__).parents[2]
+FOLDER: Final = ROOT / "screenshots"
+"""Not in git. Those that documents show are in `docs/images`, too, and are replaced there."""
 PASSWORD: Final = "the first pass word"
 EMAIL: Final = "reader@example.org"
 SIZES: Final = {"wide": (1280, 800), "phone": (390, 844)}
@@ -60,6 +62,9 @@ async def main(folder: Path, wanted: Collection[str]) -> None:
                 await _on_the_way(browser, website, pictures)
                 await guide_pictures.shots(browser, website)
             await _inside(browser, website, pictures)
+    for shown in (ROOT / "docs" / "images").glob("*.png"):
+        if folder == FOLDER and (folder / shown.name).is_file():
+            shutil.copy(folder / shown.name, shown)
     sizes = [file.stat().st_size for file in folder.iterdir()]
     print(f"{len(sizes)} pictures, {sum(sizes) / 1e6:.1f} MB, in {folder}")
 

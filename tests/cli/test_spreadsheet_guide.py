@@ -30,6 +30,6 @@ def test_a_command_of_the_guide_ends_with_a_verdict(
 
 def test_two_commands_are_run_and_every_picture_is_made_by_make_screenshots() -> None:
     assert len(COMMANDS) == 2
-    shown = set(re.findall(r"\(screenshots/(guide-[\w-]+)\.png\)", GUIDE))
+    shown = set(re.findall(r"\(images/(guide-[\w-]+)\.png\)", GUIDE))
     made = (ROOT / "tests/browser/guide_pictures.py").read_text(encoding="utf-8")
     assert shown == set(re.findall(r'"(guide-[\w-]+)"', made))

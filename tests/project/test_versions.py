@@ -9,7 +9,7 @@ import carrel
 
 ROOT = Path(__file__).parents[2]
 UNPUBLISHED = "neither tagged nor published"
-KINDS = ("Added", "Changed", "Deprecated", "Removed", "Fixed", "Security")
+KINDS = ("Added", "Changed", "Deprecated", "Removed", "Fixed", "Security", "Limits")
 LONGEST_LINE = 125
 
 
@@ -59,6 +59,6 @@ def test_the_changelog_can_be_scanned() -> None:
 
 
 def test_no_document_installs_a_distribution_of_a_name_that_is_not_ours() -> None:
-    for document in (*ROOT.glob("*.md"), *ROOT.glob("docs/*.md"), ROOT / "sdk/README.md"):
+    for document in (*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), ROOT / "sdk/README.md"):
         for line in re.findall(r"pip install .*", document.read_text(encoding="utf-8")):
             assert not re.search(r"\bcarrel(?![-_/\w.])", line), f"{document.name}: {line}"
