@@ -2,7 +2,7 @@
 
     python -m tests.evaluation.early 2000
 
-prints the tables of `docs/coverage.md` for so many tournaments a cell; what was drawn is `kept`. `make soak` runs it
+prints the tables of `docs/coverage` for so many tournaments a cell; what was drawn is `kept`. `make soak` runs it
 and holds it to its bounds.
 """
 

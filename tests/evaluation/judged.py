@@ -2,7 +2,7 @@
 
     python -m tests.evaluation.judged 2000
 
-prints the table of `docs/coverage.md` for so many tournaments a row. In all worlds but the last two no candidate is
+prints the tables of `docs/coverage` for so many tournaments a row. In all worlds but the last two no candidate is
 better than another, so whoever is called best is called so wrongly. In the last two the first one is better and the
 judges are sound: there a doubt does harm.
 """

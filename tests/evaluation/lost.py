@@ -2,7 +2,7 @@
 
     python -m tests.evaluation.lost 2000
 
-prints the table of `docs/coverage.md` for so many tournaments a row.
+prints the tables of `docs/coverage` for so many tournaments a row.
 """
 
 import sys

@@ -2,7 +2,7 @@
 
     python -m tests.evaluation.promises 1000
 
-prints the tables of `docs/coverage.md` for so many tournaments a row; for a quarter of them in the first one, of judges
+prints the tables of `docs/coverage` for so many tournaments a row; for a quarter of them in the first one, of judges
 that nobody had looked at, and for three tenths in the last one. In every world the first candidate is
 preferred to the second in 69 % and to the others in 77 % of comparisons, ties and flips counting half, whatever its
 judges are like; runs of level candidates with the same judges are told a chance, too.

@@ -1,4 +1,4 @@
-"""Worlds that are hard on a verdict: the short form of the campaign that prints `docs/coverage.md`."""
+"""Worlds that are hard on a verdict: the short form of the campaign that prints `docs/coverage`."""
 
 import numpy as np
 import pytest

@@ -2,7 +2,7 @@
 
     python -m tests.evaluation.worlds 2000
 
-prints the tables of `docs/coverage.md` for so many tournaments a cell; names of worlds behind the number print the rows
+prints the tables of `docs/coverage` for so many tournaments a cell; names of worlds behind the number print the rows
 of these alone. What was drawn is kept (`kept`), so that this goes on where it was broken off. In each world the first
 two candidates are level and at the top ("twins"), so that whoever is called best is called so wrongly; or the first
 leads ("led"), so that it should be found. Peers judge the same draws: the percentile bootstrap over single comparisons

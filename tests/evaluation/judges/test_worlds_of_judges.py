@@ -1,4 +1,4 @@
-"""Judges that nobody should trust: the short form of the campaign behind `docs/coverage.md`."""
+"""Judges that nobody should trust: the short form of the campaign behind `docs/coverage`."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""How often the people's intervals hold, and what the judges are worth: the tables of `docs/coverage.md`.
+"""How often the people's intervals hold, and what the judges are worth: the tables of `docs/coverage`.
 
     python -m tests.evaluation.people.campaign 2000
 
