@@ -32,7 +32,7 @@ FILES = (
 
 
 def commands() -> Iterator[str]:
-    for document in sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/*.md")]):
+    for document in sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")]):
         for block in PRINTED.findall(document.read_text(encoding="utf-8")):
             for line in block.replace("\\\n", " ").splitlines():
                 printed = COMMAND.search(line) if "carrel " in line and not line.startswith("CARREL_") else None

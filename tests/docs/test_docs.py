@@ -15,7 +15,7 @@ from markdown_it.token import Token
 
 ROOT = Path(__file__).parents[2]
 DOCUMENTS = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")])
-GUIDES = ("host-guide", "user-guide", "operator-guide", "security", "verdicts", "architecture")
+GUIDES = ("host-guide", "user-guide/presets", "operator-guide", "security", "verdicts", "architecture")
 MINIMUM_WORDS = 400
 
 

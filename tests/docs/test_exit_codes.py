@@ -5,7 +5,7 @@ from pathlib import Path
 
 from carrel.cli.interface import terminal
 
-GUIDE = (Path(__file__).parents[2] / "docs/user-guide.md").read_text(encoding="utf-8")
+GUIDE = (Path(__file__).parents[2] / "docs/user-guide/programs.md").read_text(encoding="utf-8")
 
 
 def test_the_table_of_exit_codes_is_whole() -> None:

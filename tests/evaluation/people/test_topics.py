@@ -11,7 +11,7 @@ from carrel.providers.base import Criterion
 from carrel.providers.local import supported_criterion
 
 HOME = Path(__file__).parents[3]
-GUIDE = HOME / "docs/user-guide.md"
+GUIDE = HOME / "docs/user-guide/votes.md"
 TEMPLATES = HOME / "web/src/lib/criteriaTemplates.ts"
 
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from carrel.runs.progress.task_list import message_of
 
-GUIDE = Path(__file__).parents[3] / "docs" / "user-guide.md"
+GUIDE = Path(__file__).parents[3] / "docs" / "user-guide" / "models.md"
 
 
 def test_every_code_of_the_user_guide_has_words_of_its_own() -> None:
