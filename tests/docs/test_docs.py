@@ -17,6 +17,7 @@ ROOT = Path(__file__).parents[2]
 DOCUMENTS = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")])
 GUIDES = ("host-guide", "user-guide/presets", "operator-guide", "security", "verdicts", "architecture")
 MINIMUM_WORDS = 400
+MAX_WORDS, MAX_PICTURES = 60_000, 15
 
 
 def test_every_relative_link_leads_to_a_file_and_a_heading_that_exist() -> None:
@@ -95,6 +96,14 @@ def test_every_picture_says_in_words_what_it_shows() -> None:
     ]
     assert pictures
     assert all(len(picture.content) > 20 for picture in pictures)
+
+
+def test_the_guides_keep_to_their_number_of_words_and_pictures() -> None:
+    guides = [path for path in DOCUMENTS if ROOT / "docs" in path.parents and path.parent.name != "adr"]
+    # Bars and rules of tables are no words.
+    words = [word for path in guides for word in path.read_text().split() if re.search(r"\w", word)]
+    pictures = [path for path in (ROOT / "docs").rglob("*") if path.suffix in {".png", ".jpg", ".svg"}]
+    assert (len(words) <= MAX_WORDS, len(pictures) <= MAX_PICTURES) == (True, True), (len(words), len(pictures))
 
 
 @cache
