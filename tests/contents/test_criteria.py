@@ -124,4 +124,5 @@ def test_what_is_no_yaml_names_the_line() -> None:
 
 def test_the_guide_names_the_greatest_weight_that_is_taken() -> None:
     assert parse(f"- name: n\n  weight: {MAX_WEIGHT}", 1_000)[0].weight == MAX_WEIGHT
-    assert f"at most {MAX_WEIGHT:,}" in (Path(__file__).parents[2] / "docs/user-guide/texts.md").read_text(encoding="utf-8")
+    guide = Path(__file__).parents[2] / "docs/user-guide/texts.md"
+    assert f"at most {MAX_WEIGHT:,}" in guide.read_text(encoding="utf-8")

@@ -231,8 +231,9 @@ def documents_of(given: str | None) -> list[DemoDocument]:
 
 
 def _guides() -> list[Path]:
+    """The decisions are too short to summarise."""
     guides = [_PROJECT / "README.md", _PROJECT / "CONTRIBUTING.md", *sorted((_PROJECT / "docs").rglob("*.md"))]
-    return [path for path in guides if path.is_file()]
+    return [path for path in guides if path.is_file() and path.parent.name != "adr"]
 
 
 def _matching(word: str) -> list[Path]:
