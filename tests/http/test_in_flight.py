@@ -2,11 +2,8 @@
 
 import asyncio
 import socket
-import time
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
-from itertools import count
-from types import SimpleNamespace
 from typing import Any
 
 import httpx
@@ -16,7 +13,6 @@ from carrel.config import Settings
 from carrel.http import in_flight
 from carrel.http.in_flight import InFlight
 from carrel.http.requests import envelope
-from carrel.kit.concurrency import loop_turns
 from tests.support.clock import FakeClock
 from tests.support.host import Host, code_of
 from tests.support.live_server import live_server
@@ -179,37 +175,13 @@ async def test_requests_of_one_user_are_bounded(ada: httpx.AsyncClient, monkeypa
     assert (await ada.get("/api/users/me")).status_code == 200
 
 
-async def test_a_stranger_goes_before_the_many_requests_of_one_user(
-    client: httpx.AsyncClient, host: Host, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    # Each step of a request is a round of its own, and all of them are equally long, however busy the machine is.
-    instants = count()
-    clock = SimpleNamespace(perf_counter=lambda: next(instants) * 0.001, monotonic=time.monotonic)
-    monkeypatch.setattr(loop_turns, "time", clock)
-    monkeypatch.setattr(loop_turns, "ROUND_SECONDS", 0.0)
-    monkeypatch.setattr(loop_turns, "LEAD_SECONDS", 0.0)
-    monkeypatch.setattr(loop_turns, "SHARED_SECONDS", 3600.0)
-    ada, bob = await host.signed_in("ada"), await host.signed_in("bob")
-    ended: list[str] = []
-
-    async def ask(name: str, session: dict[str, str]) -> None:
-        assert (await client.get("/api/presets", headers=session)).status_code == 200
-        ended.append(name)
-
-    await ask("ada", ada)
-    ended.clear()
-    await asyncio.gather(*(ask("ada", ada) for _ in range(60)), ask("bob", bob))
-    assert ended.index("bob") < 10
-
-
 async def test_a_user_s_reads_wait_for_each_other_in_order() -> None:
     under_way = in_flight.InFlight()
     passages = [under_way.enter("ada", None) for _ in range(in_flight.MAX_READING + 3)]
     for passage in passages[: in_flight.MAX_READING]:
-        await passage.take_turn("GET")
-    given_up, second, third = (asyncio.create_task(one.take_turn("GET")) for one in passages[in_flight.MAX_READING :])
-    await under_way.enter("ada", None).take_turn("POST")
-    await under_way.enter("bob", None).take_turn("GET")
+        await passage.begin_to_read()
+    given_up, second, third = (asyncio.create_task(one.begin_to_read()) for one in passages[in_flight.MAX_READING :])
+    await under_way.enter("bob", None).begin_to_read()
     given_up.cancel()
     passages[0].begin_answer()
     await asyncio.wait_for(second, 60)
@@ -219,15 +191,15 @@ async def test_a_user_s_reads_wait_for_each_other_in_order() -> None:
     await asyncio.wait_for(third, 60)
     for passage in passages[2:]:
         passage.end()
-    await under_way.enter("ada", None).take_turn("GET")
+    await under_way.enter("ada", None).begin_to_read()
 
 
 async def test_a_read_that_waited_begins_nothing_once_the_user_holds_much() -> None:
     under_way = in_flight.InFlight()
     passages = [under_way.enter("ada", None) for _ in range(in_flight.MAX_READING + 1)]
     for passage in passages[:-1]:
-        await passage.take_turn("GET")
-    waiting = asyncio.create_task(passages[-1].take_turn("GET"))
+        await passage.begin_to_read()
+    waiting = asyncio.create_task(passages[-1].begin_to_read())
     await asyncio.sleep(0)
     passages[0].answer(in_flight.MAX_BYTES, may_refuse=True)
     passages[0].begin_answer()

@@ -204,7 +204,8 @@ async def _sign_in(request: Request) -> User:
             await in_flight.pause()
             raise
         scope[PASSAGE] = passage
-        await passage.take_turn(scope["method"])
+        if scope["method"] == "GET":
+            await passage.begin_to_read()
     return checked.user
 
 

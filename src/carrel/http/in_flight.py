@@ -10,7 +10,6 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from carrel.errors import CarrelError, Unavailable
-from carrel.kit.concurrency.loop_turns import LoopTurns
 
 MAX_REQUESTS: Final = 64
 """Of one user at once, open event streams included."""
@@ -81,7 +80,6 @@ class InFlight:
         await asyncio.sleep(random.uniform(REFUSED_SECONDS, 2 * REFUSED_SECONDS))  # noqa: S311 - no secret
 
     def __init__(self) -> None:
-        self.turns = LoopTurns()
         self.users: dict[str, _User] = {}
         """Those of whom anything is under way."""
         self.bytes = 0
@@ -136,12 +134,11 @@ def _refuse_who_holds_much(user: _User) -> None:
 class Passage:
     """One request of a user, from its guard until its answer is taken."""
 
-    __slots__ = ("_in_flight", "_of", "drop", "is_answering", "is_reading", "size", "user")
+    __slots__ = ("_in_flight", "_of", "drop", "is_answering", "is_reading", "size")
 
     def __init__(self, in_flight: InFlight, user: _User, drop: Callable[[], None] | None) -> None:
         self._in_flight = in_flight
         self._of = user
-        self.user = user.name
         self.drop = drop
         self.size = 0
         self.is_answering = False
@@ -166,26 +163,19 @@ class Passage:
             self._hold(size, may_refuse=may_refuse)
             self.is_answering = True
 
-    async def take_turn(self, method: str) -> None:
-        """Let other users go first if this one has kept the event loop busy, and earlier reads of this one.
+    async def begin_to_read(self) -> None:
+        """Let earlier reads of this user go first.
 
         Raises:
             TooMuchInFlight: the user holds much by now.
         """
-        waited = False
-        if method == "GET":
-            if self._of.reading < MAX_READING:
-                self._of.reading += 1
-            else:
-                waited = True
-                await self._wait_to_read()
-            self.is_reading = True
-        turns = self._in_flight.turns
-        turns.note(self.user)
-        if turns.must_wait(self.user):
-            waited = True
-            await turns.take(self.user)
-        if waited:
+        waits = self._of.reading >= MAX_READING
+        if waits:
+            await self._wait_to_read()
+        else:
+            self._of.reading += 1
+        self.is_reading = True
+        if waits:
             _refuse_who_holds_much(self._of)
 
     def begin_answer(self) -> None:

@@ -30,8 +30,6 @@ connection while the server closes it."""
 _NAME_SECONDS = 30
 _GZIP_OR_ZLIB: Final = 47
 _LONG_BODY_BYTES = 512 * 1024
-_STEP_BYTES: Final = 16 * 1024
-"""So much of a stream is read in one step: as events of eight bytes it takes two milliseconds."""
 _TINY_BYTES: Final = 16
 _MOST_TINY: Final = 4_096
 """So many pieces of an answer may be shorter. Some servers send a space from time to time while a model thinks."""
@@ -145,16 +143,10 @@ async def _body(answer: aiohttp.ClientResponse, asked: Submission[T], most: int)
 
 
 async def _hear(answer: aiohttp.ClientResponse, on_piece: Callable[[bytes], None], most: int) -> None:
-    """Pass a stream on as it comes, in steps between which others take their turns."""
-    heard = 0
+    """Pass a stream on as it comes; other calls go on between two pieces."""
     async for piece in _pieces(answer, most):
-        for start in range(0, len(piece), _STEP_BYTES):
-            step = piece[start : start + _STEP_BYTES]
-            on_piece(step)
-            heard += len(step)
-            if heard >= _STEP_BYTES:
-                heard = 0
-                await asyncio.sleep(0)
+        on_piece(piece)
+        await asyncio.sleep(0)
 
 
 async def _pieces(answer: aiohttp.ClientResponse, most: int) -> AsyncIterator[bytes]:

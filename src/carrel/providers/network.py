@@ -3,7 +3,6 @@
 from typing import Final
 
 from carrel.kit.concurrency.loop_thread import LoopThread
-from carrel.kit.concurrency.loop_turns import LoopTurns
 from carrel.providers.answer_room import AnswerRoom
 
 MAX_ANSWER_BYTES: Final = 4 * 1024 * 1024
@@ -12,14 +11,13 @@ MAX_ANSWER_BYTES: Final = 4 * 1024 * 1024
 class Network:
     """Owned by the event loop of the service.
 
-    Whatever a server sends is received, unpacked and decoded in one thread beside that loop, where users take turns.
+    Whatever a server sends is received, unpacked and decoded in one thread beside that loop.
     `max_answer_bytes` is how long an answer may be when it is unpacked.
     """
 
     def __init__(self, max_answer_bytes: int = MAX_ANSWER_BYTES) -> None:
         self.max_answer_bytes = max_answer_bytes
         self.thread = LoopThread("answers")
-        self.turns = LoopTurns()
         self.room = AnswerRoom(max_answer_bytes)
 
     async def close(self) -> None:

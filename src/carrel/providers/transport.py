@@ -9,7 +9,6 @@ import importlib
 from collections.abc import Callable, Coroutine, Mapping
 from typing import TYPE_CHECKING, Any, Final, Generic, NamedTuple, TypeVar
 
-from carrel.kit.concurrency.loop_turns import in_turns
 from carrel.providers.answer_room import AnswerMemory
 from carrel.providers.base import ProviderError
 from carrel.providers.network import Network
@@ -117,6 +116,4 @@ class Transport:
         return self._exchange
 
     async def _send(self, asked: Submission[T]) -> Reply[T]:
-        exchange, turns = await self._opened(), self.network.turns
-        turns.note(asked.place.user)
-        return await in_turns(exchange.reply(asked), turns, lambda: asked.place)
+        return await (await self._opened()).reply(asked)

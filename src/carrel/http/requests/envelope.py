@@ -9,7 +9,6 @@ import re
 import secrets
 from collections.abc import Callable, Iterable
 from contextlib import nullcontext
-from functools import partial
 from itertools import count
 from typing import Any, Final
 
@@ -27,7 +26,6 @@ from carrel.http.requests.routing import Routes
 from carrel.http.watching.access_log import AccessLog
 from carrel.http.watching.request_metrics import RequestMetrics
 from carrel.kit.clock import Clock
-from carrel.kit.concurrency.loop_turns import in_turns
 from carrel.kit.logs import tail
 from carrel.kit.reserve import Reserve
 
@@ -138,12 +136,8 @@ class Envelope:
         caller: ClientConnection | None = inner.get(CLIENT)
         if caller is not None:
             caller.serve(task)
-        work = self._answer(inner, origin, receive, forward, lambda: status > 0)
-        turns = self._in_flight.turns
         try:
-            if turns.are_taken():
-                work = in_turns(work, turns, partial(inner.get, PASSAGE))
-            await work
+            await self._answer(inner, origin, receive, forward, lambda: status > 0)
         finally:
             served(task)
             self._end(scope["method"], inner, status, started)
