@@ -11,8 +11,6 @@ import pytest
 import uvicorn
 
 from carrel.http.server import protocol
-from carrel.http.server.cycle import Cycle
-from carrel.http.server.pace import CHUNKS_A_SECOND, LONG_A_SECOND, UNWANTED_A_SECOND, Pace
 from carrel.http.server.protocol import Protocol, look, sweep
 from carrel.http.server.receiving import RECEIVE_BYTES, SHORT_BYTES, Body, receiving
 from tests.support.clock import FakeClock
@@ -417,20 +415,11 @@ async def test_a_body_that_nobody_wants_is_not_read_for_ever(monkeypatch: pytest
         writer.close()
 
 
-class Fixed(Pace):
-    """The same wait after every piece."""
-
-    seconds = 3_600.0
-
-    def wait(self, size: int) -> float:
-        return self.seconds
-
-
 ENDLESS = b"POST / HTTP/1.1\r\nhost: a\r\ncontent-length: 1000000000\r\n\r\n"
 
 
 async def test_a_body_that_nobody_wants_waits_while_others_are_served(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(Protocol, "pace", Fixed(UNWANTED_A_SECOND))
+    monkeypatch.setattr(protocol, "REST_SECONDS", 3_600.0)
     async with listening(refuse) as (port, connections), asyncio.timeout(TIMEOUT_SECONDS):
         reader, writer = await asyncio.open_connection("127.0.0.1", port)
         writer.write(ENDLESS)
@@ -453,9 +442,7 @@ async def test_a_body_that_nobody_wants_waits_while_others_are_served(monkeypatc
         writer.close()
 
 
-async def test_a_body_that_nobody_wants_is_read_on_after_its_wait(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(Fixed, "seconds", 0.001)
-    monkeypatch.setattr(Protocol, "pace", Fixed(UNWANTED_A_SECOND))
+async def test_a_body_that_nobody_wants_is_read_on_after_its_wait() -> None:
     async with listening(refuse) as (port, _), asyncio.timeout(TIMEOUT_SECONDS):
         reader, writer = await asyncio.open_connection("127.0.0.1", port)
         body = bytes(10 * RECEIVE_BYTES)
@@ -466,23 +453,10 @@ async def test_a_body_that_nobody_wants_is_read_on_after_its_wait(monkeypatch: p
         writer.close()
 
 
-def test_connections_share_the_pace_of_what_nobody_wants() -> None:
-    time = FakeClock()
-    pace = Pace(UNWANTED_A_SECOND, time.monotonic)
-    assert pace.wait(1_000) == 0, "the rest of a small body"
-    time.advance(1)
-    piece = UNWANTED_A_SECOND // 10
-    assert [pace.wait(piece) for _ in range(3)] == pytest.approx([0.1, 0.2, 0.3])
-    time.advance(0.3)
-    assert pace.wait(piece) == pytest.approx(0.1)
-    # Many small chunks take longer to read than to send.
-    assert Pace(CHUNKS_A_SECOND, time.monotonic).wait(1_000) == pytest.approx(0.04)
-
-
 async def test_a_body_in_tiny_chunks_is_read_a_little_at_a_time_while_others_are_served(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(Protocol, "chunk_pace", Fixed(CHUNKS_A_SECOND))
+    monkeypatch.setattr(protocol, "REST_SECONDS", 3_600.0)
     async with listening() as (port, connections), asyncio.timeout(TIMEOUT_SECONDS):
         _, writer = await asyncio.open_connection("127.0.0.1", port)
         writer.write(CHUNKED % b"/" + b"1\r\na\r\n" * 10_000 + b"0\r\n\r\n")
@@ -531,67 +505,25 @@ async def test_requests_that_are_sent_ahead_have_a_limit(ahead: int) -> None:
         writer.close()
 
 
-async def test_a_long_answer_waits_between_its_pieces_while_others_are_served(monkeypatch: pytest.MonkeyPatch) -> None:
-    wait_is_over = asyncio.Event()
+async def test_others_go_on_between_the_pieces_of_a_long_answer() -> None:
+    rounds = 0
 
-    class Held(Pace):
-        async def rest(self, size: int) -> None:
-            await wait_is_over.wait()
+    async def count_rounds() -> None:
+        nonlocal rounds
+        while True:
+            rounds += 1
+            await asyncio.sleep(0)
 
-    async def in_pieces(scope: Any, receive: Any, send: Any) -> None:
-        size = 100_000 if scope["path"] == "/long" else 1_000
-        length = b"%d" % (2 * size)
-        await send({"type": "http.response.start", "status": 200, "headers": [(b"content-length", length)]})
-        for more in (True, False):
-            await send({"type": "http.response.body", "body": bytes(size), "more_body": more})
+    async def long(scope: Any, receive: Any, send: Any) -> None:
+        others = asyncio.create_task(count_rounds())
+        await send({"type": "http.response.start", "status": 200, "headers": [(b"content-length", b"640000")]})
+        for more in (*[True] * 9, False):
+            await send({"type": "http.response.body", "body": bytes(64_000), "more_body": more})
+        others.cancel()
 
-    monkeypatch.setattr(Cycle, "pace", Held(LONG_A_SECOND))
-    async with listening(in_pieces) as (port, _), asyncio.timeout(TIMEOUT_SECONDS):
-        long = asyncio.create_task(talk(port, b"GET /long HTTP/1.1\r\nhost: a\r\nconnection: close\r\n\r\n"))
-        for _ in range(10):
-            assert len(await talk(port, b"GET / HTTP/1.1\r\nhost: a\r\nconnection: close\r\n\r\n")) > 2_000
-        wait_is_over.set()
-        assert len(await long) > 200_000
-
-
-async def test_whoever_has_a_long_answer_has_waited_for_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Otherwise requests that were answered would pile up behind their waits, until their user may begin no more."""
-    monkeypatch.setattr(Fixed, "seconds", 0.001)
-    monkeypatch.setattr(Cycle, "pace", Fixed(LONG_A_SECOND))
-    under_way: list[int] = []
-
-    async def counted(scope: Any, receive: Any, send: Any) -> None:
-        under_way.append(1)
-        await send({"type": "http.response.start", "status": 200, "headers": [(b"content-length", b"20000")]})
-        await send({"type": "http.response.body", "body": bytes(20_000)})
-        under_way.pop()
-
-    async with listening(counted) as (port, _), asyncio.timeout(TIMEOUT_SECONDS):
-        reader, writer = await asyncio.open_connection("127.0.0.1", port)
-        for _ in range(5):
-            writer.write(b"GET / HTTP/1.1\r\nhost: a\r\n\r\n")
-            await reader.readuntil(b"\r\n\r\n")
-            await reader.readexactly(20_000)
-            assert under_way == []
-        writer.close()
-
-
-async def test_a_long_body_waits_between_its_pieces_while_others_are_served(monkeypatch: pytest.MonkeyPatch) -> None:
-    wait_is_over = asyncio.Event()
-
-    class Held(Pace):
-        async def rest(self, size: int) -> None:
-            await wait_is_over.wait()
-
-    monkeypatch.setattr(Cycle, "pace", Held(LONG_A_SECOND))
-    async with listening() as (port, _), asyncio.timeout(TIMEOUT_SECONDS):
-        head = b"POST / HTTP/1.1\r\nhost: a\r\nconnection: close\r\ncontent-length: 100000\r\n\r\n"
-        long = asyncio.create_task(talk(port, head, bytes(100_000)))
-        for _ in range(10):
-            assert b" 200 " in await talk(port, CLOSE)
-        assert not long.done()
-        wait_is_over.set()
-        assert b" 200 " in await long
+    async with listening(long) as (port, _):
+        assert len(await talk(port, CLOSE)) > 640_000
+    assert rounds >= 9
 
 
 async def test_what_follows_an_answer_is_overwritten() -> None:

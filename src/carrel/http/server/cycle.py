@@ -1,16 +1,13 @@
 """One request and its answer, as uvicorn has them, but answered with less work and fewer calls of the system."""
 
+import asyncio
 import re
 from typing import Any, Final
 
 from uvicorn.protocols.http.httptools_impl import STATUS_LINE, RequestResponseCycle
 
-from carrel.http.server.pace import LONG_A_SECOND, Pace
-
-_LONG_RECEIVED_BYTES: Final = 16 * 1024
-"""A piece of this length belongs to a long body, or to one that is no trouble."""
-_LONG_SENT_BYTES: Final = 32 * 1024
-"""A piece of this length belongs to a long answer. A page of a list is shorter: to count its time would take 4 %."""
+_LONG_BYTES: Final = 32 * 1024
+"""A piece of this length belongs to a long answer."""
 _CONTROL: Final = re.compile(rb"[\x00-\x08\x0a-\x1f\x7f]")
 _BODILESS: Final = frozenset({204, 304})
 
@@ -21,14 +18,10 @@ class Cycle(RequestResponseCycle):
     The head of a stream goes out at once, because its first piece may take long.
     """
 
-    pace = Pace(LONG_A_SECOND)
     _head = b""
 
     async def receive(self) -> Any:
-        """The next pieces of the body, or that the client has left. What holds them is empty then, and stays.
-
-        Long pieces come after a wait, in which the client can send only a little more.
-        """
+        """The next pieces of the body, or that the client has left. What holds them is empty then, and stays."""
         if self.waiting_for_100_continue and not self.transport.is_closing():
             self.transport.write(b"HTTP/1.1 100 Continue\r\n\r\n")
             self.waiting_for_100_continue = False
@@ -38,21 +31,18 @@ class Cycle(RequestResponseCycle):
             self.message_event.clear()
         if self.disconnected or self.response_complete:
             return {"type": "http.disconnect"}
-        body, more_body = bytes(self.body), self.more_body
-        if len(body) >= _LONG_RECEIVED_BYTES:
-            await self.pace.rest(len(body))
-        return {"type": "http.request", "body": body, "more_body": more_body}
+        return {"type": "http.request", "body": bytes(self.body), "more_body": self.more_body}
 
     async def send(self, message: Any) -> None:
-        """Send the start of the answer, or a piece of its body. Long pieces wait first.
+        """Send the start of the answer, or a piece of its body. Others go on between two long pieces.
 
         After the last piece the client may ask again, whether or not the application goes on here.
         """
         if self.flow.write_paused and not self.disconnected:
             await self.flow.drain()
         body = message.get("body", b"")
-        if len(body) >= _LONG_SENT_BYTES and not self.disconnected:
-            await self.pace.rest(len(body))
+        if len(body) >= _LONG_BYTES and not self.disconnected:
+            await asyncio.sleep(0)
         if self.disconnected:
             return
         if not self.response_started:

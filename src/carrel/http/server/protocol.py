@@ -26,7 +26,6 @@ from carrel.http.answers.response import encoded
 from carrel.http.client_connection import CLIENT, ClientConnection
 from carrel.http.in_flight import ServiceBusy, TooManyRequests
 from carrel.http.server.cycle import Cycle
-from carrel.http.server.pace import CHUNKS_A_SECOND, UNWANTED_A_SECOND, Pace
 from carrel.http.server.receiving import Body, Reader
 from carrel.kit.sqlite.database import wipe
 
@@ -53,7 +52,10 @@ UNWANTED_BYTES: Final = 64 * 1024 * 1024
 WAITING_BYTES: Final = 96 * 1024
 """When so much of a body waits for the application, no more is read. With less, each body would take more steps."""
 MANY_CHUNKS: Final = 64
-"""In what is received at once. If there are more, each has less than a hundred bytes, and their pace is another."""
+"""In what is received at once. If there are more, each has less than a hundred bytes."""
+REST_SECONDS: Final = 0.002
+"""Between two pieces of a body that nobody wants, or that comes in small chunks. Without a rest, libuv reads up to 32
+of them from one connection before it looks at any other."""
 MAX_AHEAD: Final = 16
 """Requests that a client sends before the one at work is answered. Browsers send none ahead."""
 LINGER_SECONDS: Final = 2.0
@@ -78,9 +80,6 @@ class _Flow(FlowControl):
 
 class Protocol(Reader):
     """One connection."""
-
-    pace = Pace(UNWANTED_A_SECOND)
-    chunk_pace = Pace(CHUNKS_A_SECOND)
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -135,7 +134,7 @@ class Protocol(Reader):
         self.heard = heard = now()
         if self.refusal is not None or self._ended is not None:
             self._ignore(len(data))
-            self._rest(self.pace.wait(len(data)))
+            self._rest()
             return
         credit = self._credit_until + len(data) / LEAST_BYTES
         self._credit_until = credit if credit < heard + CREDIT_SECONDS else heard + CREDIT_SECONDS
@@ -151,10 +150,8 @@ class Protocol(Reader):
             raised = error.__context__
             self._refuse(raised if isinstance(raised, CarrelError) else Malformed())
             return
-        if self._pieces > MANY_CHUNKS:
-            self._rest(self.chunk_pace.wait(self._pieces))
-        elif self._unwanted != unwanted:
-            self._rest(self.pace.wait(len(data)))
+        if self._pieces > MANY_CHUNKS or self._unwanted != unwanted:
+            self._rest()
         if self._in_message and not self._pieces:
             self._head_bytes += len(data)
             if self._head_bytes > MAX_HEAD_BYTES:
@@ -173,12 +170,12 @@ class Protocol(Reader):
         self.parser.feed_data(b"POST / HTTP/1.1\r\nconnection: %b\r\n%b\r\n\r\n" % (stays, framing))
         self.parser.feed_data(data)
 
-    def _rest(self, seconds: float) -> None:
-        """Leave the rest of the body where it is, until others have had their turn."""
-        if seconds and not self.transport.is_closing():
+    def _rest(self) -> None:
+        """Leave the rest of the body where it is for a moment: others go on meanwhile."""
+        if not self.transport.is_closing():
             self.flow.pause_reading()
             self.flow.is_resting = True
-            self.loop.call_later(seconds, self._go_on)
+            self.loop.call_later(REST_SECONDS, self._go_on)
 
     def _go_on(self) -> None:
         self.flow.is_resting = False
