@@ -7,7 +7,6 @@ import pytest
 import yaml
 
 from carrel.config import PREFIX, SECRET_FIELDS, Settings
-from carrel.kit.processes.scheduling import FIRST_NICE
 
 FOLDER = Path(__file__).parents[2] / "deploy"
 
@@ -37,7 +36,7 @@ def test_only_the_proxy_can_be_reached_and_it_waits_for_a_healthy_service(compos
 
 def test_limits_leave_no_core_dump_and_room_for_keys(compose: dict[str, Any]) -> None:
     limits = compose["services"]["carrel"]["ulimits"]
-    assert limits == {"core": 0, "memlock": 64 * 1024 * 1024, "nice": 20 - FIRST_NICE, "nofile": 1_048_576}
+    assert limits == {"core": 0, "memlock": 64 * 1024 * 1024, "nofile": 1_048_576}
 
 
 def test_files_volumes_and_secrets_that_are_named_exist(compose: dict[str, Any]) -> None:

@@ -11,7 +11,6 @@ import click
 import pytest
 
 from carrel.cli.main import main
-from carrel.kit.processes.scheduling import FIRST_NICE
 
 FOLDER = Path(__file__).parents[2] / "deploy" / "systemd"
 UNIT = FOLDER / "carrel.service"
@@ -54,7 +53,6 @@ def test_a_core_dump_is_never_written_and_keys_can_be_locked() -> None:
     service = dict(settings("Service"))
     assert service["LimitCORE"] == "0"
     assert service["LimitMEMLOCK"] == "64M"
-    assert service["LimitNICE"] == str(FIRST_NICE)
 
 
 def test_its_command_can_be_typed() -> None:

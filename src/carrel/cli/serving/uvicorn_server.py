@@ -26,7 +26,7 @@ from carrel.http.server.protocol import Protocol, sweep
 from carrel.http.server.receiving import receiving
 from carrel.http.server.tls import Certificate, CertificateUnusable
 from carrel.kit import logs
-from carrel.kit.processes import private_memory, scheduling, service_manager
+from carrel.kit.processes import private_memory, service_manager
 from carrel.vault.data_folder import FolderTaken
 
 _KEEP_ALIVE_SECONDS = 75
@@ -211,7 +211,6 @@ def run(
         config.ssl = shown.listening()
         reread = _with_certificate(shown, reread)
     sys.setswitchinterval(_SWITCH_SECONDS)
-    scheduling.go_first()
     with suppress(SystemExit):
         _Server(config, stopping, reread).run(sockets=[listener])
     if watched.refusal is not None:
