@@ -114,7 +114,7 @@ class Sessions:
         return token
 
     async def _open(self, uuid: UserUuid, key: bytearray) -> str:
-        account = await self.accounts.read(uuid, account_rows.get)
+        account = await self.accounts.recall(uuid, account_rows.get)
         await self.pool.admit(uuid, key, create=not account.has_workspace)
         if not account.has_workspace:
             await self._record_workspace(uuid)

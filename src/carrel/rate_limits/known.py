@@ -1,8 +1,5 @@
 """Reads a user's limits when the workspace is opened, before any run continues, and forgets them with the key."""
 
-from contextlib import suppress
-
-from carrel.errors import CarrelError
 from carrel.rate_limits import store
 from carrel.rate_limits.limiter import Limiter
 from carrel.vault.keyring import UserUuid
@@ -18,10 +15,8 @@ class KnownLimits:
 
     async def opened(self, uuid: UserUuid) -> None:
         """Read what the user has set."""
-        # The key is gone again. The next opening reads the limits.
-        with suppress(CarrelError):
-            async with self._pool.leased(uuid) as workspace:
-                self._limiter.learn(uuid, workspace.read(store.own))
+        async with self._pool.leased(uuid) as workspace:
+            self._limiter.learn(uuid, workspace.read(store.own))
 
     async def closing(self, uuid: UserUuid, why: Closing) -> None:
         """Forget it with the key."""

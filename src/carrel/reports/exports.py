@@ -52,10 +52,8 @@ class Exports:
 
     async def opened(self, uuid: UserUuid) -> None:
         """Continue builds that were interrupted."""
-        # If the key is gone again by now, the next sign-in continues.
-        with suppress(CarrelError):
-            async with self._pool.leased(uuid) as workspace:
-                self._look(workspace)
+        async with self._pool.leased(uuid) as workspace:
+            self._look(workspace)
 
     async def closing(self, uuid: UserUuid, why: Closing) -> None:
         """Stop. The rows still name the wanted exports."""

@@ -272,10 +272,9 @@ class Caller:
 
     async def opened(self, uuid: UserUuid) -> None:
         """Mark the calls that were under way when the process ended: nobody can learn their outcome any more."""
-        with suppress(CarrelError):
-            async with self._pool.leased(uuid) as workspace:
-                if workspace.read(any_left, self._live.get(uuid, ())):
-                    await workspace.write(abandon, tuple(self._live.get(uuid, ())))
+        async with self._pool.leased(uuid) as workspace:
+            if workspace.read(any_left, self._live.get(uuid, ())):
+                await workspace.write(abandon, tuple(self._live.get(uuid, ())))
 
     async def closing(self, uuid: UserUuid, why: Closing) -> None:
         """End the calls under way, unless the workspace opens again at once."""

@@ -29,7 +29,11 @@ class Listener(Protocol):
     """Works in workspaces without a request, as the run engine does, and has to learn of openings and closings."""
 
     async def opened(self, uuid: UserUuid) -> None:
-        """The user signed in, or a rekey is over: work that stopped without a key may go on."""
+        """The user signed in, or a rekey is over: work that stopped without a key may go on.
+
+        Raises:
+            CarrelError: the key is gone again, the disk is full, or the like; the next sign-in asks again.
+        """
         ...
 
     async def closing(self, uuid: UserUuid, why: Closing) -> None:
@@ -278,9 +282,21 @@ class WorkspacePool:
                 await self.announce(uuid)
 
     async def announce(self, uuid: UserUuid) -> None:
-        """Tell the listeners that work in the user's workspace may begin or go on."""
+        """Tell the listeners that work in the user's workspace may begin or go on.
+
+        Not again while it stays open and nothing is committed in it: nothing can wait then that did not before.
+        """
+        workspace = self._open.get(uuid)
+        if workspace is not None and workspace.announced == workspace.commits:
+            return
+        failed = False
         for listener in self._listeners:
-            await listener.opened(uuid)
+            try:
+                await listener.opened(uuid)
+            except CarrelError:
+                failed = True
+        if workspace is not None and not failed:
+            workspace.announced = workspace.commits
 
     async def destroy(self, uuid: UserUuid, remove: Callable[[], None]) -> None:
         """Close the workspace, zero the key, and run `remove` in a thread while nothing can open it again."""

@@ -209,9 +209,9 @@ class Engine:
                 if unfinished:
                     self._follow_rows(workspace)
         except CarrelError as error:
-            # The key is gone again, or the disk is full. The rows stay, and the sign-in must not fail because of that.
             self._rekeying.pop(uuid, None)
             logs.warning("run-recovery-failed", user=tail(uuid), code=error.code)
+            raise
 
     async def _recover(self, workspace: Workspace, driven: Collection[RunId]) -> None:
         settings, _ = workspace.read(settings_store.get)
