@@ -13,7 +13,6 @@ from carrel.accounts import accounts as account_rows
 from carrel.accounts.accounts import Accounts, UserExists, UserUnknown
 from carrel.accounts.slots import SLOTS, file_key, folder_name, folder_of, slot_of
 from carrel.errors import CarrelError, DiskFull, Unavailable
-from carrel.kit.concurrency.turns import Turns
 from carrel.kit.ids import uuid7_factory
 from carrel.kit.sqlite import database
 from carrel.kit.sqlite.database import Connection, Damaged
@@ -92,22 +91,6 @@ async def test_of_no_more_accounts_than_the_limit_is_anything_recalled(
         "alice",
     ]
     assert read == ["alice", "bob", "alice"]
-
-
-async def test_to_read_an_account_takes_a_turn_so_that_long_work_does_not_come_in_between(data: Path) -> None:
-    clock, turns = FakeClock(), Turns(at_once=1)
-    accounts = Accounts(data, SERVICE_KEY, clock=clock, new_id=uuid7_factory(clock), turns=turns)
-    await make(accounts, "alice")
-
-    def read(conn: Connection) -> bool:
-        other = turns.of("bob")
-        turns.acquire(other)
-        turns.forget(other)
-        return other.is_held
-
-    assert await accounts.read("alice", read) is False
-    assert turns.acquire(turns.of("bob"))
-    accounts.close()
 
 
 async def test_of_two_creations_exactly_one_wins(accounts: Accounts) -> None:

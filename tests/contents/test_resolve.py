@@ -1,4 +1,3 @@
-import gc
 import time
 import tracemalloc
 from collections.abc import Callable, Mapping
@@ -213,37 +212,6 @@ def test_a_placeholder_is_found_wherever_it_stands(before: int) -> None:
     own = f"{{{{        {name}        }}}}"
     body = "{" * before + own + "é" * 70_000 + own
     assert resolved({"root": (body, {})}, {name: "!"}).body == "{" * before + "!" + "é" * 70_000 + "!"
-
-
-def test_work_of_milliseconds_can_be_stopped_in_the_middle() -> None:
-    class Stopped(Exception):
-        pass
-
-    def stop() -> None:
-        raise Stopped
-
-    with pytest.raises(Stopped):
-        resolved({"root": ("{{A}}" * 1_000, {})}, budget=Budget(1, stop))
-
-
-@pytest.mark.parametrize("body", ["{{A}}" * 99_000, "{{document}}" * 5_000], ids=["placeholders", "carried slots"])
-def test_the_dearest_texts_let_others_go_on_again_and_again(body: str) -> None:
-    """Counted in processor time: how busy the machine is makes no difference."""
-    stretches: list[float] = []
-    last = time.thread_time()
-
-    def pause() -> None:
-        nonlocal last
-        now = time.thread_time()
-        stretches.append(now - last)
-        last = now
-
-    chain = {f"l{number}": ("{{L}}", {"L": f"l{number + 1}"}) for number in range(14)}
-    resolved({**chain, "root": ("{{L}}", {"L": "l0"}), "l14": (body, {})}, {"A": "x"}, budget=Budget(4_000_000, pause))
-    assert len(stretches) > 100
-    # A few milliseconds; the most is what one run of the garbage collector over this whole process may add.
-    assert max(stretches) < 0.25
-    assert not gc.is_tracked(Slot(0, 1, "document"))
 
 
 @given(st.text(alphabet="{}A_ é\n", max_size=40))

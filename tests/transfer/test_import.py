@@ -63,20 +63,6 @@ async def test_a_round_trip_keeps_texts_references_and_settings_under_new_ids(
     assert dry.status_code == 200, dry.text
 
 
-async def test_an_import_lets_others_have_their_turn_before_each_thing(
-    client: httpx.AsyncClient, host: Host, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    session = await host.signed_in("reader-0001")
-    await furnished(client, session)
-    zipped = await exported(client, session)
-    turns: list[None] = []
-    monkeypatch.setattr(Connection, "take_turn", lambda conn: turns.append(None))
-    answer = await imported(client, session, zipped)
-    assert answer.json() == {"contents": 7, "presets": 1, "data_sets": 0}
-    # Contents are read twice: their links come when all of them are there.
-    assert len(turns) >= 2 * 7 + 1
-
-
 async def test_a_generated_client_may_call_the_zip_a_plain_file(client: httpx.AsyncClient, host: Host) -> None:
     plain = "application/octet-stream"
     session = await host.signed_in("reader-0001")

@@ -6,12 +6,12 @@ import threading
 import time
 from collections.abc import AsyncIterator, Callable
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 
 import apsw
 import pytest
 
-from carrel.errors import BadInput, DiskFull, Unavailable
+from carrel.errors import DiskFull, Unavailable
 from carrel.http.client_connection import ClientConnection, served
 from carrel.kit.concurrency.cancellation import cancel
 from carrel.kit.concurrency.turns import SHORT_SECONDS, Turns
@@ -415,7 +415,7 @@ async def test_a_scan_whose_caller_goes_away_is_stopped_and_gives_its_place_back
 async def test_only_the_commit_of_long_work_keeps_others_waiting_for_a_turn(
     make_pool: MakePool, monkeypatch: pytest.MonkeyPatch, is_long: bool
 ) -> None:
-    monkeypatch.setattr("carrel.kit.concurrency.turns.CHECK_SECONDS", 0.0)
+    monkeypatch.setattr("carrel.kit.concurrency.turns.TURN_SECONDS", 0.0)
     # On a busy machine, the allowance would come back while the work waits for a core.
     monkeypatch.setattr("carrel.kit.concurrency.turns.SHARE", 0.0)
     turns = Turns(at_once=1)
@@ -423,14 +423,14 @@ async def test_only_the_commit_of_long_work_keeps_others_waiting_for_a_turn(
 
     def look() -> bool:
         stranger = turns.of("stranger")
-        free.append(turns.acquire(stranger))
+        free.append(turns.ask(stranger))
         turns.forget(stranger)
         turns.release(stranger)
         return False
 
     def write(conn: Connection) -> None:
         add_table(conn)
-        conn.take_turn()
+        conn.one("SELECT 1")
         if is_long:
             run_for_long(conn)
         look()
@@ -441,42 +441,19 @@ async def test_only_the_commit_of_long_work_keeps_others_waiting_for_a_turn(
     async with pool.leased(ALICE) as workspace:
         await workspace.write(write)
     assert free == [False, not is_long]
-    assert turns.acquire(turns.of("stranger"))
-
-
-class _Counted:
-    """Counts in which threads objects of this class end."""
-
-    ended_in: ClassVar[list[int]] = []
-
-    def __del__(self) -> None:
-        self.ended_in.append(threading.get_ident())
-
-
-async def test_what_refused_work_has_made_ends_in_its_own_thread(workspace: Workspace) -> None:
-    def refuse(conn: Connection) -> None:
-        made = [_Counted() for _ in range(3)]
-        assert made
-        raise BadInput
-
-    for verb in (workspace.scan, workspace.write):
-        _Counted.ended_in.clear()
-        with pytest.raises(BadInput):
-            await verb(refuse)
-        assert len(_Counted.ended_in) == 3
-        assert threading.get_ident() not in _Counted.ended_in
+    assert turns.ask(turns.of("stranger"))
 
 
 def run_for_ever(conn: Connection) -> None:
     while True:
-        conn.take_turn()
+        conn.one("SELECT 1")
 
 
 def run_for_long(conn: Connection) -> str:
     """More than anybody may take without a turn."""
     until = time.thread_time() + 1.2 * SHORT_SECONDS
     while time.thread_time() < until:
-        conn.take_turn()
+        conn.one("SELECT 1")
     return "done"
 
 

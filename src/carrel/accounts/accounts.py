@@ -18,7 +18,6 @@ from carrel.kit.clock import Clock
 from carrel.kit.concurrency.cancellation import run_to_completion
 from carrel.kit.concurrency.keyed_lock import KeyedLock
 from carrel.kit.concurrency.threads import in_thread
-from carrel.kit.concurrency.turns import Turns
 from carrel.kit.ids import NewId
 from carrel.kit.sqlite import database
 from carrel.kit.sqlite.database import Connection, Damaged, KeyRejected, Missing, transaction, translated
@@ -86,10 +85,7 @@ _ENDED_KEPT_SECONDS = 2 * 3600
 
 
 class Accounts:
-    """The account databases under `data`; each is sealed with its own key, derived from the service key.
-
-    Reads take `turns` with other work in threads.
-    """
+    """The account databases under `data`; each is sealed with its own key, derived from the service key."""
 
     def __init__(
         self,
@@ -98,7 +94,6 @@ class Accounts:
         *,
         clock: Clock,
         new_id: NewId,
-        turns: Turns | None = None,
         require_served: RequireServed = serve_everybody,
     ) -> None:
         self.require_served = require_served
@@ -109,7 +104,6 @@ class Accounts:
         self._making: set[str] = set()
         self._locks: KeyedLock[str] = KeyedLock()
         self._closed = False
-        self._turns = turns or Turns()
         self._alone = [threading.Lock() for _ in range(_LOCKS)]
         """Lets one thread at a time open an account; a rekey opens it from another thread. SQLite's own busy handler
         polls, and under contention most waiting connections would time out."""
@@ -210,11 +204,7 @@ class Accounts:
                 return fn(connection)
 
     def _read(self, uuid: str, fn: Callable[[Connection], T]) -> T:
-        # To open a file needs the interpreter thirty times: long work in other threads must not come in between.
-        turn = self._turns.of(uuid)
-        with turn.taken(), self._opened(uuid, readonly=True) as connection:
-            connection.pause = turn.take
-            connection.take_turns()
+        with self._opened(uuid, readonly=True) as connection:
             if is_current(connection, MIGRATIONS):
                 return fn(connection)
         return self.run_here(uuid, fn)

@@ -29,7 +29,6 @@ from carrel.github.client import Github
 from carrel.judges.checking import Checks
 from carrel.keys.system_keys import SystemKeys
 from carrel.kit.clock import Clock
-from carrel.kit.concurrency.turns import Turns
 from carrel.kit.ids import uuid7_factory
 from carrel.kit.money import MICROS
 from carrel.kit.processes.jobs import CallLimits
@@ -92,7 +91,6 @@ class Services:
         self.reserve = Reserve(settings.data_dir)
         hub = Hub(settings.max_event_streams)
         self.keyring = Keyring(on_epoch_raised=hub.notify)
-        turns = Turns()
         self.cluster_membership: ClusterMembership | None = None
         if settings.node_name is not None:
             # Imported here, so that a service without other nodes neither waits for this nor depends on it.
@@ -101,7 +99,7 @@ class Services:
             self.cluster_membership = cluster_membership.ClusterMembership(settings, self.keyring)
         require_served = self.cluster_membership.fence.require if self.cluster_membership else serve_everybody
         self.accounts = Accounts(
-            settings.data_dir, service_key, clock=clock, new_id=new_id, turns=turns, require_served=require_served
+            settings.data_dir, service_key, clock=clock, new_id=new_id, require_served=require_served
         )
         self.service = ServiceDatabase(settings.data_dir, service_key, clock=clock, new_id=new_id)
         self.pool = WorkspacePool(
@@ -109,7 +107,6 @@ class Services:
             self.accounts.workspace_path,
             form=Format(clock, new_id, settings.cipher, settings.max_workspace_mb),
             max_open=settings.max_open_workspaces,
-            turns=turns,
             require_served=require_served,
         )
         self.workers = WorkerPool(engine_jobs.JOBS, settings.workers, clock)

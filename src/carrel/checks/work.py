@@ -1,7 +1,7 @@
 """What the workers of checks do: try what a user wrote, and mark answers.
 
-Service and worker import this module; the libraries that compile are imported by the worker alone. They hold the
-interpreter's lock while they compile, and a schema of a kilobyte may take them seconds and gigabytes.
+Service and worker import this module; the libraries that compile are imported by the worker alone: a schema of a
+kilobyte may take them seconds and gigabytes.
 """
 
 import time

@@ -1,15 +1,11 @@
 """What the resolving of one request may take in all, however many texts it resolves."""
 
-from collections.abc import Callable
 from typing import Final
 
 from carrel.errors import BadInput
 
 MAX_REFERENCES: Final = 100_000
 """The most placeholders in all texts of one request. Each costs about 3 microseconds."""
-
-_STEP: Final = 500
-"""The number of placeholders between two calls of `pause`, about 2 milliseconds."""
 
 
 class ResolveBudget(BadInput):
@@ -20,16 +16,11 @@ class ResolveBudget(BadInput):
 
 
 class Budget:
-    """Counts placeholders and bytes over all texts of one request, and refuses when either limit is passed.
+    """Counts placeholders and bytes over all texts of one request, and refuses when either limit is passed."""
 
-    `pause` is called every few milliseconds of resolving: there the work may wait or end.
-    """
-
-    def __init__(self, max_bytes: int, pause: Callable[[], None] = lambda: None) -> None:
+    def __init__(self, max_bytes: int) -> None:
         self._references = MAX_REFERENCES
         self._bytes = max_bytes
-        self._pause = pause
-        self._pause_at = MAX_REFERENCES
 
     def visit(self, references: int = 1) -> None:
         """Count placeholders that are replaced or carried on.
@@ -38,11 +29,8 @@ class Budget:
             ResolveBudget: they are too many.
         """
         self._references -= references
-        if self._references <= self._pause_at:
-            if self._references < 0:
-                raise ResolveBudget
-            self._pause_at = max(self._references - _STEP, -1)
-            self._pause()
+        if self._references < 0:
+            raise ResolveBudget
 
     def read(self, size: int) -> None:
         """Count the bytes of a text that goes into the request's work.
@@ -53,4 +41,3 @@ class Budget:
         self._bytes -= size
         if self._bytes < 0:
             raise ResolveBudget
-        self._pause()

@@ -4,13 +4,11 @@ Pure: `load` brings the contents. Work and memory stay limited, whatever links t
 content once, counts every placeholder, and stops before it builds a text beyond the limit. So a chain of contents that
 each hold the next one twice costs no more than its result.
 
-No step keeps the interpreter for long, because the event loop waits for it meanwhile: to copy, search or encode a text
-of megabytes takes milliseconds. A resolved text is a list of pieces, and long pieces are never copied.
+A resolved text is a list of pieces, and long pieces are never copied.
 """
 
 import re
-from array import array
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import NamedTuple
@@ -34,10 +32,6 @@ may take four bytes of memory."""
 
 _LONG_CHARACTERS = 16 * 1024
 """A piece of this length is taken as it is; shorter ones are joined until they are as long."""
-
-_SEARCHED_AT_ONCE = 64 * 1024
-_LONGEST_PLACEHOLDER = 84
-_CARRIED_AT_ONCE = 500
 
 _PLACEHOLDER = re.compile(r"\{\{[ \t]{0,8}([A-Za-z_][A-Za-z0-9_]{0,63})[ \t]{0,8}\}\}")
 
@@ -80,36 +74,6 @@ class Slot(msgspec.Struct, frozen=True, array_like=True, gc=False):
     name: str
 
 
-class _Places:
-    """Where reserved placeholders stand, as plain numbers: to free a hundred thousand objects in one go takes 2 ms."""
-
-    def __init__(self) -> None:
-        self.names: list[str] = []
-        self._starts = array("q")
-        self._ends = array("q")
-
-    def __len__(self) -> int:
-        return len(self.names)
-
-    def add(self, start: int, end: int, name: str) -> None:
-        self._starts.append(start)
-        self._ends.append(end)
-        self.names.append(name)
-
-    def add_some(self, others: "_Places", some: slice, at: int) -> None:
-        """Add those of a part that stands behind so many characters."""
-        starts, ends = others._starts[some], others._ends[some]
-        self._starts.extend([start + at for start in starts] if at else starts)
-        self._ends.extend([end + at for end in ends] if at else ends)
-        self.names += others.names[some]
-
-    def as_slots(self) -> list[Slot]:
-        return list(map(Slot, self._starts, self._ends, self.names))
-
-
-_NO_PLACES = _Places()
-
-
 @dataclass(frozen=True)
 class ResolvedText:
     """A body with its placeholders replaced: the `pieces` one behind the other, `size` bytes of UTF-8.
@@ -121,17 +85,13 @@ class ResolvedText:
     size: int
     unresolved: list[str]
     used: list[Used]
-    places: _Places = field(repr=False)
+    slots: list[Slot] = field(repr=False)
+    """The reserved placeholders in the contents' own texts; a given text has none, even if it looks like one."""
 
     @cached_property
     def body(self) -> str:
         """The pieces as one text."""
         return "".join(self.pieces)
-
-    @cached_property
-    def slots(self) -> list[Slot]:
-        """The reserved placeholders in the contents' own texts; a given text has none, even if it looks like one."""
-        return self.places.as_slots()
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,7 +101,7 @@ class _Part:
     pieces: list[str]
     characters: int
     size: int
-    places: _Places
+    slots: Sequence[Slot]
     height: int
 
 
@@ -188,7 +148,7 @@ def resolve(
     part = _resolved(work, root, depth=0)
     budget.read(part.size)
     used = [Used(name, content_id) for name, content_id in work.used]
-    return ResolvedText(part.pieces, part.size, list(work.unresolved), used, part.places)
+    return ResolvedText(part.pieces, part.size, list(work.unresolved), used, [*part.slots])
 
 
 def fill(body: str, slots: Iterable[Slot], values: Mapping[str, str]) -> str:
@@ -247,19 +207,17 @@ def _resolved(work: _Work, source: SourceContent, depth: int) -> _Part:
         raise ResultTooLarge
     work.chain.add(source.id)
     joined = _Joiner(work)
-    places = _Places()
+    slots: list[Slot] = []
     # What a placeholder is replaced by is added, and the placeholder, which is ASCII, is taken away.
     size = source.size
     height = end = 0
-    for match in _placeholders(source.body):
+    for match in _PLACEHOLDER.finditer(source.body):
         joined.add(source.body[end : match.start()])
         end = match.end()
         part = _replacement(work, source, match, depth)
-        work.budget.visit()
-        for start in range(0, len(part.places), _CARRIED_AT_ONCE):
-            some = slice(start, start + _CARRIED_AT_ONCE)
-            work.budget.visit(len(part.places.names[some]))
-            places.add_some(part.places, some, joined.characters)
+        work.budget.visit(1 + len(part.slots))
+        at = joined.characters
+        slots += [Slot(at + slot.start, at + slot.end, slot.name) for slot in part.slots]
         for piece in part.pieces:
             joined.add(piece)
         size += part.size - (end - match.start())
@@ -271,22 +229,9 @@ def _resolved(work: _Work, source: SourceContent, depth: int) -> _Part:
     joined.add(source.body[end:])
     joined.flush()
     work.chain.discard(source.id)
-    part = _Part(joined.pieces, joined.characters, size, places, height)
+    part = _Part(joined.pieces, joined.characters, size, slots, height)
     work.parts[source.id] = part
     return part
-
-
-def _placeholders(body: str) -> Iterator[re.Match[str]]:
-    """All placeholders, looked for in a part of the text after the other."""
-    position = 0
-    while position < len(body):
-        until = position + _SEARCHED_AT_ONCE
-        last = position
-        for match in _PLACEHOLDER.finditer(body, position, until):
-            yield match
-            last = match.end()
-        # One may have begun before the end of the part.
-        position = max(last, until - _LONGEST_PLACEHOLDER) if until < len(body) else until
 
 
 def _replacement(work: _Work, source: SourceContent, match: re.Match[str], depth: int) -> _Part:
@@ -295,20 +240,19 @@ def _replacement(work: _Work, source: SourceContent, match: re.Match[str], depth
     if name in RESERVED or (name in work.fields and name not in work.given):
         found = work.reserved_parts.get(own)
         if found is None:
-            found = work.reserved_parts[own] = _Part([own], len(own), len(own), _Places(), 0)
-            found.places.add(0, len(own), name)
+            found = work.reserved_parts[own] = _Part([own], len(own), len(own), [Slot(0, len(own), name)], 0)
         return found
     given = work.given.get(name)
     if given is not None:
         work.used[name, None] = None
         found = work.given_parts.get(name)
         if found is None:
-            found = work.given_parts[name] = _Part([given], len(given), _bytes(given), _NO_PLACES, 0)
+            found = work.given_parts[name] = _Part([given], len(given), _bytes(given), (), 0)
         return found
     linked = source.variables.get(name)
     if linked is None:
         work.unresolved[name] = None
-        return _Part([own], len(own), len(own), _NO_PLACES, 0)
+        return _Part([own], len(own), len(own), (), 0)
     if linked in work.chain:
         raise VariableCycle
     if depth == work.max_depth:
@@ -317,7 +261,7 @@ def _replacement(work: _Work, source: SourceContent, match: re.Match[str], depth
     part = work.parts.get(linked) or _resolved(work, work.load(linked), depth + 1)
     if depth + 1 + part.height > work.max_depth:
         raise VariableDepth
-    return _Part(part.pieces, part.characters, part.size, part.places, part.height + 1)
+    return _Part(part.pieces, part.characters, part.size, part.slots, part.height + 1)
 
 
 def _bytes(text: str) -> int:

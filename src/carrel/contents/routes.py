@@ -114,7 +114,8 @@ async def resolve_content(
     settings: Settings,
 ) -> Response[Resolution]:
     """The body as a run would see it: every placeholder replaced once. Nothing is saved."""
-    return Response.of_pieces(await workspace.scan(store.shown, content_id, data.variables, settings))
+    shown = await workspace.scan(store.shown, content_id, data.variables, settings)
+    return Response(shown)  # type: ignore[arg-type]  # it is JSON already
 
 
 @post("/{content_id:str}/duplicate", guards=[guard.full], opt=scopes.WRITE)

@@ -1,6 +1,7 @@
 """The rows of contents. Tags, links and the full-text index follow a row by triggers (`0002_contents.sql`)."""
 
-from collections.abc import Collection, Iterator, Mapping
+from collections import Counter
+from collections.abc import Collection, Mapping
 from typing import Final
 
 import msgspec
@@ -22,7 +23,6 @@ from carrel.contents.schemas import (
 )
 from carrel.errors import BadInput, Conflict, FieldError, NotFound
 from carrel.http.answers.etag import IfMatch, require_unchanged
-from carrel.kit.json_pieces import JsonPieces
 from carrel.kit.sqlite.database import Connection
 from carrel.kit.sqlite.rows import Select, as_json, columns_of, fields_of, insert, update
 from carrel.kit.structs import narrowed
@@ -34,10 +34,7 @@ SHORT_BYTES = 256 * 1024
 _PREVIEW_CHARACTERS = 200
 _NAMED_USERS = 100
 _COPY = "Copy of "
-_ENCODED_AT_ONCE: Final = 8 * 1024
-"""Characters: while they are encoded, no other thread runs, and control characters take a fifth of a millisecond."""
 _LONG_IN_JSON: Final = bytes({*range(0x20)} - {8, 9, 10, 12, 13})
-_encode = msgspec.json.Encoder().encode
 
 CONTENTS: Final = Select(Content)
 SUMMARIES: Final = Select(ContentSummary, table="contents")
@@ -207,53 +204,31 @@ def resolved(
         lambda linked: source(conn, linked),
         max_bytes=settings.max_resolve_bytes,
         max_depth=settings.max_resolve_depth,
-        budget=budget or Budget(settings.max_resolve_bytes, conn.take_turn),
+        budget=budget or Budget(settings.max_resolve_bytes),
         fields=fields,
     )
 
 
-def shown(conn: Connection, content_id: ContentId, given: Mapping[str, str], settings: Settings) -> JsonPieces:
-    """The resolved content as it is sent, a `Resolution`.
+def shown(conn: Connection, content_id: ContentId, given: Mapping[str, str], settings: Settings) -> bytes:
+    """The resolved content as it is sent, a `Resolution` in JSON.
 
     Raises:
         NotFound, BadInput: as `resolved` says; also if the text has so many control characters that JSON, which takes
             six bytes for each, is more than twice as long as a result may be.
     """
     found = resolved(conn, content_id, given, settings)
-    # The same long piece may stand in the result many times.
-    pieces = {id(piece): piece for piece in found.pieces}
-    sizes = {key: _json_bytes(conn, piece) for key, piece in pieces.items()}
-    if sum(sizes[id(piece)] for piece in found.pieces) > 2 * settings.max_resolve_bytes:
-        raise ResultTooLarge
-    encoded = {key: _json_text(conn, piece) for key, piece in pieces.items()}
-    body = [part for piece in found.pieces for part in encoded[id(piece)]]
-    begin, end = _encode(Resolution("", found.unresolved, found.used)).split(b'""', 1)
-    return JsonPieces([begin + b'"', *body, b'"' + end])
-
-
-def _json_bytes(conn: Connection, text: str) -> int:
-    """How long the text is in JSON, but for marks with a backslash: to count takes a tenth of the time to write."""
     size = 0
-    for part in _parts(conn, text):
-        plain = part.encode()
-        size += 6 * len(plain) - 5 * len(plain.translate(None, _LONG_IN_JSON))
-    return size
-
-
-def _json_text(conn: Connection, text: str) -> list[bytes]:
-    """What stands between the quotation marks, in parts."""
-    return [_encode(part)[1:-1] for part in _parts(conn, text)]
-
-
-def _parts(conn: Connection, text: str) -> Iterator[str]:
-    for start in range(0, len(text), _ENCODED_AT_ONCE):
-        conn.take_turn()
-        yield text[start : start + _ENCODED_AT_ONCE]
+    # The same long piece may stand in the result many times.
+    for piece, times in Counter(found.pieces).items():
+        plain = piece.encode()
+        size += times * (6 * len(plain) - 5 * len(plain.translate(None, _LONG_IN_JSON)))
+    if size > 2 * settings.max_resolve_bytes:
+        raise ResultTooLarge
+    return msgspec.json.encode(Resolution(found.body, found.unresolved, found.used))
 
 
 def _insert(conn: Connection, data: ContentIn, columns: dict[str, object]) -> Content:
     content_id, now = ContentId(conn.new_id()), conn.now()
-    # As it is written, and without another turn for the interpreter's lock.
     made = Content(id=content_id, version=1, created_at=now, updated_at=now, **asdict(data))
     insert(conn, "contents", columns_of(made) | columns)
     return made

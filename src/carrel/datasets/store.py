@@ -1,6 +1,5 @@
 """The rows of data sets. A new version keeps the one before it; versions that differ only in roles share their rows."""
 
-import os
 from collections.abc import Iterable
 from itertools import count
 from typing import Final, NamedTuple
@@ -20,7 +19,6 @@ from carrel.vault.ids import DataSetId
 
 VERSIONED: Final = "version, name, description, format, columns, row_count, bytes, batch, updated_at"
 
-_ROWS_PER_TURN: Final = 100
 _NAMED_USERS: Final = 100
 _data_sets = Select(DataSet)
 _summaries = Select(DataSetSummary)
@@ -167,15 +165,10 @@ def _fill(conn: Connection, seq: int, number: int, table: Iterable[bytes]) -> No
     for encoded in table:
         batch = batches.decoded(encoded)
         columns, longest = batch.columns, max(longest, max((len(row.cells) for row in batch.rows), default=0))
-        # `run` gives the core away after each statement: where others want it, 5,000 rows would take a minute.
-        for start in range(0, len(batch.rows), _ROWS_PER_TURN):
-            some = batch.rows[start : start + _ROWS_PER_TURN]
-            conn.take_turn()
-            conn.executemany(
-                "INSERT INTO data_set_rows (data_set, batch, ordinal, id, cells) VALUES (?, ?, ?, ?, ?)",
-                [(seq, number, next(ordinals), row.id, as_json(row.cells)) for row in some],
-            )
-            os.sched_yield()
+        conn.executemany(
+            "INSERT INTO data_set_rows (data_set, batch, ordinal, id, cells) VALUES (?, ?, ?, ?, ?)",
+            [(seq, number, next(ordinals), row.id, as_json(row.cells)) for row in batch.rows],
+        )
     if columns is None or longest > len(columns):
         raise TableUnreadable
     conn.run("UPDATE data_sets SET columns = ?, row_count = ? WHERE seq = ?", as_json(columns), next(ordinals) - 1, seq)
@@ -196,7 +189,6 @@ def _check_cells(conn: Connection, present: Version, wanted: list[Column]) -> No
     changed = [place for place, column in enumerate(wanted) if column.role != present.columns[place].role]
     faults: list[FieldError] = []
     for row in rows.each(conn, present, Choice()) if changed else ():
-        conn.take_turn()
         for place in changed:
             column = wanted[place]
             message = cell_fault(column.role, row.cells[place])

@@ -2,9 +2,9 @@
 
     http          requests and answers
     sqlite        databases
-    concurrency   cancellation, locks, turns, and clients that leave
+    concurrency   cancellation, locks, and turns in threads
     processes     worker processes
 
-Beside these packages are small modules that everybody uses: the clock, ids, log lines, amounts of money, JSON in
-pieces, its size before it is decoded, what counts as text, and the names of branches and paths in git.
+Beside these packages are small modules that everybody uses: the clock, ids, log lines, amounts of money, the
+size of JSON before it is decoded, what counts as text, and the names of branches and paths in git.
 """

@@ -206,8 +206,6 @@ def _content_faults(conn: Connection, configuration: Configuration) -> Iterator[
     held = list(contents_of(configuration))
     types = _types(conn, ids_of(held))
     for named in held:
-        conn.take_turn()
-        # Without a step of the interpreter for each of up to 20,000 contents, which would keep everybody waiting.
         if not set(map(types.get, named.ids)).issubset(named.types):
             for path, content_id in named.paths():
                 message = type_fault(types.get(content_id), named.types)

@@ -1,8 +1,7 @@
 """The rows of presets: the configuration as one JSON text, and the list of contents that it holds."""
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-import msgspec
 from msgspec import structs
 
 from carrel.config import Settings
@@ -82,14 +81,12 @@ def create(conn: Connection, data: PresetIn, registry: Registry) -> Preset:
 def add(conn: Connection, data: PresetIn, registry: Registry) -> PresetId:
     """Save a new preset as `create` does, and return its id. To read it back would take as long as all the rest."""
     configuration = checked(conn, configuration_of(data), registry)
-    conn.take_turn()
     preset_id, now = PresetId(conn.new_id()), conn.now()
     conn.run(
         "INSERT INTO presets (id, name, description, tags, version, created_at, updated_at, input_count,"
         " candidate_labels, configuration_bytes, configuration) VALUES (?, ?, ?, ?, 1, ?, ?, ?, ?, ?, ?)",
         *(preset_id, data.name, data.description, as_json(data.tags), now, now, *_columns(conn, configuration)),
     )
-    conn.take_turn()
     _hold(conn, preset_id, configuration)
     return preset_id
 
@@ -172,19 +169,9 @@ def _version(conn: Connection, preset_id: PresetId) -> int:
 
 def _columns(conn: Connection, configuration: Configuration) -> tuple[int, str, int, str]:
     documents = rows.count(conn, configuration, rows.table(conn, configuration))
-    text = _as_json(conn, configuration)
+    text = as_json(configuration)
     labels = [candidate.label for candidate in rules.everyone(configuration)]
     return documents, as_json(labels), len(text.encode()), text
-
-
-def _as_json(conn: Connection, configuration: Configuration) -> str:
-    """The configuration, encoded candidate by candidate: nobody else gets the interpreter while a text is encoded."""
-    pieces: list[Any] = []
-    for candidate in configuration.generation.candidates:
-        conn.take_turn()
-        pieces.append(msgspec.Raw(as_json(candidate)))
-    generation = structs.replace(configuration.generation, candidates=pieces)
-    return as_json(structs.replace(configuration, generation=generation))
 
 
 def _preset(row: _Row, configuration: Configuration) -> Preset:

@@ -8,7 +8,6 @@ from msgspec import Meta
 from carrel.contents.schemas import ContentIn
 from carrel.datasets.schemas import MAX_COLUMNS, Column, Format
 from carrel.http.requests.schema import Description, Name
-from carrel.presets.configuration import MAX_CANDIDATES, Generation
 from carrel.presets.drafts import DraftIn
 from carrel.presets.schemas import PresetIn
 from carrel.providers.own_prices import ModelPriceIn
@@ -62,20 +61,13 @@ class DataSetLine(msgspec.Struct, frozen=True, kw_only=True):
     updated_at: ShortText
 
 
-class GenerationPieces(Generation, frozen=True, kw_only=True):
-    """A generation with its candidates as they stand in the file."""
-
-    candidates: Annotated[list[msgspec.Raw], Meta(min_length=1, max_length=MAX_CANDIDATES)]  # type: ignore[assignment]
-
-
 class PresetLine(PresetIn, frozen=True, kw_only=True):
-    """A preset with its whole configuration. Its candidates are decoded one by one: they may name 20,000 answers."""
+    """A preset with its whole configuration."""
 
     id: Annotated[str, Meta(max_length=64)]
     version: int
     created_at: ShortText
     updated_at: ShortText
-    generation: GenerationPieces
 
 
 class DraftLine(DraftIn, frozen=True, kw_only=True):

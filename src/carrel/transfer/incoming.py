@@ -24,7 +24,6 @@ from carrel.kit.sqlite.database import Connection
 from carrel.kit.structs import narrowed
 from carrel.presets import check, drafts
 from carrel.presets import store as presets
-from carrel.presets.configuration import Candidate, Generation
 from carrel.presets.drafts import DraftIn
 from carrel.presets.schemas import PresetIn
 from carrel.providers import own_prices
@@ -110,7 +109,7 @@ def sources(conn: Connection, import_id: str, size: int, settings: Settings) -> 
     package = Package(PieceFile(conn, import_id, size))
     _require_ours(package)
     found: list[SourceText] = []
-    for path, _, data in _preset_lines(conn, package, settings):
+    for path, _, data in _preset_lines(package, settings):
         found += check.sources(data, path)
     return found
 
@@ -137,7 +136,6 @@ def _bring_contents(conn: Connection, package: Package, settings: Settings) -> d
     """Create every content, with its variables still open. Returns the new ids by the old ones."""
     ids: dict[ContentId, ContentId] = {}
     for path, line in _content_lines(package, settings):
-        conn.take_turn()
         with _at(path):
             if line.id in ids:
                 raise BadInput.at("id", "is there twice")
@@ -154,20 +152,17 @@ def _bring_contents(conn: Connection, package: Package, settings: Settings) -> d
 
 def _link(conn: Connection, package: Package, settings: Settings, ids: dict[ContentId, ContentId]) -> None:
     """Link the variables, when all contents exist: first check where each leads, then write all of them."""
-    _refuse_circles(conn, package, settings, ids)
+    _refuse_circles(package, settings, ids)
     for _, line in _content_lines(package, settings):
-        conn.take_turn()
         if any(line.variables.values()):
             contents.link(conn, ids[line.id], {name: linked and ids[linked] for name, linked in line.variables.items()})
 
 
-def _refuse_circles(conn: Connection, package: Package, settings: Settings, ids: dict[ContentId, ContentId]) -> None:
+def _refuse_circles(package: Package, settings: Settings, ids: dict[ContentId, ContentId]) -> None:
     # All at once: a search from each single content would take hours if all of them include each other.
     graph: dict[ContentId, list[ContentId]] = {}
-    holders: dict[ContentId, list[ContentId]] = {}
     links = 0
     for path, line in _content_lines(package, settings):
-        conn.take_turn()
         with _at(path):
             for name, linked in line.variables.items():
                 if linked is not None:
@@ -176,27 +171,10 @@ def _refuse_circles(conn: Connection, package: Package, settings: Settings, ids:
                         raise ImportTooLarge
                     holder, new = _known(ids, line.id), _known(ids, linked, join("variables", name))
                     graph.setdefault(holder, []).append(new)
-                    holders.setdefault(new, []).append(holder)
-    _drop_what_leads_to_an_end(conn, graph, holders)
     try:
         TopologicalSorter(graph).prepare()
     except CycleError as error:
         _name(package, settings, ids, *error.args[1][:2])
-
-
-def _drop_what_leads_to_an_end(
-    conn: Connection, graph: dict[ContentId, list[ContentId]], holders: dict[ContentId, list[ContentId]]
-) -> None:
-    """Leave those in the graph from which a circle is reached, with turns for others meanwhile (Kahn 1962)."""
-    open_links = {holder: len(linked) for holder, linked in graph.items()}
-    ended = [linked for linked in holders if linked not in graph]
-    while ended:
-        conn.take_turn()
-        for holder in holders.get(ended.pop(), ()):
-            open_links[holder] -= 1
-            if not open_links[holder]:
-                del graph[holder]
-                ended.append(holder)
 
 
 def _name(
@@ -252,7 +230,7 @@ def _bring_presets(
 ) -> dict[str, PresetId]:
     """Create every preset. Returns the new ids by the old ones."""
     made: dict[str, PresetId] = {}
-    for path, old, data in _preset_lines(conn, package, settings):
+    for path, old, data in _preset_lines(package, settings):
         with _at(path):
             if data.rows is not None and data.rows.data_set not in tables:
                 raise BadInput.at("rows.data_set", "names a data set that is not in the export")
@@ -260,50 +238,30 @@ def _bring_presets(
                 own = renamed(data, ids.__getitem__, tables.__getitem__)
             except KeyError:
                 raise BadInput.at("", _UNKNOWN) from None
-            conn.take_turn()
             made[old] = presets.add(conn, own, registry)
     return made
 
 
-def _preset_lines(conn: Connection, package: Package, settings: Settings) -> Iterator[tuple[str, str, PresetIn]]:
+def _preset_lines(package: Package, settings: Settings) -> Iterator[tuple[str, str, PresetIn]]:
     """Every preset with its path and the id that it had."""
     room = MAX_PRESETS_BYTES
     for number, line in enumerate(package.lines(PRESETS, settings.max_json_bytes)):
         room -= len(line)
         if number >= MAX_PRESETS or room < 0:
             raise ImportTooLarge
-        conn.take_turn()
         path = f"presets[{number}]"
         with _at(path):
-            old, data = _preset(conn, line, settings)
-        yield path, old, data
+            kept = decode(line, PresetLine, settings)
+        yield path, kept.id, narrowed(PresetIn, kept)
 
 
 def _bring_drafts(conn: Connection, package: Package, settings: Settings, new_ids: Mapping[bytes, bytes]) -> None:
     """Keep every unfinished set-up. What it names and the export does not hold stays as it is: it is unfinished."""
     for number, line in enumerate(package.lines(DRAFTS, settings.max_json_bytes, or_nothing=True)):
-        conn.take_turn()
         with _at(f"preset_drafts[{number}]"):
-            kept = decode(renamed_json(line, new_ids, conn.take_turn), DraftLine, settings)
-            conn.take_turn()
+            kept = decode(renamed_json(line, new_ids), DraftLine, settings)
             data = DraftIn(name=kept.name, form=kept.form, preset_id=kept.preset_id, body=kept.body)
             drafts.put(conn, DraftId(conn.new_id()), data, ANY_VERSION)
-
-
-def _preset(conn: Connection, line: bytes, settings: Settings) -> tuple[str, PresetIn]:
-    """The preset, and the id that it had.
-
-    It is decoded candidate by candidate: while a text is decoded, nobody else gets the interpreter.
-    """
-    kept = decode(line, PresetLine, settings)
-    candidates = []
-    for number, piece in enumerate(kept.generation.candidates):
-        conn.take_turn()
-        with _at(f"generation.candidates[{number}]"):
-            candidates.append(decode(bytes(piece), Candidate, settings))
-    conn.take_turn()
-    generation = narrowed(Generation, kept.generation, candidates=candidates)
-    return kept.id, narrowed(PresetIn, kept, generation=generation)
 
 
 def _known(ids: dict[ContentId, ContentId], old: ContentId, path: str = "") -> ContentId:

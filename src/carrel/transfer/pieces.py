@@ -1,7 +1,6 @@
 """Keeps an uploaded zip in pieces inside the encrypted database while it is read."""
 
 import io
-from collections.abc import Sequence
 from typing import Final
 
 from carrel.errors import BadInput, Conflict, TooLarge
@@ -30,7 +29,6 @@ class ImportTooLarge(TooLarge):
 
 
 PIECE_BYTES: Final = 256 * 1024
-"""Nobody else gets the interpreter while a piece is copied."""
 MOST_AT_ONCE: Final = 8 * 1024 * 1024
 """The most that one read may return: `zipfile` reads a zip's table of contents at once, whatever its size."""
 MAX_ENTRIES: Final = 50_000
@@ -52,8 +50,8 @@ def begin(conn: Connection) -> str:
     return conn.new_id()
 
 
-def put(conn: Connection, import_id: str, ordinal: int, pieces: Sequence[Sequence[bytes]]) -> None:
-    """Store pieces, each as it came. All but the last of an import have `PIECE_BYTES`.
+def put(conn: Connection, import_id: str, ordinal: int, body: bytes) -> None:
+    """Store the next part of an import from its piece `ordinal` on. All pieces but the last have `PIECE_BYTES`.
 
     Raises:
         ImportReplaced: the earlier pieces were deleted.
@@ -61,10 +59,9 @@ def put(conn: Connection, import_id: str, ordinal: int, pieces: Sequence[Sequenc
     before = conn.one("SELECT 1 FROM import_pieces WHERE import = ? AND ordinal = ?", import_id, ordinal - 1)
     if ordinal and before is None:
         raise ImportReplaced
-    for number, piece in enumerate(pieces, start=ordinal):
-        conn.take_turn()
-        body = b"".join(piece)
-        conn.run("INSERT INTO import_pieces (import, ordinal, body) VALUES (?, ?, ?)", import_id, number, body)
+    for number, start in enumerate(range(0, len(body), PIECE_BYTES), start=ordinal):
+        piece = body[start : start + PIECE_BYTES]
+        conn.run("INSERT INTO import_pieces (import, ordinal, body) VALUES (?, ?, ?)", import_id, number, piece)
 
 
 def drop(conn: Connection, import_id: str) -> None:

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Callable, Mapping
-from typing import Final, TypeVar
+from typing import TypeVar
 
 from msgspec.structs import replace
 
@@ -13,11 +13,8 @@ NewIdOf = Callable[[ContentId], ContentId]
 
 C = TypeVar("C", bound=Configuration)
 
-_ID = re.compile(rb'(?<=[^\\]")([0-9a-f-]{36})(?=")')
-"""What stands between the quotes of a text that is nothing but an id."""
-_NO_ID = re.compile(rb'[^0-9a-f"-]')
-"""What cannot be a part of it."""
-PIECE_BYTES: Final = 16 * 1024
+_ID = re.compile(rb'"([0-9a-f-]{36})(?=")')
+"""What stands behind the quote that begins a text that is nothing but an id, or behind one within a text."""
 
 
 def renamed(configuration: C, new: NewIdOf, new_data_set: Callable[[DataSetId], DataSetId] = lambda old: old) -> C:
@@ -51,24 +48,14 @@ def renamed(configuration: C, new: NewIdOf, new_data_set: Callable[[DataSetId], 
     )
 
 
-def renamed_json(line: bytes, new_ids: Mapping[bytes, bytes], take_turn: Callable[[], None]) -> bytes:
-    """JSON in which every text that is nothing but an old id is the new one, wherever it stands.
+def renamed_json(line: bytes, new_ids: Mapping[bytes, bytes]) -> bytes:
+    """JSON in which every text that is nothing but an old id is the new one, wherever it stands."""
 
-    It is done in pieces of 16 kB, with turns for others between them.
-    """
-    done = []
-    start = 0
-    while start < len(line):
-        take_turn()
-        cut = _NO_ID.search(line, start + PIECE_BYTES)
-        end = cut.start() if cut else len(line)
-        parts = _ID.split(line[start:end])
-        # As above, without a step of the interpreter for each.
-        old_ids = parts[1::2]
-        parts[1::2] = map(new_ids.get, old_ids, old_ids)
-        done.append(b"".join(parts))
-        start = end
-    return b"".join(done)
+    def new(found: re.Match[bytes]) -> bytes:
+        is_within_a_text = line[found.start() - 1 : found.start()] == b"\\"
+        return found[0] if is_within_a_text else b'"' + new_ids.get(found[1], found[1])
+
+    return _ID.sub(new, line)
 
 
 def _candidates(candidates: list[Candidate], new: NewIdOf) -> list[Candidate]:
@@ -79,8 +66,7 @@ def _candidates(candidates: list[Candidate], new: NewIdOf) -> list[Candidate]:
 
 
 def _by_input(held: dict[ContentId, ContentId], new: NewIdOf) -> dict[ContentId, ContentId]:
-    # Without a step of the interpreter for each of up to 20,000 answers, which would keep everybody waiting.
-    return dict(zip(map(new, held), map(new, held.values()), strict=True))
+    return {new(one): new(answer) for one, answer in held.items()}
 
 
 def _maybe(content_id: ContentId | None, new: NewIdOf) -> ContentId | None:

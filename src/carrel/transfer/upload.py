@@ -19,8 +19,8 @@ from carrel.vault.workspace import Workspace
 
 AT_ONCE: Final = 4
 """Imports that are read at once, of all users. Each keeps a writing thread to its end, and there are sixteen."""
-_STORED_AT_ONCE: Final = 4
-"""Pieces that one transaction stores."""
+_STORED_BYTES: Final = 4 * PIECE_BYTES
+"""What one transaction stores."""
 
 
 class StoredUpload(NamedTuple):
@@ -86,25 +86,17 @@ async def kept(workspace: Workspace, stream: AsyncIterator[bytes], most_bytes: i
 
 
 async def _keep(workspace: Workspace, import_id: str, stream: AsyncIterator[bytes], most_bytes: int) -> int:
-    """Only cut and collect what comes: to put a megabyte together would keep the event loop for half a millisecond."""
-    size = ordinal = held = 0
-    waiting: list[list[bytes]] = [[]]
+    size = ordinal = 0
+    waiting = bytearray()
     async for chunk in stream:
         size += len(chunk)
         if size > most_bytes:
             raise TooLarge
-        rest = chunk
-        while held + len(rest) >= PIECE_BYTES:
-            cut = PIECE_BYTES - held
-            waiting[-1].append(rest[:cut])
-            waiting.append([])
-            held, rest = 0, rest[cut:]
-        waiting[-1].append(rest)
-        held += len(rest)
-        if len(waiting) > _STORED_AT_ONCE:
-            *whole, begun = waiting
-            await workspace.write(pieces.put, import_id, ordinal, whole)
-            ordinal += len(whole)
-            waiting = [begun]
-    await workspace.write(pieces.put, import_id, ordinal, waiting if held else waiting[:-1])
+        waiting += chunk
+        if len(waiting) >= _STORED_BYTES:
+            whole = len(waiting) // PIECE_BYTES
+            await workspace.write(pieces.put, import_id, ordinal, bytes(waiting[: whole * PIECE_BYTES]))
+            del waiting[: whole * PIECE_BYTES]
+            ordinal += whole
+    await workspace.write(pieces.put, import_id, ordinal, bytes(waiting))
     return size

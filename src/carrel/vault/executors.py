@@ -23,8 +23,6 @@ class Executors(NamedTuple):
     @classmethod
     def started(cls, turns: Turns) -> "Executors":
         """Those of one process, whose work in threads shares these turns."""
-        # They have no lower priority than the event loop: the loop waits for whoever has the interpreter, and a thread
-        # that the system passes over in favour of other programs would keep it.
         return cls(
             ThreadPoolExecutor(_WRITE_THREADS, "vault"),
             ThreadPoolExecutor(SCAN_THREADS, "scans"),

@@ -14,7 +14,6 @@ from concurrent.futures import Future
 from contextlib import ExitStack, contextmanager, nullcontext
 from dataclasses import dataclass
 from functools import partial
-from traceback import clear_frames
 from types import TracebackType
 from typing import Any, Concatenate, Generic, ParamSpec, TypeVar
 
@@ -34,7 +33,6 @@ P = ParamSpec("P")
 
 _BATCH = 64
 """The most writes that share one commit; a longer queue takes several commits."""
-_TOLD_AT_ONCE = 8
 _SCANS = 2
 """The most scans of one workspace at a time: a user who starts more waits for them, and other users do not."""
 _IDLE_SCANNERS = 2
@@ -154,6 +152,8 @@ class Workspace:
     ) -> None:
         self.uuid = uuid
         self.commits = 0
+        self.announced = -1
+        """How many commits there were when the pool's listeners last looked for work that waits."""
         self._reader = reader
         self._open_connection = open_connection
         self._executors = executors
@@ -311,11 +311,8 @@ class Workspace:
                 await asyncio.sleep(0)
                 batch = [self._queue.popleft() for _ in range(min(_BATCH, len(self._queue)))]
                 await in_thread(self._executors.writes, partial(self._commit, batch))
-                for number, write in enumerate(batch, start=1):
+                for write in batch:
                     write.tell()
-                    if number % _TOLD_AT_ONCE == 0:
-                        # Each caller now continues on the event loop, and other work gets its turn in between.
-                        await asyncio.sleep(0)
                 # An error has the frames that it came through, and those have the batch with the error.
                 batch.clear()
         finally:
@@ -418,7 +415,3 @@ def _call(run: Callable[[Connection], T], connection: Connection) -> T:
     except StopIteration:
         # A future does not accept this exception, so its caller would wait for ever.
         raise RuntimeError("a store function exhausted an iterator") from None
-    except BaseException as error:
-        # What it had made is freed here: the error would take it to the event loop, where 100,000 objects take 4 ms.
-        clear_frames(error.__traceback__)
-        raise

@@ -10,7 +10,7 @@ from carrel.kit.concurrency.turns import QueuedWork, Turns
 
 @pytest.fixture(autouse=True)
 def all_work_is_long(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("SHORT_SECONDS", "SLICE_SECONDS", "CHECK_SECONDS"):
+    for name in ("SHORT_SECONDS", "TURN_SECONDS"):
         monkeypatch.setattr(turns, name, 0.0)
 
 
@@ -118,8 +118,10 @@ def test_of_the_short_work_that_waits_that_of_who_has_used_least_goes_first(monk
     order: list[str] = []
 
     def work(name: str) -> None:
-        with shared.of(name).taken():
-            order.append(name)
+        turn = shared.of(name)
+        turn.begin()
+        order.append(name)
+        turn.end()
 
     threads = []
     for name in ("ada", "bob", "bob", "eve"):
@@ -173,8 +175,10 @@ def test_short_work_goes_on_one_by_one_while_whoever_has_the_turn_gives_no_sign(
     order: list[str] = []
 
     def work(name: str) -> None:
-        with shared.of(name).taken():
-            order.append(name)
+        turn = shared.of(name)
+        turn.begin()
+        order.append(name)
+        turn.end()
 
     threads = [threading.Thread(target=work, args=(name,), daemon=True) for name in ("ada", "bob")]
     for thread in threads:

@@ -11,7 +11,6 @@ from carrel.http.answers.etag import etag, matches
 from carrel.http.client_connection import CLIENT, ClientConnection
 from carrel.http.in_flight import SMALL_BYTES, passage_of
 from carrel.http.request import Request
-from carrel.kit.json_pieces import JsonPieces
 
 T = TypeVar("T")
 Header = tuple[bytes, bytes]
@@ -27,13 +26,13 @@ class AsgiAnswer:
 
     __slots__ = ("body", "headers", "status")
 
-    def __init__(self, status: int, headers: list[Header], body: bytes | JsonPieces) -> None:
+    def __init__(self, status: int, headers: list[Header], body: bytes) -> None:
         self.status = status
         self.headers = headers
         self.body = body
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if len(self.body) > SMALL_BYTES or isinstance(self.body, JsonPieces):
+        if len(self.body) > SMALL_BYTES:
             await self._send_in_pieces(scope, send)
             return
         await send({"type": "http.response.start", "status": self.status, "headers": self.headers})
@@ -45,13 +44,12 @@ class AsgiAnswer:
         if passage is not None:
             passage.answer(len(self.body), may_refuse=scope.get("method") == "GET")
         await send({"type": "http.response.start", "status": self.status, "headers": self.headers})
-        for given in self.body if isinstance(self.body, JsonPieces) else [self.body]:
-            # Without copies: the files of the browser app are one object for everybody.
-            rest = memoryview(given)
-            while rest:
-                piece: Any = rest[:SMALL_BYTES]
-                rest = rest[SMALL_BYTES:]
-                await send({"type": "http.response.body", "body": piece, "more_body": True})
+        # Without copies: the files of the browser app are one object for everybody.
+        rest = memoryview(self.body)
+        while rest:
+            piece: Any = rest[:SMALL_BYTES]
+            rest = rest[SMALL_BYTES:]
+            await send({"type": "http.response.body", "body": piece, "more_body": True})
         await send({"type": "http.response.body", "body": b"", "more_body": False})
         caller: ClientConnection | None = scope.get(CLIENT)
         if caller is not None and caller.taken is not None:
@@ -82,11 +80,6 @@ class Response(Generic[T]):
         self.etag = etag
         self.extra = headers
 
-    @classmethod
-    def of_pieces(cls, content: JsonPieces) -> "Response[T]":
-        """An answer whose resource is encoded already."""
-        return cls(content)  # type: ignore[arg-type]  # as JSON it is the resource
-
     def asgi(self, request: Request) -> ASGIApp:
         """What is sent to `request`: 304, if it has this already."""
         if self.is_known_to(request):
@@ -108,7 +101,7 @@ class Response(Generic[T]):
             headers.append((b"etag", self.etag.encode("ascii")))
         if status in _BODILESS:
             return AsgiAnswer(status, headers, b"")
-        body = self.content if isinstance(self.content, JsonPieces) else encoded(self.content)
+        body = encoded(self.content)
         headers.append(_content_type(self.media_type or JSON))
         headers.append((b"content-length", b"%d" % len(body)))
         return AsgiAnswer(status, headers, body)

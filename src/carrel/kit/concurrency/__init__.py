@@ -1,1 +1,1 @@
-"""Additions to asyncio: work that no cancellation interrupts, locks, turns, and clients that leave."""
+"""Additions to asyncio: work that no cancellation interrupts, locks, and turns of users in threads."""

@@ -1,30 +1,28 @@
 """Work of many users in threads: by turns, those who used little of late before the others.
 
 Threads share one interpreter and few cores. Without turns, the work of a few users would keep everybody waiting: the
-event loop waits for every thread that runs Python, again each time that it let go of the interpreter.
+event loop waits for every thread that runs Python, again each time that it let go of the interpreter. Nothing else in
+the service cares for this: a connection takes a turn before each statement, whatever it is for.
 """
 
 import os
 import threading
 import time
 from collections import deque
-from collections.abc import Hashable, Iterator
-from contextlib import contextmanager
+from collections.abc import Hashable
 from typing import Final
 
 SHORT_SECONDS: Final = 0.1
 """Processor time that a user's work may take before it is long; it comes back over time."""
 SHARE: Final = 0.1
 """How fast it comes back: a tenth of a core."""
-SLICE_SECONDS: Final = 0.05
-"""How long a turn of long work lasts while only long work waits. It ends at once for short work."""
+TURN_SECONDS: Final = 0.005
+"""How long a turn lasts while somebody waits who has used no more; and before work that may be short asks at all."""
 TIMEOUT_SECONDS: Final = 0.005
 """If whoever has a turn gives no sign for so long, because it is in the middle of one long statement, the first of the
 short work that waits goes on without a turn."""
 MOST_AT_ONCE: Final = 2
 """More cores than this do not help threads that share one interpreter."""
-CHECK_SECONDS: Final = 0.002
-"""How long a turn of short work lasts while other short work waits; and before work that may be short asks at all."""
 
 
 class Turns:
@@ -33,8 +31,7 @@ class Turns:
     def __init__(self, at_once: int | None = None) -> None:
         self._lock = threading.Lock()
         self._free = at_once or max(1, min(MOST_AT_ONCE, (os.cpu_count() or 2) - 1))
-        self._short: deque[QueuedWork] = deque()
-        self._long: deque[QueuedWork] = deque()
+        self._waiting: deque[QueuedWork] = deque()
         self._sign_at = 0.0
         """When somebody got a turn, or went on without one."""
         self._allowances: dict[Hashable, tuple[float, float]] = {}
@@ -57,83 +54,69 @@ class Turns:
         return min(SHORT_SECONDS, left + (now - at) * SHARE)
 
     @property
-    def is_short_waiting(self) -> bool:
-        """Whether short work waits for a turn."""
-        return bool(self._short)
-
-    @property
     def waiting(self) -> int:
         """How much work waits for a turn."""
-        return len(self._short) + len(self._long)
+        return len(self._waiting)
 
-    def acquire(self, turn: "QueuedWork") -> bool:
-        """Give a turn if one is free; else the work waits in the order of asking."""
+    def ask(self, turn: "QueuedWork") -> bool:
+        """Whether the work goes on: there is a turn for it, or it was stopped. Otherwise it waits."""
         with self._lock:
-            if self._free and not turn.stopped:
+            if turn.stopped:
+                return True
+            if turn.is_held:
+                now = time.monotonic()
+                if not self._waiting or self._left(self._first().user, now) < self._left(turn.user, now):
+                    return True
+                turn.is_held = False
+                self._pass_on()
+            elif self._free:
                 self._free -= 1
                 self._sign_at = time.monotonic()
                 turn.is_held = True
-            elif not turn.stopped:
-                self._wait(turn)
-            return turn.is_held
+                return True
+            turn.go.clear()
+            self._waiting.append(turn)
+            return False
 
     def release(self, turn: "QueuedWork") -> None:
-        """Give the turn to short work that waits, or else to long work."""
+        """Give the turn to who has used least of those who wait."""
         with self._lock:
             if turn.is_held:
                 turn.is_held = False
                 self._pass_on()
 
-    def rotate(self, turn: "QueuedWork") -> bool:
-        """Let the next one have the turn and wait behind the others. Short work gives way to short work only."""
-        with self._lock:
-            if (self._short or (turn.is_long and self._long)) and not turn.stopped:
-                turn.is_held = False
-                self._pass_on()
-                self._wait(turn)
-            return turn.is_held
-
     def forget(self, turn: "QueuedWork") -> None:
         """The work was stopped and waits no longer."""
         with self._lock:
             turn.stopped = True
-            for queue in (self._short, self._long):
-                if turn in queue:
-                    queue.remove(turn)
-            if turn.go is not None:
-                turn.go.set()
+            if turn in self._waiting:
+                self._waiting.remove(turn)
+            turn.go.set()
 
-    def time_out(self, turn: "QueuedWork") -> bool:
-        """Whether the work goes on: with a turn that has come in the meantime, or without one."""
+    def goes_on_without(self, turn: "QueuedWork") -> bool:
+        """Whether short work that has waited goes on: with a turn that has come in the meantime, or without one."""
         with self._lock:
             if turn.is_held or turn.stopped:
                 return True
             now = time.monotonic()
-            if now - self._sign_at < TIMEOUT_SECONDS or self._first(self._short) is not turn:
+            if now - self._sign_at < TIMEOUT_SECONDS or self._first() is not turn:
                 return False
-            self._short.remove(turn)
+            self._waiting.remove(turn)
             self._sign_at = now
             return True
 
-    def _first(self, queue: "deque[QueuedWork]") -> "QueuedWork":
+    def _first(self) -> "QueuedWork":
         """Of those who have used equally little, whoever has waited longest."""
         now = time.monotonic()
-        return max(queue, key=lambda turn: self._left(turn.user, now))
-
-    def _wait(self, turn: "QueuedWork") -> None:
-        turn.go = turn.go or threading.Event()
-        turn.go.clear()
-        (self._long if turn.is_long else self._short).append(turn)
+        return max(self._waiting, key=lambda turn: self._left(turn.user, now))
 
     def _pass_on(self) -> None:
         self._sign_at = time.monotonic()
-        queue = self._short or self._long
-        if queue:
-            following = self._first(queue)
-            queue.remove(following)
+        if self._waiting:
+            following = self._first()
+            self._waiting.remove(following)
             following.is_held = True
-            if following.go is not None:
-                following.go.set()
+            following.go.set()
         else:
             self._free += 1
 
@@ -148,8 +131,8 @@ class QueuedWork:
         self.user = user
         self._cpu: float | None = None
         self._until = 0.0
-        self.go: threading.Event | None = None
-        """Set when the work may go on; work that never waits has none."""
+        self.go = threading.Event()
+        """Set when work that waited may go on."""
         self.is_held = False
         self.is_long = False
         self.stopped = False
@@ -167,8 +150,8 @@ class QueuedWork:
         if self._cpu is None:
             # It has not begun with a turn, as it may be short.
             self._cpu = time.thread_time()
-            self._until = now + CHECK_SECONDS
-        if now >= self._until or (self.is_held and self.is_long and self._turns.is_short_waiting):
+            self._until = now + TURN_SECONDS
+        if now >= self._until:
             self._ask()
 
     def stop(self) -> None:
@@ -181,22 +164,13 @@ class QueuedWork:
             self._charge()
             self._turns.release(self)
 
-    @contextmanager
-    def taken(self) -> Iterator[None]:
-        """The block begins with a turn and ends it."""
-        self.begin()
-        try:
-            yield
-        finally:
-            self.end()
-
     def _ask(self) -> None:
         self.is_long = self._charge() <= 0
-        goes_on = self._turns.rotate(self) if self.is_held else self._turns.acquire(self)
-        if not goes_on and self.go is not None:
-            while not self.go.wait(None if self.is_long else TIMEOUT_SECONDS) and not self._turns.time_out(self):
-                pass
-        self._until = time.monotonic() + (SLICE_SECONDS if self.is_long and self.is_held else CHECK_SECONDS)
+        if not self._turns.ask(self):
+            while not self.go.wait(None if self.is_long else TIMEOUT_SECONDS):
+                if self._turns.goes_on_without(self):
+                    break
+        self._until = time.monotonic() + TURN_SECONDS
 
     def _charge(self) -> float:
         before, self._cpu = self._cpu, time.thread_time()

@@ -100,18 +100,18 @@ class Connection(apsw.Connection):
     until = math.inf
     """What `cpu_clock` shows when the present work has to end."""
 
-    def take_turn(self) -> None:
-        """Let others have their turn, or end here because nobody waits for the result. Long loops call it often.
+    def take_turns(self) -> None:
+        """Take turns in the middle of long statements, too, and not only before each."""
+        self.set_progress_handler(self._is_over, PROGRESS_STEPS)
+
+    def _take_turn(self) -> None:
+        """Before a statement: let others have their turn, or end here because nobody waits for the result.
 
         Raises:
             apsw.InterruptError: the work was stopped, or has taken its processor time.
         """
-        if self._is_over():
+        if self.stopped or (self.pause is not None and self._is_over()):
             raise apsw.InterruptError
-
-    def take_turns(self) -> None:
-        """Call `take_turn` in the middle of long statements too."""
-        self.set_progress_handler(self._is_over, PROGRESS_STEPS)
 
     def _is_over(self) -> bool:
         if self.pause is not None:
@@ -137,22 +137,19 @@ class Connection(apsw.Connection):
 
     def one(self, sql: str, *params: Any) -> Row | None:
         """The first row, or `None`."""
-        if self.stopped:
-            raise apsw.InterruptError
+        self._take_turn()
         for row in self.execute(sql, params):
             return row  # type: ignore[no-any-return]  # apsw's rows are tuples
         return None
 
     def all(self, sql: str, *params: Any) -> list[Row]:
         """Every row; the caller's SQL bounds their number."""
-        if self.stopped:
-            raise apsw.InterruptError
+        self._take_turn()
         return self.execute(sql, params).fetchall()
 
     def each(self, sql: str, *params: Any) -> Iterator[Row]:
         """The rows one by one, for a caller that may stop early."""
-        if self.stopped:
-            raise apsw.InterruptError
+        self._take_turn()
         return self.execute(sql, params)
 
     def value(self, sql: str, *params: Any) -> Any:
@@ -165,13 +162,9 @@ class Connection(apsw.Connection):
         return [row[0] for row in self.all(sql, *params)]
 
     def run(self, sql: str, *params: Any) -> int:
-        """Execute one statement; the number of rows it changed.
-
-        Then the event loop may have the core: where they share one, Linux lets a writing thread keep it to the end of
-        its turn, up to four milliseconds, and everybody's requests wait.
-        """
+        """Execute one statement; the number of rows it changed."""
+        self._take_turn()
         self.execute(sql, params).fetchall()
-        os.sched_yield()
         return self.changes()
 
     def now(self) -> str:

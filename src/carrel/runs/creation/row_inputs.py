@@ -69,7 +69,6 @@ class RowInputs:
         wanted = {placeholder(column.name): place for place, column in enumerate(columns)}
         places = {name: wanted[name] for name in fields}
         for row in tables.each(self._conn, self.version, self._choice):
-            self._conn.take_turn()
             turns = self._turns(row)
             yield RowInput(
                 id=row.id,

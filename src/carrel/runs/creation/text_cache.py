@@ -63,7 +63,7 @@ class TextCache:
         self._kept: dict[ContentId, int] = {}
         self._sizes: dict[ContentId, TextSize] = {}
         self._sketches: dict[ContentId, Sketch] = {}
-        self._budget = Budget(settings.max_run_text_bytes, conn.take_turn)
+        self._budget = Budget(settings.max_run_text_bytes)
 
     def instructions(self, content_id: ContentId | None, *, of_rows: bool = False) -> int | None:
         """Resolve instructions and return their number. Every placeholder in them needs a value.

@@ -2,7 +2,7 @@
 
 import hashlib
 from collections.abc import Sequence
-from typing import Final, NamedTuple
+from typing import NamedTuple
 
 import msgspec
 
@@ -11,9 +11,6 @@ from carrel.errors import CarrelError
 from carrel.kit.sqlite.database import Connection
 from carrel.kit.sqlite.rows import Select
 from carrel.runs.model.prompts import Instructions
-
-_HASHED_AT_ONCE: Final = 64 * 1024
-"""Characters: while they are encoded, no other thread runs."""
 
 
 class _KeptText(NamedTuple):
@@ -46,10 +43,7 @@ def _keep(conn: Connection, run: int, kept: list[tuple[bytes, str, str]]) -> lis
 
 
 def _digest(places: bytes, text: str) -> bytes:
-    hashed = hashlib.sha256(places + b"\n")
-    for start in range(0, len(text), _HASHED_AT_ONCE):
-        hashed.update(text[start : start + _HASHED_AT_ONCE].encode())
-    return hashed.digest()
+    return hashlib.sha256(places + b"\n" + text.encode()).digest()
 
 
 def read(conn: Connection, number: int) -> str:
