@@ -15,6 +15,8 @@ from typing import NamedTuple
 
 import pytest
 
+from tests.support import programs
+
 ROOT = Path(__file__).parents[2]
 INSTALLED = (".venv/.runtime", ".venv/.demo", ".venv/.dev", "web/node_modules/.installed", "web/dist/carrel.js")
 KEEP = [word for path in INSTALLED for word in ("-o", path)]
@@ -124,6 +126,15 @@ def test_a_fault_makes_its_step_fail(broken: Fault, copy: Path) -> None:
     assert broken.said in said, said
 
 
+def test_a_test_whose_program_is_missing_is_an_error_in_the_gate(
+    request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    request.node.add_marker(pytest.mark.program("no-such-program"))
+    monkeypatch.setenv(programs.EVERY, "1")
+    with pytest.raises(pytest.UsageError, match=r"1 tests of tests/project, for there is no no-such-program"):
+        programs.leave_out(request.config, [request.node])
+
+
 @pytest.mark.soak
 def test_without_a_fault_the_quick_steps_pass(copy: Path) -> None:
     for target in ("style", "imports"):
@@ -133,7 +144,11 @@ def test_without_a_fault_the_quick_steps_pass(copy: Path) -> None:
 
 def test_the_gate_runs_make_check_and_that_runs_every_step() -> None:
     gate = (ROOT / ".ci/run").read_text().splitlines()
-    assert gate[-1] == "exec make check"
+    assert [line for line in gate[-4:] if line] == [
+        ".ci/install",
+        f'export {programs.EVERY}="${{{programs.EVERY}-1}}"',
+        "exec make check",
+    ]
     said = run(["make", "-n", "check"], ROOT).stdout
     steps = [r"ruff check \.", r"ruff format --check \.", r"bin/mypy$", "lint-imports", "npm run -s check", "-m pytest"]
     places = [re.search(step, said, re.MULTILINE) for step in steps]

@@ -7,6 +7,8 @@ from typing import Any
 
 import pytest
 
+EVERY = "CARREL_EVERY_TEST"
+"""In the environment of the gate and of the forge's workflow: a test that would be left out is an error."""
 SAID: set[str] = set()
 """What was left out and why, of this process and its workers."""
 _PATH = f"{os.environ.get('PATH', '')}:/usr/sbin"
@@ -17,16 +19,22 @@ def leave_out(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Take the tests out whose programs are missing, and say so."""
     missing = {item: names for item in items if (names := [name for name in needed(item) if not is_here(name)])}
     if missing:
-        config.hook.pytest_deselected(items=list(missing))
-        items[:] = [item for item in items if item not in missing]
         folders = sorted({item.path.parent.relative_to(config.rootpath).as_posix() for item in missing})
         programs = sorted({name for names in missing.values() for name in names})
         where, lack = ", ".join(folders), " and no ".join(programs)
         say(config, f"NOT RUN: {len(missing)} tests of {where}, for there is no {lack}")
+        config.hook.pytest_deselected(items=list(missing))
+        items[:] = [item for item in items if item not in missing]
 
 
 def say(config: pytest.Config, text: str) -> None:
-    """Have it stand at the end of the output; what a worker process prints is not seen."""
+    """Have it stand at the end of the output; what a worker process prints is not seen.
+
+    Raises:
+        UsageError: all tests shall run here.
+    """
+    if os.environ.get(EVERY):
+        raise pytest.UsageError(f"{EVERY} is set, and yet: {text}")
     output: dict[str, Any] | None = getattr(config, "workeroutput", None)
     if output is None:
         SAID.add(text)
