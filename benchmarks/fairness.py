@@ -16,11 +16,11 @@ from benchmarks import load, rows
 from benchmarks.load import Request
 from benchmarks.rows import Figure, Server
 
-_DOCUMENTS, _MODELS = 500, 5
+DOCUMENTS, MODELS = 500, 5
 _READS_PER_SECOND = 200
-_WARM_UP_SECONDS = 1.0
-_SECONDS = 5.0
-_LONE_TASKS = 10
+WARM_UP_SECONDS = 1.0
+SECONDS = 5.0
+LONE_TASKS = 10
 
 
 class Plan(NamedTuple):
@@ -103,19 +103,19 @@ def fairness(folder: Path, rounds: int = 3) -> list[Figure]:
 
 def _round(server: Server, name: str) -> "tuple[_Seen, _Seen]":
     """What the others see on the idle service, and then beside two runs."""
-    plan = Plan(_DOCUMENTS, _MODELS, repeats=2)
+    plan = Plan(DOCUMENTS, MODELS, repeats=2)
     busy = [rows.sign_in(server, f"{name}-busy{number}") for number in (1, 2)]
     runs = [prepare(server, token, plan) for token in busy]
     alone = rows.sign_in(server, f"{name}-alone")
-    single = [prepare(server, alone, Plan(1, 1)) for _ in range(2 * _LONE_TASKS)]
+    single = [prepare(server, alone, Plan(1, 1)) for _ in range(2 * LONE_TASKS)]
     reader = rows.sign_in(server, f"{name}-reader")
     content = str(load.call(server.port, rows.content_request(reader), 201)["id"])
     read = Request("GET", f"/api/contents/{content}", (("X-SVC-Session-Token", reader),))
-    idle = uvloop.run(_observe(server, read, alone, single[:_LONE_TASKS]))
+    idle = uvloop.run(_observe(server, read, alone, single[:LONE_TASKS]))
     for token, run in zip(busy, runs, strict=True):
         start = Request("POST", f"/api/runs/{run}/start", (("X-SVC-Session-Token", token),))
         load.call(server.port, start, 202)
-    loaded = uvloop.run(_observe(server, read, alone, single[_LONE_TASKS:]))
+    loaded = uvloop.run(_observe(server, read, alone, single[LONE_TASKS:]))
     for token, run in zip(busy, runs, strict=True):
         cancel = Request("POST", f"/api/runs/{run}/cancel", (("X-SVC-Session-Token", token),))
         load.call(server.port, cancel)
@@ -134,7 +134,7 @@ class _Seen(NamedTuple):
 
 
 async def _observe(server: Server, read: Request, alone: str, single: list[str]) -> _Seen:
-    await asyncio.sleep(_WARM_UP_SECONDS)
+    await asyncio.sleep(WARM_UP_SECONDS)
     before = await _watch(server)
     began = time.perf_counter()
     waits, times = await asyncio.gather(_lone_tasks(server, alone, single), _reads(server, read))
@@ -154,7 +154,7 @@ async def _reads(server: Server, read: Request) -> list[float]:
     connection = await load.connect(server.port)
     encoded, times = read.encode(), []
     began = time.perf_counter()
-    for number in range(int(_SECONDS * _READS_PER_SECOND)):
+    for number in range(int(SECONDS * _READS_PER_SECOND)):
         due = began + number / _READS_PER_SECOND
         await asyncio.sleep(max(0.0, due - time.perf_counter()))
         asked = time.perf_counter()
@@ -179,7 +179,7 @@ async def _lone_tasks(server: Server, token: str, runs: list[str]) -> list[float
             _, body = await connection.send(Request("GET", f"/api/runs/{run}", headers).encode())
             done = json.loads(body)["progress"]["succeeded"]
         waits.append(1000 * (time.perf_counter() - began))
-        await asyncio.sleep(_SECONDS / (2 * len(runs)))
+        await asyncio.sleep(SECONDS / (2 * len(runs)))
     connection.close()
     return waits
 

@@ -14,8 +14,7 @@ from benchmarks.rows import Figure, Server
 
 SHORT = Plan(100, 5)
 LONG = Plan(1_000, 10, repeats=5)
-_WARM_UP = Plan(50, 2)
-_ROUNDS = 3
+WARM_UP = Plan(50, 2)
 _POLL_SECONDS = 0.2
 
 
@@ -26,10 +25,10 @@ class _Cost(NamedTuple):
     memory_mb: float
 
 
-def size(folder: Path) -> list[Figure]:
+def size(folder: Path, rounds: int = 3) -> list[Figure]:
     """A run of 100,000 tasks against runs of 1,000, each in a service of its own."""
-    short = sorted((_cost(folder / f"short{number}", SHORT) for number in range(_ROUNDS)), key=lambda cost: cost.cpu_ms)
-    usual, long = short[_ROUNDS // 2], _cost(folder / "long", LONG)
+    short = sorted((_cost(folder / f"short{number}", SHORT) for number in range(rounds)), key=lambda cost: cost.cpu_ms)
+    usual, long = short[rounds // 2], _cost(folder / "long", LONG)
     return [
         Figure("8", f"a run of {SHORT.tasks:,} tasks, CPU ms per task (peak memory)", _shown(usual), "", None),
         Figure("8", f"a run of {LONG.tasks:,} tasks, CPU ms per task (peak memory)", _shown(long), "", None),
@@ -42,7 +41,7 @@ def _cost(folder: Path, plan: Plan) -> _Cost:
     with fairness.instant(folder) as server:
         token = rows.sign_in(server, "user")
         # What is imported, compiled and started for the first run is not the cost of its tasks.
-        _through(server, token, _WARM_UP)
+        _through(server, token, WARM_UP)
         return _through(server, token, plan)
 
 

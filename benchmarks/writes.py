@@ -22,7 +22,7 @@ from carrel.vault.keyring import UserUuid
 
 USERS = 32
 _ROUNDS = 3
-_WRITES = 1_600
+WRITES = 1_600
 _CLOCK = SystemClock()
 _FORM = Format(_CLOCK, uuid7_factory(_CLOCK))
 _COLUMNS = "id, name, type, body, variables, description, tags, version, created_at, updated_at, body_bytes"
@@ -94,7 +94,7 @@ def _figures(seen: dict[str, list[Rate]]) -> list[Figure]:
 
 def _posts(server: rows.Server, tokens: list[str]) -> Rate:
     asked = [rows.content_request(tokens[i % len(tokens)]) for i in range(USERS)]
-    measured: Measured = load.run(server.port, server.pid, asked.__getitem__, requests=_WRITES, connections=USERS)
+    measured: Measured = load.run(server.port, server.pid, asked.__getitem__, requests=WRITES, connections=USERS)
     return Rate(measured.per_second, measured.cpu_ms)
 
 
@@ -117,13 +117,13 @@ def _bare_rows(connection: Connection) -> Rate:
 
 
 def _timed(insert: Callable[[int], object]) -> Rate:
-    for number in range(int(_WRITES * load.WARM_UP)):
+    for number in range(int(WRITES * load.WARM_UP)):
         insert(number)
     wall, cpu = time.perf_counter(), time.process_time()
-    for number in range(_WRITES):
+    for number in range(WRITES):
         insert(number)
     wall, cpu = time.perf_counter() - wall, time.process_time() - cpu
-    return Rate(_WRITES / wall, 1000 * cpu / _WRITES)
+    return Rate(WRITES / wall, 1000 * cpu / WRITES)
 
 
 def _workspace(folder: Path, number: int, opened: ExitStack) -> Connection:

@@ -7,7 +7,7 @@ copy of a user's WORKSPACE it also answers with the first pages of its lists.
 """
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -54,10 +54,10 @@ class Asked:
     def __init__(self, store: Callable[..., Any], *args: Any) -> None:
         store(self, *args)
 
-    def all(self, sql: str, *params: Any) -> list[Any]:
+    def each(self, sql: str, *params: Any) -> Iterator[Any]:
         """Nothing is found."""
         self.sql, self.params = sql, params
-        return []
+        return iter(())
 
 
 PAGES: dict[str, Callable[[], Asked]] = {
@@ -69,15 +69,15 @@ PAGES: dict[str, Callable[[], Asked]] = {
 def page_of(connection: database.Connection, asked: Asked) -> Callable[[], Any]:
     """What reads a page by the statement that Carrel's own store asks, and leaves its rows as they are stored."""
     cursor = connection.execute(asked.sql, asked.params)
-    # The first column is for the cursor of the next page only.
-    names = [name for name, _ in cursor.get_description()][1:]
+    # The first two columns, the sequence and the bytes of a row, say only where the page ends.
+    names = [name for name, _ in cursor.get_description()][2:]
     cursor.close()
     kind = msgspec.defstruct("Item", [(name, Any) for name in names])
     nested = [at for at, name in enumerate(names) if name in JSON_COLUMNS]
 
     def page() -> Any:
         items = []
-        for _, *values in connection.all(asked.sql, *asked.params)[: Paging().limit]:
+        for _, _, *values in connection.all(asked.sql, *asked.params)[: Paging().limit]:
             for at in nested:
                 values[at] = msgspec.Raw(values[at].encode())
             items.append(kind(*values))
