@@ -188,7 +188,8 @@ class _Schemas:
             return f"list[{self._type(schema['items'], is_sent=is_sent)}]"
         if schema["type"] == "object":
             return f"dict[str, {self._type(schema.get('additionalProperties', {}), is_sent=is_sent)}]"
-        return TYPES[schema["type"]]
+        # The SDK reads and sends amounts as texts, as the service tells them; the service takes numbers, too.
+        return "str" if schema.get("format") == "decimal" else TYPES[schema["type"]]
 
     def _default(self, schema: Json) -> str:
         value = schema["default"]

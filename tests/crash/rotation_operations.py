@@ -3,6 +3,7 @@
 import asyncio
 import os
 import signal
+from decimal import Decimal
 from pathlib import Path
 
 from carrel.accounts import accounts as account_rows
@@ -68,7 +69,7 @@ def prepare(folder: Path) -> None:
         async with Stack(folder) as stack:
             for number, uuid in enumerate(USERS):
                 await stack.users.write_new(uuid, account_rows.insert, uuid, "paid")
-                await stack.accounts.run(uuid, ledger.add, AddIn(uuid=uuid, amount=str(number + 1)))
+                await stack.accounts.run(uuid, ledger.add, AddIn(uuid=uuid, amount=Decimal(number + 1)))
                 if uuid != USERS[-1]:
                     await stack.sessions.login(uuid, key_of(uuid))
                     async with stack.pool.leased(uuid) as workspace:

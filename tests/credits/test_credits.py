@@ -80,17 +80,54 @@ async def test_the_ledger_stays_bounded_and_its_sum_is_the_balance(
     accounts.close()
 
 
-NO_AMOUNTS: list[object] = [
-    *("", "0", "0.0", "0.000000", "-1", "+1", "1.", ".5", "1.0000001", "1e3", "1E3", "NaN", "Infinity", "0x10"),
-    *("1,5", "1 000", " 1", "1 ", "1\n", "\n1", "1\x00", "1_000", "١", "²", "1000000000", "9" * 30, "1.1.1"),
-    *(1, 1.5, True, None, ["1"], {"value": "1"}),
+async def test_a_number_is_read_digit_by_digit(client: httpx.AsyncClient, host: Host) -> None:
+    session = await host.signed_in("ada")
+    headers = PLUGIN | {"Content-Type": "application/json"}
+    for sent, balance in (
+        ("0.1", "0.1"), ("0.2", "0.3"), ("0.000001", "0.300001"), ("1e2", "100.300001"), ("5e-1", "100.800001"),
+        ("899999899.199998", "899999999.999999"),
+    ):  # fmt: skip
+        answer = await client.post(ADD, content=f'{{"uuid": "ada", "amount": {sent}}}', headers=headers)
+        assert (answer.status_code, answer.json()["balance"]) == (200, balance), sent
+    entries = (await client.get(LEDGER, headers=session)).json()["items"]
+    assert [entry["amount"] for entry in entries[::-1]] == ["0.1", "0.2", "0.000001", "100", "0.5", "899999899.199998"]
+
+
+async def test_holds_are_given_in_order_up_to_the_first_that_the_balance_does_not_cover(
+    client: httpx.AsyncClient, host: Host, settings: Settings, clock: FakeClock
+) -> None:
+    await host.signed_in("ada")
+    await add(client, "10")
+    accounts = Accounts(settings.data_dir, settings.service_key.reveal(), clock=clock, new_id=uuid7_factory(clock))
+    wants = [Want("first", 6_000_000), Want("too much", 5_000_000), Want("small", 1_000_000)]
+    assert await accounts.run("ada", reservation_store.reserve, wants) == {"first"}
+    accounts.close()
+
+
+NO_AMOUNTS = [
+    *(
+        '""',
+        '"0"',
+        '"0.000000"',
+        '"-1"',
+        '"1.0000001"',
+        '"NaN"',
+        '"Infinity"',
+        '"0x10"',
+        '"1,5"',
+        '"1 000"',
+        '"\\u00b2"',
+    ),
+    *('"1000000000"', f'"{"9" * 30}"', '"1.1.1"', "true", "null", '["1"]', '{"value": "1"}'),
+    *("0", "-1", "-0.0", "0.1000000000000000000000001", "1000000000", "1e9", "1e400", "1e-400", "9" * 30),
 ]
 
 
 async def test_what_is_no_amount_is_400_naming_the_field(client: httpx.AsyncClient, host: Host) -> None:
     await host.create("ada")
+    headers = PLUGIN | {"Content-Type": "application/json"}
     for amount in NO_AMOUNTS:
-        answer = await add(client, amount)
+        answer = await client.post(ADD, content=f'{{"uuid": "ada", "amount": {amount}}}', headers=headers)
         assert (answer.status_code, code_of(answer)) == (400, "invalid-input"), amount
         assert [fault["path"] for fault in answer.json()["errors"]] == ["amount"], amount
 
@@ -166,7 +203,7 @@ def test_the_balance_is_the_sum_of_the_ledger_at_any_instant(
     for amount in sent:
         try:
             with database.transaction(conn):
-                ledger.add(conn, AddIn(uuid="ada", amount=amount))
+                ledger.add(conn, AddIn(uuid="ada", amount=Decimal(amount)))
         except BadInput:
             assert micros_of(amount) == 0 or total + micros_of(amount) > MAX_MICROS
         else:

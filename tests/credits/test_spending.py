@@ -3,6 +3,7 @@
 import asyncio
 import random
 from contextlib import suppress
+from decimal import Decimal
 from itertools import count
 from pathlib import Path
 
@@ -45,7 +46,7 @@ class Purse:
 
     async def add(self, amount: int) -> None:
         self.added += amount
-        await self.stack.accounts.run(ADA, ledger.add, AddIn(uuid=ADA, amount=text_of(amount)))
+        await self.stack.accounts.run(ADA, ledger.add, AddIn(uuid=ADA, amount=Decimal(text_of(amount))))
 
     async def buy(self) -> None:
         """Hold back for some calls and end them, perhaps for more than was held; perhaps go away meanwhile."""
@@ -126,7 +127,7 @@ async def test_open_holds_are_bounded(tmp_path: Path, clock: FakeClock, monkeypa
     monkeypatch.setattr(reservation_store, "MAX_OPEN", 3)
     async with auth_stack(tmp_path / "data", clock) as stack:
         await stack.create(ADA)
-        await stack.accounts.run(ADA, ledger.add, AddIn(uuid=ADA, amount="1"))
+        await stack.accounts.run(ADA, ledger.add, AddIn(uuid=ADA, amount=Decimal(1)))
         wants = [Want(f"{number}", 1) for number in range(5)]
         assert await stack.accounts.run(ADA, reservation_store.reserve, wants[:2]) == {"0", "1"}
         assert await stack.accounts.run(ADA, reservation_store.reserve, wants[2:]) == {"2"}

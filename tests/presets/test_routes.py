@@ -80,7 +80,7 @@ BAD: list[tuple[dict[str, Any], str]] = [
     ({"limits": {"concurrency": 0}}, "limits.concurrency"),
     ({"limits": {"timeout_seconds": 0}}, "limits.timeout_seconds"),
     ({"limits": {"max_attempts": 11}}, "limits.max_attempts"),
-    ({"limits": {"budget": 5}}, "limits.budget"),
+    ({"limits": {"budget": True}}, "limits.budget"),
     ({"limits": {"budget": "-5"}}, "limits.budget"),
     ({"limits": {"budget": "0.0000001"}}, "limits.budget"),
     ({"billing": "cash"}, "billing"),

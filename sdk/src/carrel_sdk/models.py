@@ -821,29 +821,6 @@ class Leaderboard(msgspec.Struct, frozen=True, kw_only=True):
     left_out: int = 0
 
 
-class LastConnectionTest(msgspec.Struct, frozen=True, kw_only=True):
-    """The outcome of the last test."""
-
-    ok: bool
-    at: str
-
-
-class GithubConnection(msgspec.Struct, kw_only=True):
-    """A connection as it is shown; `hint` is the last four characters of its token."""
-
-    id: str
-    name: str
-    repository: str
-    branch: str | None = None
-    base_url: str
-    hint: str
-    version: int = 0
-    created_at: str
-    updated_at: str
-    last_test: LastConnectionTest | None = None
-    etag: str = ""
-
-
 class ConnectionChange(Hidden, msgspec.Struct, omit_defaults=True, kw_only=True):
     """A changed connection. Without a `token` the stored one stays, but not if `base_url` changes.
 
@@ -877,6 +854,29 @@ class ExportedTo(msgspec.Struct, frozen=True, kw_only=True):
     new_branch: bool = False
     changed: bool = False
     files: list[str] = []
+
+
+class LastConnectionTest(msgspec.Struct, frozen=True, kw_only=True):
+    """The outcome of the last test."""
+
+    ok: bool
+    at: str
+
+
+class GithubConnection(msgspec.Struct, kw_only=True):
+    """A connection as it is shown; `hint` is the last four characters of its token."""
+
+    id: str
+    name: str
+    repository: str
+    branch: str | None = None
+    base_url: str
+    hint: str
+    version: int = 0
+    created_at: str
+    updated_at: str
+    last_test: LastConnectionTest | None = None
+    etag: str = ""
 
 
 class Taken(msgspec.Struct, frozen=True, kw_only=True):
@@ -1401,7 +1401,7 @@ class RunLimits(msgspec.Struct, omit_defaults=True, kw_only=True):
     timeout_seconds: int = 120
     max_attempts: int = 3
     budget: str | None = None
-    """US dollars, as a decimal with at most 6 places: `12.5`."""
+    """US dollars, as a decimal with at most 6 places: `12.5`, as a string or a number."""
 
 
 class Output(msgspec.Struct, omit_defaults=True, kw_only=True):

@@ -238,7 +238,10 @@ def _by_status(errors: Iterable[type[CarrelError]]) -> dict[int, list[type[Carre
 
 
 def _with_limits(node: Any, settings: Settings) -> Any:
-    """`node` with every `x-limit` replaced by the keyword and the number that the settings give."""
+    """`node` with every `x-limit` replaced by the keyword and the number that the settings give.
+
+    A decimal may also be a number, which msgspec does not say.
+    """
     if isinstance(node, list):
         return [_with_limits(entry, settings) for entry in node]
     if not isinstance(node, dict):
@@ -247,4 +250,6 @@ def _with_limits(node: Any, settings: Settings) -> Any:
     if "x-limit" in node:
         # A limit in bytes is one in characters too, for a character has at least one byte.
         found[_LIMIT_KEYWORDS[node["type"]]] = getattr(settings, node["x-limit"])
+    if node.get("format") == "decimal":
+        found["type"] = ["string", "number"]
     return found

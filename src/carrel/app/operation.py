@@ -18,8 +18,9 @@ from carrel.errors import (
 )
 from carrel.http.answers.problem import NotAcceptable
 from carrel.http.answers.response import JSON, Response
-from carrel.http.requests.body import MULTIPART, TAKES, UnexpectedBody
+from carrel.http.requests.body import MULTIPART, TAKES, UnexpectedBody, is_all_optional
 from carrel.http.requests.describe import ALSO, ERRORS, MEDIA_TYPES, VERSIONED
+from carrel.http.requests.faults import members
 from carrel.http.requests.idempotency import InProgress, Mismatch, TooManyKeys
 from carrel.http.requests.routing import REQUIRED, Endpoint, template_of
 from carrel.kit.sqlite.paging import InvalidCursor
@@ -48,7 +49,12 @@ class Operation:
         self.tags = [*declared.tags]
         self.status = declared.status
         self.body = signature.body
-        self.body_required = signature.body is not None and signature.body_default is REQUIRED
+        # Without a body, a route takes the defaults of its fields.
+        self.body_required = (
+            signature.body is not None
+            and signature.body_default is REQUIRED
+            and not any(map(is_all_optional, members(signature.body)))
+        )
         self.form: dict[str, Any] | None = opt.get(MULTIPART)
         self.takes: str | None = opt.get(TAKES)
         self.parameters = sorted(endpoint.parameters, key=lambda parameter: (parameter.place, parameter.name))

@@ -8,7 +8,7 @@ from msgspec import Meta
 from carrel.http.requests.schema import In, UserUuid
 from carrel.kit.clock import Time
 from carrel.kit.ids import Id
-from carrel.kit.money import AmountText
+from carrel.kit.money import AmountIn
 
 LedgerKind = Literal["add", "reserve", "settle", "release", "refund"]
 
@@ -17,7 +17,7 @@ class AddIn(In, frozen=True):
     """Credits that the host gives a user."""
 
     uuid: UserUuid
-    amount: AmountText
+    amount: AmountIn
     reason: Annotated[str, Meta(max_length=200)] | None = None
 
 

@@ -12,6 +12,7 @@ from carrel.judges.checking import Checks
 from carrel.judges.schemas import CheckIn, JudgeCheck, JudgePassport, JudgePassports
 from carrel.keys.store import ProviderKeyMissing
 from carrel.kit.processes.pool import WorkerPool
+from carrel.providers.registry import canonical
 from carrel.single_calls.caller import Caller
 from carrel.single_calls.refusals import ModelCallFailed, ModelCallRefused, RateLimited
 from carrel.vault.workspace import Workspace
@@ -25,7 +26,7 @@ async def list_judge_passports(workspace: Workspace, workers: WorkerPool) -> Jud
 
 @get("/{model:path}", guards=[guard.session], opt=scopes.READ)
 async def read_judge_passport(
-    model: Annotated[str, Path(description="`provider:name`; the name may hold slashes.")],
+    model: Annotated[str, Path(reads=canonical, description="`provider:name`; the name may hold slashes.")],
     workspace: Workspace,
     workers: WorkerPool,
     host: Annotated[

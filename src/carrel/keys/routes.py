@@ -1,5 +1,7 @@
 """`/provider-keys`, and `/admin/system-keys` behind the admin secret (specification, section 4.2)."""
 
+from typing import Annotated
+
 from carrel.accounts.service import ServiceDatabase
 from carrel.auth import guard
 from carrel.auth.programs import scopes
@@ -7,7 +9,7 @@ from carrel.config import Settings
 from carrel.http.answers.etag import IfMatch, etag
 from carrel.http.answers.response import Response
 from carrel.http.requests.describe import raises, versioned
-from carrel.http.requests.routing import Router, delete, get, post
+from carrel.http.requests.routing import Path, Router, delete, get, post
 from carrel.keys import probe
 from carrel.keys import store as keys
 from carrel.keys.probe import KeyTest, KeyTests, TooManyKeyTests
@@ -15,8 +17,10 @@ from carrel.keys.store import ProviderKey, ProviderKeyIn
 from carrel.keys.system_keys import SystemKeys
 from carrel.kit.sqlite.paging import Page, Paging
 from carrel.providers.base_url import ProviderHostNotAllowed
-from carrel.providers.registry import Registry
+from carrel.providers.registry import Registry, canonical
 from carrel.vault.workspace import Workspace
+
+Provider = Annotated[str, Path(reads=canonical)]
 
 
 @post("", guards=[guard.full], opt=scopes.PERSON | raises(ProviderHostNotAllowed) | versioned())
@@ -42,21 +46,21 @@ async def list_provider_keys(workspace: Workspace, paging: Paging) -> Page[Provi
 
 
 @get("/{provider:str}", guards=[guard.session], opt=scopes.READ | versioned())
-async def read_provider_key(provider: str, workspace: Workspace) -> Response[ProviderKey]:
+async def read_provider_key(provider: Provider, workspace: Workspace) -> Response[ProviderKey]:
     """One stored key."""
     key, version = workspace.read(keys.get, provider)
     return Response(key, etag=etag(version))
 
 
 @delete("/{provider:str}", guards=[guard.session], opt=scopes.PERSON)
-async def delete_provider_key(provider: str, workspace: Workspace, if_match: IfMatch) -> None:
+async def delete_provider_key(provider: Provider, workspace: Workspace, if_match: IfMatch) -> None:
     """Remove a key."""
     await workspace.write(keys.delete, provider, if_match)
 
 
 @get("/test/{provider:str}", guards=[guard.session], opt=scopes.READ | raises(TooManyKeyTests))
 async def check_provider_key(
-    provider: str,
+    provider: Provider,
     workspace: Workspace,
     registry: Registry,
     key_tests: KeyTests,
@@ -100,14 +104,14 @@ async def list_system_keys(service: ServiceDatabase, paging: Paging) -> Page[Pro
 
 
 @get("/{provider:str}", opt=versioned())
-async def read_system_key(provider: str, service: ServiceDatabase) -> Response[ProviderKey]:
+async def read_system_key(provider: Provider, service: ServiceDatabase) -> Response[ProviderKey]:
     """One stored key."""
     key, version = await service.run(keys.get, provider)
     return Response(key, etag=etag(version))
 
 
 @delete("/{provider:str}")
-async def delete_system_key(provider: str, if_match: IfMatch, system_keys: SystemKeys) -> None:
+async def delete_system_key(provider: Provider, if_match: IfMatch, system_keys: SystemKeys) -> None:
     """Remove a key."""
     await system_keys.change(keys.delete, provider, if_match)
 

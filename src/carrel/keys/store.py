@@ -20,7 +20,7 @@ from carrel.kit.sqlite.versions import VERSION
 from carrel.providers import base_url, hosts
 from carrel.providers.base import Access
 from carrel.providers.catalogue import KNOWN
-from carrel.providers.registry import provider_of
+from carrel.providers.registry import fold, provider_of
 
 _HINT_CHARACTERS = 4
 _SHORTEST_HINTED = 12
@@ -46,6 +46,9 @@ class ProviderKeyIn(Hidden, In, frozen=True):
     provider: Annotated[str, Meta(min_length=1, max_length=50)]
     key: Annotated[str, Meta(min_length=8, max_length=500, pattern="^[!-~]+$(?!\\n)")]
     base_url: Annotated[str, Meta(max_length=500)] | None = None
+
+    def __post_init__(self) -> None:
+        fold(self, "provider")
 
 
 class LastKeyTest(msgspec.Struct, frozen=True):

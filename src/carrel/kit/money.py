@@ -1,7 +1,6 @@
 """Money: integer millionths inside, decimal strings outside. No float is ever used."""
 
-import re
-from decimal import Decimal
+from decimal import Decimal, InvalidOperation
 from functools import lru_cache
 from typing import Annotated
 
@@ -10,27 +9,34 @@ from msgspec import Meta
 MICROS = 1_000_000
 MAX_MICROS = 10**15
 """A thousand million: far inside SQLite's 64-bit integers, also when added up."""
+_PLACES = 6
+_TOO_MUCH = 10**9
 
-_PATTERN = r"^[0-9]{1,9}(\.[0-9]{1,6})?$(?!\n)"
 
-AmountText = Annotated[
-    str,
+def fault_of(amount: Decimal) -> str | None:
+    """What is wrong with an amount in a request; `None` if it can be kept exactly."""
+    exponent = amount.as_tuple().exponent
+    if isinstance(exponent, int) and exponent >= -_PLACES and not amount.is_signed() and amount < _TOO_MUCH:
+        return None
+    return "must be a decimal of at most 9 digits and 6 places, such as 12.5"
+
+
+AmountIn = Annotated[
+    Decimal,
     Meta(
-        max_length=20,
-        pattern=_PATTERN,
-        description="A decimal with at most 6 places: `12.5`.",
+        description="A decimal with at most 6 places: `12.5`, as a string or a number.",
         examples=["12.5"],
+        extra={"fault": fault_of},
     ),
 ]
-"""An amount in a request."""
+"""An amount in a request. A number is read digit by digit and never becomes a float."""
 
-DollarsAmount = Annotated[
-    str,
+DollarsIn = Annotated[
+    Decimal,
     Meta(
-        max_length=20,
-        pattern=_PATTERN,
-        description="US dollars, as a decimal with at most 6 places: `12.5`.",
+        description="US dollars, as a decimal with at most 6 places: `12.5`, as a string or a number.",
         examples=["12.5"],
+        extra={"fault": fault_of},
     ),
 ]
 """An amount of US dollars in a request."""
@@ -38,18 +44,20 @@ DollarsAmount = Annotated[
 DollarsText = Annotated[str, Meta(description="US dollars, as a decimal with at most 6 places: `0.0125`.")]
 """What calls cost, in an answer: the provider's price. Credits are another unit: dollars times the markup."""
 
-_AMOUNT = re.compile(r"[0-9]{1,9}(\.[0-9]{1,6})?")
 
-
-def micros_of(text: str) -> int:
-    """The millionths in a decimal string of at most 6 places.
+def micros_of(amount: Decimal | str) -> int:
+    """The millionths in an amount of at most 6 places.
 
     Raises:
-        ValueError: the text is not such a string.
+        ValueError: it is not such an amount.
     """
-    if not _AMOUNT.fullmatch(text):
+    try:
+        exact = Decimal(amount)
+    except InvalidOperation:
+        raise ValueError("not an amount") from None
+    if fault_of(exact) is not None:
         raise ValueError("not an amount")
-    return int(Decimal(text) * MICROS)
+    return int(exact * MICROS)
 
 
 # Lists show the same costs again and again.

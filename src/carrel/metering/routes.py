@@ -13,6 +13,7 @@ from carrel.kit.sqlite.paging import Page, Paging
 from carrel.metering import store
 from carrel.metering.schemas import CallRow, Grouping, UsageReport
 from carrel.metering.store import TooManyGroups
+from carrel.providers.registry import canonical
 from carrel.vault.workspace import Workspace
 
 _GROUPINGS: dict[str, Grouping] = {
@@ -44,7 +45,7 @@ async def list_calls(
     workspace: Workspace,
     paging: Paging,
     run_id: Annotated[str | None, Query(max_length=64, description="Only of this run.")] = None,
-    model: Annotated[str | None, Query(max_length=250, description="Only of this model.")] = None,
+    model: Annotated[str | None, Query(max_length=250, reads=canonical, description="Only of this model.")] = None,
 ) -> Page[CallRow]:
     """Every attempt to call a model, newest first."""
     return await workspace.scan(store.calls, paging, run_id, model)

@@ -11,10 +11,12 @@ from carrel.http.requests.routing import Path, Router, delete, get, put
 from carrel.models.schemas import ModelPrices
 from carrel.providers import own_prices
 from carrel.providers.own_prices import ModelPrice, ModelPriceIn, TooManyPrices
+from carrel.providers.registry import canonical
 from carrel.vault.workspace import Workspace
 
 PricedModel = Annotated[
-    str, Path(description="`provider:name`, or a provider for all its models whose price is not known.")
+    str,
+    Path(reads=canonical, description="`provider:name`, or a provider for all its models whose price is not known."),
 ]
 
 

@@ -10,7 +10,7 @@ from carrel.models import listing
 from carrel.models.schemas import Model, Models
 from carrel.providers import prices
 from carrel.providers.recent_lists import RecentLists
-from carrel.providers.registry import Registry
+from carrel.providers.registry import Registry, canonical
 from carrel.vault.workspace import Workspace
 
 
@@ -33,7 +33,7 @@ async def list_models(
 
 @get("/{model:path}", guards=[guard.session], opt=scopes.READ)
 async def read_model(
-    model: Annotated[str, Path(description="`provider:name`; the name may hold slashes.")],
+    model: Annotated[str, Path(reads=canonical, description="`provider:name`; the name may hold slashes.")],
     registry: Registry,
     workspace: Workspace,
 ) -> Model:

@@ -9,8 +9,9 @@ from msgspec import Meta
 from carrel.checks.definition import Checks
 from carrel.http.requests.schema import In
 from carrel.http.requests.validation import join, name_of
-from carrel.kit.money import DollarsAmount
+from carrel.kit.money import DollarsIn
 from carrel.providers.base import Grounding, Parameters
+from carrel.providers.registry import fold
 from carrel.vault.ids import ContentId, DataSetId
 
 MAX_INPUTS = 1_000
@@ -49,6 +50,9 @@ class Candidate(In, frozen=True):
     grounding: Grounding = "off"
     response_schema: dict[str, Any] | None = None
 
+    def __post_init__(self) -> None:
+        fold(self, "model")
+
 
 class Judge(In, frozen=True):
     """A model that judges. Only the ratio of the judges' weights counts."""
@@ -56,6 +60,9 @@ class Judge(In, frozen=True):
     model: ModelName
     weight: Weight = 1.0
     parameters: Parameters = Parameters()
+
+    def __post_init__(self) -> None:
+        fold(self, "model")
 
 
 Candidates = Annotated[list[Candidate], Meta(min_length=1, max_length=MAX_CANDIDATES)]
@@ -114,7 +121,7 @@ class RunLimits(In, frozen=True):
     concurrency: Annotated[int, Meta(ge=1, le=64)] = 8
     timeout_seconds: Annotated[int, Meta(ge=1, le=3_600)] = 120
     max_attempts: Annotated[int, Meta(ge=1, le=10)] = 3
-    budget: DollarsAmount | None = None
+    budget: DollarsIn | None = None
 
 
 class Output(In, frozen=True):

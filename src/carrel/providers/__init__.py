@@ -3,8 +3,8 @@
 Begin with `base`, what every provider does, and `registry`, which has them all. `local` holds the built-in models, and
 `protocols` what is said over the wire.
 
-    what there is   base · remote · registry · catalogue · families · prices · own_prices · keys
-    over HTTP       http_provider · transport · exchange · refusals · codes · recent_lists
+    what there is   base · remote · registry · catalogue · families · prices · own_prices
+    over HTTP       http_provider · transport · exchange · refusals · recent_lists
     what it brings  network · answer_room · foreign_json
     at half price   batches · batch_client
     where to        base_url · hosts · addresses

@@ -14,7 +14,7 @@ from carrel.errors import BadInput, Conflict, NotFound
 from carrel.http.answers.etag import IfMatch
 from carrel.http.requests.schema import In
 from carrel.kit.clock import Time
-from carrel.kit.money import MICROS, DollarsAmount, DollarsText, micros_of, text_of
+from carrel.kit.money import MICROS, DollarsIn, DollarsText, micros_of, text_of
 from carrel.kit.sqlite.database import Connection
 from carrel.kit.sqlite.rows import Select, SqlColumn
 from carrel.kit.sqlite.versions import NO_ROW, version_of
@@ -42,8 +42,8 @@ class TooManyPrices(Conflict):
 class ModelPriceIn(In, frozen=True):
     """What a million tokens cost; 0 is free, which is not the same as an unknown price."""
 
-    input_per_million: DollarsAmount
-    output_per_million: DollarsAmount
+    input_per_million: DollarsIn
+    output_per_million: DollarsIn
 
 
 class ModelPrice(msgspec.Struct, frozen=True, kw_only=True):

@@ -2,6 +2,8 @@
 
 from collections.abc import Iterable, Iterator
 
+import msgspec
+
 from carrel.providers.base import ModelInfo, Provider
 from carrel.providers.catalogue import KNOWN
 from carrel.providers.remote import Remote
@@ -56,6 +58,19 @@ class Registry:
 def provider_of(model: str) -> str:
     """The name of the provider in a model's full name."""
     return model.partition(":")[0]
+
+
+def canonical(name: str) -> str:
+    """`OpenAI` as `openai`, and `OpenAI:Name` as `openai:Name`: in the name of a provider, capitals do not count."""
+    provider, colon, model = name.partition(":")
+    return f"{provider.lower()}{colon}{model}"
+
+
+def fold(body: msgspec.Struct, field: str) -> None:
+    """Make the name in a field of a new body canonical. For `__post_init__`, before anybody has seen the body."""
+    name: str | None = getattr(body, field)
+    if name is not None:
+        msgspec.structs.force_setattr(body, field, canonical(name))
 
 
 def name_of(model: str) -> str:

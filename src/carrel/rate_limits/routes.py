@@ -1,16 +1,21 @@
 """`/rate-limits`: how fast each provider may be called for this user."""
 
+from typing import Annotated
+
 from carrel.auth import guard
 from carrel.auth.programs import scopes
 from carrel.http.answers.etag import IfMatch, etag
 from carrel.http.answers.response import Response
 from carrel.http.requests.describe import versioned
-from carrel.http.requests.routing import Router, delete, get, put
+from carrel.http.requests.routing import Path, Router, delete, get, put
+from carrel.providers.registry import canonical
 from carrel.rate_limits import store
 from carrel.rate_limits.limiter import Limiter
 from carrel.rate_limits.schemas import RateLimit, RateLimitIn, RateLimits
 from carrel.rate_limits.store import DEFAULTS
 from carrel.vault.workspace import Workspace
+
+Provider = Annotated[str, Path(reads=canonical)]
 
 
 @get("", guards=[guard.session], opt=scopes.READ)
@@ -21,7 +26,7 @@ async def list_rate_limits(workspace: Workspace, limiter: Limiter) -> RateLimits
 
 @put("/{provider:str}", guards=[guard.session], opt=scopes.WRITE | versioned())
 async def replace_rate_limit(
-    provider: str,
+    provider: Provider,
     data: RateLimitIn,
     workspace: Workspace,
     limiter: Limiter,
@@ -35,7 +40,7 @@ async def replace_rate_limit(
 
 @delete("/{provider:str}", guards=[guard.session], opt=scopes.WRITE)
 async def reset_rate_limit(
-    provider: str,
+    provider: Provider,
     workspace: Workspace,
     limiter: Limiter,
     if_match: IfMatch,

@@ -6,6 +6,7 @@ import msgspec
 from msgspec import Meta
 
 from carrel.http.requests.schema import In
+from carrel.providers.registry import canonical
 
 ModelNames = Annotated[list[str], Meta(max_length=20)]
 
@@ -26,3 +27,7 @@ class UserSettings(In, frozen=True):
     default_judges: ModelNames = msgspec.field(default_factory=list)
     resume_after_restart: bool = True
     retention_days: Annotated[int, Meta(ge=1, le=36_500)] | None = None
+
+    def __post_init__(self) -> None:
+        for names in (self.default_candidates, self.default_judges):
+            names[:] = map(canonical, names)

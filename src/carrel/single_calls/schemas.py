@@ -10,6 +10,7 @@ from carrel.http.requests.schema import CriteriaText, In, Text
 from carrel.kit.ids import Id
 from carrel.kit.money import DollarsText
 from carrel.providers.base import FinishReason, Parameters, Usage
+from carrel.providers.registry import fold
 
 Seconds = Annotated[int, Meta(ge=1, le=3_600)]
 
@@ -25,6 +26,9 @@ class GenerationIn(In, frozen=True):
     system: Text = ""
     parameters: Parameters = Parameters()
     timeout_seconds: Seconds = 120
+
+    def __post_init__(self) -> None:
+        fold(self, "model")
 
 
 class Completion(msgspec.Struct, frozen=True, kw_only=True):
@@ -57,6 +61,9 @@ class SingleJudge(In, frozen=True):
     model: Annotated[str, Meta(min_length=1, max_length=300)]
     parameters: Parameters = Parameters()
     timeout_seconds: Annotated[int, Meta(ge=1, le=3_600)] = 120
+
+    def __post_init__(self) -> None:
+        fold(self, "model")
 
 
 class ScoreIn(In, frozen=True):

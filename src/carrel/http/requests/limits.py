@@ -1,4 +1,7 @@
-"""Holds a decoded body against the limits that are settings, wherever its type says `limited(...)`."""
+"""Holds a decoded body against the limits that are settings, wherever its type says `limited(...)`.
+
+A type can also bring a rule of its own: `Meta(extra={"fault": fn})`, where `fn` says what is wrong with a value.
+"""
 
 from collections.abc import Callable
 from typing import Any, Final
@@ -30,8 +33,11 @@ def told(found: list[FieldError]) -> tuple[FieldError, ...]:
 
 def _compile(kind: Type, seen: dict[type, Check | None]) -> Check | None:
     if isinstance(kind, Metadata):
-        own = (kind.extra or {}).get("limit")
+        extra = kind.extra or {}
         inner = _compile(kind.type, seen)
+        if "fault" in extra:
+            return _ruled(extra["fault"])
+        own = extra.get("limit")
         return _both(_own(own), inner) if isinstance(own, Limit) else inner
     if isinstance(kind, StructType):
         return _struct(kind, seen)
@@ -42,6 +48,15 @@ def _compile(kind: Type, seen: dict[type, Check | None]) -> Check | None:
     if isinstance(kind, UnionType):
         return _union(kind, seen)
     return None
+
+
+def _ruled(fault_of: Callable[[Any], str | None]) -> Check:
+    def check(value: Any, path: str, limits: object, found: list[FieldError]) -> None:
+        fault = fault_of(value)
+        if fault is not None:
+            found.append(FieldError(path, fault))
+
+    return check
 
 
 def _own(limit: Limit) -> Check:

@@ -60,13 +60,24 @@ class UnknownParameter(BadInput):
 
 
 class Path:
-    """`Annotated[int, Path(ge=1)]`: a part of the path, within constraints that `msgspec.Meta` knows."""
+    """`Annotated[int, Path(ge=1)]`: a part of the path, within constraints that `msgspec.Meta` knows.
+
+    Where a text may be written in several ways, `reads` makes one of them.
+    """
 
     place = "path"
 
-    def __init__(self, *, name: str | None = None, description: str | None = None, **constraints: Any) -> None:
+    def __init__(
+        self,
+        *,
+        name: str | None = None,
+        description: str | None = None,
+        reads: Callable[[str], str] | None = None,
+        **constraints: Any,
+    ) -> None:
         self.name = name
         self.description = description
+        self.reads = reads
         self.constraints = constraints
 
 
@@ -95,6 +106,7 @@ class Parameter:
         self.name = place.name or variable
         self.place = place.place
         self.description = place.description
+        self.reads = place.reads
         self.default = REQUIRED if self.place == "path" else default
         self.kind = Annotated[kind, msgspec.Meta(**place.constraints)] if place.constraints else kind
         self.is_list = get_origin(kind) is list
@@ -105,6 +117,8 @@ class Parameter:
             if self.default is REQUIRED:
                 faults.append(FieldError(name_of(self.name), "is required"))
             return self.default
+        if self.reads is not None:
+            sent = self.reads(sent)
         try:
             return msgspec.convert(sent, self.kind, strict=False)
         except msgspec.ValidationError as error:

@@ -16,6 +16,7 @@ from carrel.http.requests.describe import produces
 from carrel.http.requests.parameters import RoundNumber
 from carrel.http.requests.routing import Header, Query, Router, get
 from carrel.kit.processes.pool import WorkerPool
+from carrel.providers.registry import canonical
 from carrel.runs.findings import gate, splits
 from carrel.runs.model.schemas import GeneratedDocument, RankingOut
 from carrel.runs.model.setup import RunId
@@ -35,7 +36,7 @@ async def read_ranking(
     workers: WorkerPool,
     round_number: RoundNumber = None,
     without_judge: Annotated[
-        str | None, Query(max_length=300, description="As it would be without this judge.")
+        str | None, Query(max_length=300, reads=canonical, description="As it would be without this judge.")
     ] = None,
     weights: Annotated[
         str | None,

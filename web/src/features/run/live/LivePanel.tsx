@@ -98,7 +98,7 @@ function Phases({ run, live }: { run: Run; live: LiveView }) {
 
 function budgetHint({ configuration, spend }: Run, formats: ReturnType<typeof useFormats>): { hint?: string } {
   const { budget } = configuration.limits ?? {};
-  const hint = [budget ? `of a budget of ${formats.dollars(budget)}` : "", beyondBrief(spend, formats)]
+  const hint = [budget ? `of a budget of ${formats.dollars(String(budget))}` : "", beyondBrief(spend, formats)]
     .filter(Boolean)
     .join(", ");
   return hint ? { hint } : {};
