@@ -32,6 +32,7 @@ def marked(answer: str, reference: str | None = None, /, **asked: Any) -> float 
         ({"kind": "forbidden", "texts": ["ass", "C++"]}, "A class on rust.", None, 1.0),
         ({"kind": "forbidden", "texts": ["ass", "C++"]}, "Use c++!", None, 0.0),
         ({"kind": "forbidden", "texts": ["ass"]}, "An Ass.", None, 0.0),
+        ({"kind": "forbidden", "texts": ["ass"]}, "the ass_et", None, 1.0),
         ({"kind": "forbidden", "texts": ["straße"]}, "Auf der Straße", None, 0.0),
         ({"kind": "regex", "pattern": r"^\d{4}-\d\d$"}, "2026-11", None, 1.0),
         ({"kind": "regex", "pattern": r"^\d{4}-\d\d$"}, "on 2026-11", None, 0.0),

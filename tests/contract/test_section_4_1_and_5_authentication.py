@@ -243,6 +243,28 @@ async def test_check_2_missing_malformed_tampered_foreign_and_oversized_tokens_a
         assert (answer.status_code, code_of(answer)) == (401, "session-token-invalid"), bad[:20]
 
 
+@pytest.mark.parametrize(
+    ("path", "header", "code"),
+    [
+        (ME, "X-SVC-Session-Token", "session-token-missing"),
+        ("/api/health/ready", "X-SVC-Plugin-Secret", None),
+        ("/api/admin/system-keys", "X-SVC-Admin-Secret", "admin-secret-missing"),
+    ],
+)
+async def test_a_credential_that_is_sent_twice_counts_as_none(
+    client: httpx.AsyncClient, host: Host, path: str, header: str, code: str | None
+) -> None:
+    good = PLUGIN | ADMIN | await host.signed_in("ada")
+    once = [(name, value) for name, value in good.items() if name == header]
+    assert (await client.get(path, headers=once)).status_code == 200
+    if code is not None:
+        twice = await client.get(path, headers=[*once, *once])
+        assert (twice.status_code, code_of(twice)) == (401, code)
+    if header == "X-SVC-Plugin-Secret":
+        twice = await client.post("/api/auth/refresh", json={"uuid": "ada"}, headers=[*once, *once])
+        assert (twice.status_code, code_of(twice)) == (401, "plugin-secret-missing")
+
+
 async def test_check_3_without_a_cached_key_the_message_says_that_the_server_restarted(
     client: httpx.AsyncClient, host: Host
 ) -> None:

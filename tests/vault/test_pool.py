@@ -1,6 +1,7 @@
 """Leases, the limit, and how keys come and go."""
 
 import asyncio
+import threading
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -127,6 +128,22 @@ async def test_a_missing_database_is_not_replaced(pool: WorkspacePool, path_of: 
         await admit(pool, ALICE, create=False)
     assert ALICE not in pool.keyring
     assert list(path_of(ALICE).parent.iterdir()) == []
+
+
+@pytest.mark.parametrize(("harm", "error"), [("missing", Missing), ("damaged", Damaged)])
+async def test_a_login_at_a_database_that_cannot_be_opened_any_more_evicts_the_key(
+    pool: WorkspacePool, path_of: PathOf, harm: str, error: type[Exception]
+) -> None:
+    await admit(pool, ALICE)
+    await pool.rest(ALICE)
+    if harm == "missing":
+        path_of(ALICE).unlink()
+    else:
+        make_workspace(path_of(BOB), key_of(ALICE), BOB, pool.form)
+        path_of(BOB).rename(path_of(ALICE))
+    with pytest.raises(error):
+        await admit(pool, ALICE, create=False)
+    assert ALICE not in pool.keyring
 
 
 async def test_a_newer_database_is_refused_untouched_and_its_key_is_not_kept(
@@ -311,6 +328,35 @@ async def test_openings_at_the_same_time_keep_to_the_limit(
     assert most <= 5
     assert all(answer is None or isinstance(answer, WorkspaceBusy) for answer in answers)
     assert sum(answer is None for answer in answers) >= 5
+
+
+async def test_a_lease_that_waited_for_a_login_is_not_closed_by_another_that_wants_its_place(
+    make_pool: MakePool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pool = make_pool(max_open=1)
+    await admit(pool, BOB)
+    await admit(pool, ALICE)
+    reached, go_on = threading.Event(), threading.Event()
+
+    def create(*_: object) -> None:
+        reached.set()
+        assert go_on.wait(60)
+
+    monkeypatch.setattr(files, "create", create)
+    login = asyncio.create_task(admit(pool, ALICE))
+    assert await asyncio.to_thread(reached.wait, 60)
+    leased = asyncio.create_task(pool.lease(ALICE))
+    go_on.set()
+    # The login lets go, and in the same step of the loop, before the lease that waits has its turn, Bob comes.
+    while (lent := pool.try_lease(ALICE)) is None:
+        await asyncio.sleep(0)
+    pool.release(lent)
+    with pytest.raises(WorkspaceBusy):
+        await pool.lease(BOB)
+    await login
+    workspace = await leased
+    assert workspace.read(lambda conn: conn.one("SELECT 1")) == (1,)
+    pool.release(workspace)
 
 
 async def test_a_workspace_that_gets_leased_while_another_wants_its_place_stays_open(make_pool: MakePool) -> None:
@@ -551,13 +597,33 @@ async def test_a_rekey_succeeds_although_there_is_no_room_to_open_afterwards(mak
     pool.release(bobs)
 
 
+async def test_a_rekey_whose_copy_is_not_sound_changes_nothing(
+    pool: WorkspacePool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    usual = database.copy_under_another_key
+
+    def unsound(source: Connection, target: Connection) -> None:
+        usual(source, target)
+        target.execute("CREATE TABLE broken (x); INSERT INTO broken VALUES (NULL); PRAGMA writable_schema = ON")
+        target.execute("UPDATE sqlite_schema SET sql = 'CREATE TABLE broken (x NOT NULL)' WHERE name = 'broken'")
+
+    await admit(pool, ALICE)
+    monkeypatch.setattr(database, "copy_under_another_key", unsound)
+    with pytest.raises(Damaged):
+        await pool.rekey(ALICE, key_of(ALICE), key_of("new"), nothing)
+    async with pool.leased(ALICE) as workspace:
+        assert workspace.read(lambda conn: conn.one("SELECT uuid FROM user_meta")) == ("alice",)
+    await admit(pool, ALICE)
+
+
 async def test_a_rekey_waits_for_requests_and_requests_wait_for_a_rekey(pool: WorkspacePool) -> None:
     await admit(pool, ALICE)
     workspace = await pool.lease(ALICE)
     await workspace.write(add_table)
     rekey = asyncio.create_task(pool.rekey(ALICE, key_of(ALICE), key_of("new"), nothing))
-    await asyncio.sleep(0.02)
-    assert pool.try_lease(ALICE) is None
+    while (lent := pool.try_lease(ALICE)) is not None:
+        pool.release(lent)
+        await asyncio.sleep(0)
     later = asyncio.create_task(pool.lease(ALICE))
     # Whoever was there before works to the end.
     await workspace.write(add_row, 1)

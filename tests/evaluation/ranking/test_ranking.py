@@ -45,6 +45,12 @@ def test_two_candidates_on_six_documents_by_hand() -> None:
     assert contrast.documents_needed == DocumentsNeeded(*map(math.ceil, ends))
 
 
+def test_one_document_in_two_thousand_makes_a_place() -> None:
+    ranking = rank("AB", verdicts("AB", "ab" * 1_000 + "a"))
+    assert [(found.candidate, found.place) for found in ranking.rows] == [("A", 1), ("B", 2)]
+    assert ranking.leaders == ("A",)
+
+
 def test_best_is_said_only_when_every_lead_excludes_zero() -> None:
     clear = [*verdicts("AB", "a" * 12), *verdicts("AC", "a" * 12), *verdicts("BC", "ab" * 6)]
     assert rank("ABC", clear).best == "A"

@@ -128,7 +128,13 @@ async def test_a_budget_holds_with_what_is_under_way(ada: httpx.AsyncClient, ser
     await ada.post("/api/provider-keys", json={"provider": "openai", "key": server.key, "base_url": server.base_url})
     await ada.put(f"/api/model-prices/{MODEL}", json={"input_per_million": "0.25", "output_per_million": "2"})
     budget = "0.006"
+    server.hold()
     answer = await execute(ada, documents=40, billing="own_keys", limits={"budget": budget, "concurrency": 32})
+    await asyncio.to_thread(server.until_in_flight, 3)
+    # A claim is recorded before its calls, so nothing else is on its way.
+    calls = (await ada.get("/api/metering/calls", params={"model": MODEL, "limit": 200})).json()["items"]
+    assert [call["outcome"] for call in calls] == ["running"] * 3
+    server.latency(0)
     run = await until(ada, answer.json()["id"], "paused", "completed")
     assert (run["state"], run["pause_reason"]) == ("paused", "budget")
     assert 0 < micros_of(run["spend"]["cost"]) <= micros_of(budget)

@@ -72,6 +72,18 @@ def test_a_provider_that_is_full_keeps_nobody_from_another() -> None:
     assert at.log[-1].provider == "slow"
 
 
+def test_the_provider_whose_user_has_waited_longest_comes_next() -> None:
+    at = Waiting(1)
+    at.want("ada", 3, provider="p")
+    at.want("bob", 2, provider="q")
+    at.want("eve", 2, provider="p")
+    for _ in range(6):
+        at.finish(at.log[-1].provider)
+    assert [f"{grant.user} {grant.provider}" for grant in at.log] == [
+        "ada p", "ada p", "bob q", "eve p", "ada p", "bob q", "eve p"
+    ]  # fmt: skip
+
+
 def test_what_is_withdrawn_is_not_granted() -> None:
     at = Waiting(1)
     at.want("ada", 2)

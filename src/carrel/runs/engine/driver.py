@@ -94,7 +94,6 @@ class RunDriver:
         self._calls = RunCalls(workspace, dependencies, self._payer)
         self._short_of_money = False
         """The next call could cost more than the budget has left, until a call under way has ended."""
-        self._times_freed = 0
 
     # What the engine asks -------------------------------------------------------------------------------------------
 
@@ -245,7 +244,6 @@ class RunDriver:
     def _on_money_freed(self) -> None:
         """Look again, because there may be more to spend than before."""
         self._short_of_money = False
-        self._times_freed += 1
         self._something_changed.set()
 
     async def _write(self, fn: Callable[Concatenate[Connection, P], T], *args: P.args, **kwargs: P.kwargs) -> T:
@@ -263,11 +261,9 @@ class RunDriver:
         permits = self._permits.take()
         self._concurrency.claiming(permits.total(), setup.concurrency)
         try:
-            times_freed = self._times_freed
             attempts, short = await self._write(claims.claim, setup, permits, self._payer.credits)
             self._to_begin = {attempt.key for attempt in attempts}
-            # The money for which it would wait may have come while this was committed.
-            self._short_of_money = short and times_freed == self._times_freed
+            self._short_of_money = short
             refused = await self._payer.reserve(attempts)
             if refused:
                 self._short_of_money = self._payer.may_come
