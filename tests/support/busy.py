@@ -11,6 +11,8 @@ import pytest
 from carrel.app import create_app, services
 from carrel.config import Settings
 from carrel.providers.registry import Registry
+from carrel.vault.keyring import UserUuid
+from carrel.vault.pool import WorkspacePool
 from tests.support.asgi import client_of, running
 from tests.support.clock import FakeClock
 from tests.support.engine import WorkersHere
@@ -93,14 +95,22 @@ class Reader:
 class Busy:
     """The running service; `models` are those of the reserved provider `test`."""
 
-    def __init__(self, client: httpx.AsyncClient, models: TestModels, stopping: asyncio.Event) -> None:
+    def __init__(
+        self, client: httpx.AsyncClient, pool: WorkspacePool, models: TestModels, stopping: asyncio.Event
+    ) -> None:
         self.client = client
+        self._pool = pool
         self.models = models
         self.stopping = stopping
         self.host = Host(client)
 
     async def reader(self, uuid: str = "ada", password: str = "first") -> Reader:
         return Reader(self.client, await self.host.signed_in(uuid, password=password))
+
+    async def write(self, sql: str, *params: object, uuid: str = "ada") -> None:
+        """Change rows past the service, as for a state that it does not reach here."""
+        async with self._pool.leased(UserUuid(uuid)) as workspace:
+            await workspace.write(lambda conn: conn.run(sql, *params))
 
     async def in_flight(self, reader: Reader, calls: int = 2, **changes: Any) -> str:
         """A run with so many calls in flight that end when the gate of the models is opened."""
@@ -117,7 +127,14 @@ async def busy_service(
     """The service from start to stop."""
     monkeypatch.setattr(services, "Registry", lambda own, *rest: Registry([*own, models], *rest))
     monkeypatch.setattr(services, "WorkerPool", WorkersHere)
+    pools: list[WorkspacePool] = []
+
+    def pool(*args: Any, **settings: Any) -> WorkspacePool:
+        pools.append(WorkspacePool(*args, **settings))
+        return pools[-1]
+
+    monkeypatch.setattr(services, "WorkspacePool", pool)
     stopping = asyncio.Event()
     app = create_app(settings, clock=clock, stopping=stopping)
     async with running(app), client_of(app) as client:
-        yield Busy(client, models, stopping)
+        yield Busy(client, pools[0], models, stopping)
