@@ -17,6 +17,18 @@ MOST_PRIVATE_TOUCHES = 37
 """How often tests may name a private attribute of what they test. Lower it when there are fewer, and never raise it."""
 MOST_NAMES_WITH_TWO_HOMES = 0
 """How many names may be those of two public classes of the service. Never raise it: say in the name what differs."""
+SLEEPERS = {
+    "tests/cli/test_protocol.py": "sends a request in pieces",
+    "tests/cluster/test_etcd_lost.py": "a campaign: servers are away for longer than a lease",
+    "tests/crash/test_money_campaign.py": "kills at a random moment",
+    "tests/deploy/test_request_forms.py": "sends a request in pieces",
+    "tests/http/test_health.py": "is what hangs",
+    "tests/privacy/test_keys_in_memory.py": "sends a request in pieces",
+    "tests/proxy/faulty_proxy.py": "is what hangs",
+    "tests/support/kills.py": "kills at a random moment",
+    "tests/support/worker_jobs.py": "is what hangs",
+}
+"""Who sleeps, and not until something is there. No test waits so for what it expects."""
 SOURCES = [path for folder in ("src", "sdk/src", "benchmarks") for path in (ROOT / folder).rglob("*.py")]
 
 
@@ -125,6 +137,52 @@ def private_touches(tree: ast.AST) -> Iterator[str]:
         for name in names:
             if name.startswith("_") and not name.startswith("__"):
                 yield f"{node.lineno}: {name}"
+
+
+def test_a_test_sleeps_only_while_it_looks_for_what_it_waits_for() -> None:
+    found = {
+        str(path.relative_to(ROOT))
+        for path in (ROOT / "tests").rglob("*.py")
+        if not path.is_relative_to(ROOT / "tests/campaigns")
+        for _ in sleeps_without_a_look(ast.parse(path.read_text()))
+    }
+    assert found == SLEEPERS.keys()
+
+
+def test_a_sleep_without_a_look_is_seen() -> None:
+    source = """
+async def test_it():
+    await asyncio.sleep(0)
+    while not there():
+        time.sleep(0.01)
+    for _ in range(600):
+        if there():
+            break
+        time.sleep(0.1)
+    for _ in range(20):
+        await asyncio.sleep(0.01)
+    time.sleep(0.02)
+"""
+    assert sorted(sleeps_without_a_look(ast.parse(source))) == [11, 12]
+
+
+def sleeps_without_a_look(tree: ast.AST) -> Iterator[int]:
+    """The lines that sleep for some time, and not in a loop that ends when something is there."""
+    looking = {
+        id(inner)
+        for loop in ast.walk(tree)
+        if isinstance(loop, ast.While) or (isinstance(loop, ast.For) and any(map(ends, ast.walk(loop))))
+        for inner in ast.walk(loop)
+    }
+    for node in ast.walk(tree):
+        match node:
+            case ast.Call(func=ast.Attribute(value=ast.Name(id="asyncio" | "time"), attr="sleep"), args=[seconds, *_]):
+                if id(node) not in looking and not (isinstance(seconds, ast.Constant) and seconds.value == 0):
+                    yield node.lineno
+
+
+def ends(node: ast.AST) -> bool:
+    return isinstance(node, ast.Break | ast.Return)
 
 
 def test_what_is_slow_is_there_and_in_one_place_only() -> None:

@@ -11,6 +11,7 @@ import pytest
 from carrel.accounts.accounts import Accounts, UserExists, UserUnknown
 from carrel.auth.refusals import NotProvisioned, TokenRevoked
 from carrel.config import Settings
+from carrel.errors import DiskFull
 from carrel.kit.sqlite.database import KeyRejected
 from carrel.vault import files
 from carrel.vault.keyring import UserUuid
@@ -54,11 +55,26 @@ def held(module: object, name: str) -> Iterator[Gate]:
             gate.open.set()
 
 
-async def settled() -> None:
-    """Let everything run that can."""
-    for _ in range(20):
-        await asyncio.sleep(0)
-    await asyncio.sleep(0.02)
+async def waiting(stack: AuthStack, count: int = 1) -> None:
+    """Return when so many tasks wait for the lock of the user, which another one holds."""
+    async with asyncio.timeout(60):
+        while stack.sessions.locks.wanted(ADA) <= count:
+            await asyncio.sleep(0)
+
+
+async def test_who_is_told_that_the_first_login_failed_is_not_signed_in(
+    stack: AuthStack, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: object) -> None:
+        raise DiskFull
+
+    with monkeypatch.context() as patched:
+        patched.setattr("carrel.accounts.accounts.set_has_workspace", full)
+        with pytest.raises(DiskFull):
+            await stack.login(ADA)
+    assert ADA not in stack.pool.keyring
+    assert stack.pool.opened == []
+    assert (await stack.ask(await stack.login(ADA))).uuid == ADA
 
 
 async def test_a_login_that_waited_for_a_rekey_brings_no_old_session_back(stack: AuthStack) -> None:
@@ -68,7 +84,7 @@ async def test_a_login_that_waited_for_a_rekey_brings_no_old_session_back(stack:
         rekey = asyncio.create_task(stack.rekey(ADA, "second"))
         await gate.is_reached()
         login = asyncio.create_task(stack.login(ADA, "second"))
-        await settled()
+        await waiting(stack)
     await rekey
     new = await login
     assert (await stack.ask(new)).uuid == ADA
@@ -82,7 +98,7 @@ async def test_a_login_that_waited_for_a_rekey_is_checked_against_the_new_key(st
         rekey = asyncio.create_task(stack.rekey(ADA, "second"))
         await gate.is_reached()
         login = asyncio.create_task(stack.login(ADA, "first"))
-        await settled()
+        await waiting(stack)
     await rekey
     with pytest.raises(KeyRejected):
         await login
@@ -94,7 +110,7 @@ async def test_a_rekey_that_waited_for_another_takes_the_key_that_is_cached_then
         first = asyncio.create_task(stack.rekey(ADA, "second"))
         await gate.is_reached()
         second = asyncio.create_task(stack.rekey(ADA, "third"))
-        await settled()
+        await waiting(stack)
     await first
     await second
     await stack.login(ADA, "third")
@@ -106,7 +122,7 @@ async def test_a_rekey_with_a_wrong_key_that_waited_for_another_brings_no_old_se
         first = asyncio.create_task(stack.rekey(ADA, "second"))
         await gate.is_reached()
         second = asyncio.create_task(stack.rekey(ADA, "third", old="wrong"))
-        await settled()
+        await waiting(stack)
     await first
     with pytest.raises(KeyRejected):
         await second
@@ -119,7 +135,7 @@ async def test_a_deactivation_during_a_login_is_not_forgotten(stack: AuthStack) 
         login = asyncio.create_task(stack.login(ADA))
         await gate.is_reached()
         change = asyncio.create_task(stack.users.deactivate(ADA))
-        await settled()
+        await waiting(stack)
     await change
     assert (await stack.ask(await login)).membership == "free"
 
@@ -143,7 +159,7 @@ async def test_a_login_that_waited_for_a_deletion_finds_nobody(stack: AuthStack)
         await gate.is_reached()
         login = asyncio.create_task(stack.login(ADA))
         refresh = asyncio.create_task(stack.refresh(ADA))
-        await settled()
+        await waiting(stack, 2)
     await deletion
     with pytest.raises(NotProvisioned):
         await login
@@ -157,7 +173,7 @@ async def test_a_creation_that_waited_for_a_deletion_makes_a_new_user(stack: Aut
         deletion = asyncio.create_task(stack.delete(ADA))
         await gate.is_reached()
         creation = asyncio.create_task(stack.create(ADA))
-        await settled()
+        await waiting(stack)
     await deletion
     await creation
     new = await stack.login(ADA, "other")
@@ -187,7 +203,8 @@ async def test_a_request_that_waited_for_a_rekey_is_refused_after_it(stack: Auth
         rekey = asyncio.create_task(stack.rekey(ADA, "second"))
         await gate.is_reached()
         asked = [asyncio.create_task(stack.ask(token)) for token in (checked, fresh)]
-        await settled()
+        for _ in range(20):
+            await asyncio.sleep(0)
         assert not any(task.done() for task in asked)
     await rekey
     for task in asked:
@@ -218,7 +235,7 @@ async def test_a_refresh_during_a_rekey_gives_a_token_of_the_time_after_it(stack
         rekey = asyncio.create_task(stack.rekey(ADA, "second"))
         await gate.is_reached()
         refresh = asyncio.create_task(stack.refresh(ADA))
-        await settled()
+        await waiting(stack)
         assert not refresh.done()
     await rekey
     await stack.ask(await refresh)
@@ -231,7 +248,7 @@ async def test_a_refresh_during_a_wrong_login_gives_no_token(stack: AuthStack) -
         login = asyncio.create_task(stack.login(ADA, "wrong"))
         await gate.is_reached()
         refresh = asyncio.create_task(stack.refresh(ADA))
-        await settled()
+        await waiting(stack)
     with pytest.raises(KeyRejected):
         await login
     with pytest.raises(KeyNotCached):
@@ -272,7 +289,9 @@ async def test_requests_that_hold_leases_end_before_a_rekey_begins(stack: AuthSt
     _, workspace = await stack.sessions.authenticate(token)
     with held(files, "rekey") as gate:
         rekey = asyncio.create_task(stack.rekey(ADA, "second"))
-        await settled()
+        while (lent := stack.pool.try_lease(ADA)) is not None:
+            stack.pool.release(lent)
+            await asyncio.sleep(0)
         assert not gate.reached.is_set()
         await workspace.write(lambda conn: conn.run("UPDATE user_meta SET created_at = 'late'"))
         stack.pool.release(workspace)

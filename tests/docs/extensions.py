@@ -62,7 +62,7 @@ class Copy:
 
 def weight(copy: Copy) -> None:
     copy.change("src/carrel/contents/criteria.py", ("MAX_WEIGHT = 1_000_000", "MAX_WEIGHT = 2_000_000"))
-    copy.change("docs/user-guide.md", ("more than 0 and at most 1,000,000", "more than 0 and at most 2,000,000"))
+    copy.change("docs/user-guide/texts.md", ("more than 0 and at most 1,000,000", "more than 0 and at most 2,000,000"))
 
 
 def protocol(copy: Copy) -> None:

@@ -168,7 +168,7 @@ async def test_who_brings_many_files_lets_others_go_between(
 
     async def slowly(self: Worker, fn: object, kind: str, body: bytearray, *_: object, timeout_seconds: float) -> str:
         read.append(bytes(body))
-        await asyncio.sleep(0.01)
+        await asyncio.sleep(0)
         return "words"
 
     monkeypatch.setattr(Worker, "run", slowly)

@@ -63,10 +63,11 @@ def test_a_user_is_deleted_once(admin: Admin, service: Service) -> None:
     assert not admin.delete_user(uuid)
 
 
-def test_there_are_no_shared_logs_before_anybody_shares_one(admin: Admin) -> None:
-    assert list(admin.shared_logs.each()) == []
+def test_a_log_that_nobody_shared_is_not_found(admin: Admin) -> None:
+    unshared = str(uuid4())
+    assert unshared not in {log.share_id for log in admin.shared_logs.each()}
     with pytest.raises(NotFound):
-        admin.shared_logs.get(str(uuid4()))
+        admin.shared_logs.get(unshared)
 
 
 def test_a_wrong_secret_is_refused_and_none_is_shown(service: Service) -> None:

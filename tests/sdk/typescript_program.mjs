@@ -24,9 +24,10 @@ const preset = await data(
     },
   }),
 );
+const pending = await data(client.POST("/api/runs", { body: { preset_id: preset.id } }));
+await assert.rejects(runs.wait(pending.id, { timeoutSeconds: 0 }), WaitTimeout);
 const params = { path: { preset_id: preset.id } };
 const started = await data(client.POST("/api/presets/{preset_id}/execute", { params }));
-await assert.rejects(runs.wait(started.id, { timeoutSeconds: 0 }), WaitTimeout);
 
 const seen = [];
 for await (const event of runs.events(started.id)) seen.push(event);

@@ -25,7 +25,7 @@ from carrel.vault import files
 from carrel.vault.keyring import UserUuid
 from carrel.vault.pool import KeyNotCached
 from carrel.vault.workspace import WorkspaceClosed
-from tests.auth.test_races import held, settled
+from tests.auth.test_races import held, waiting
 from tests.support import soak
 from tests.support.auth_stack import SERVICE_KEY, AuthStack, auth_stack
 from tests.support.clock import FakeClock
@@ -203,7 +203,7 @@ async def test_an_end_that_comes_during_an_exchange_ends_what_comes_of_it(stack:
         exchange = asyncio.create_task(stack.exchange(key.program_key))
         await gate.is_reached()
         end = asyncio.create_task(ends[kind]())
-        await settled()
+        await waiting(stack)
     token = await exchange
     await end
     with pytest.raises(ENDED):
@@ -218,7 +218,7 @@ async def test_a_session_that_a_rekey_has_ended_makes_no_key(stack: AuthStack) -
         rekey = asyncio.create_task(stack.rekey(ADA, "second"))
         await gate.is_reached()
         creation = asyncio.create_task(stack.make_key(session))
-        await settled()
+        await waiting(stack)
         assert not creation.done()
     await rekey
     with pytest.raises(TokenRevoked):

@@ -9,6 +9,7 @@ import sys
 from collections.abc import AsyncIterator
 from pathlib import Path
 
+import psutil
 import pytest
 import uvloop
 
@@ -50,10 +51,13 @@ async def worker() -> AsyncIterator[Worker]:
 
 
 async def in_flight(worker: Worker) -> asyncio.Task[None]:
-    """A call that has reached the child."""
-    await worker.run(jobs.pid)
-    task = asyncio.create_task(worker.run(jobs.sleep, LONG_SECONDS))
-    await asyncio.sleep(0.01)
+    """A call that has reached the child: it takes processor time."""
+    child = psutil.Process(await worker.run(jobs.pid))
+    before = child.cpu_times().user
+    task = asyncio.create_task(worker.run(jobs.spin))
+    async with asyncio.timeout(60):
+        while child.cpu_times().user <= before:
+            await asyncio.sleep(0.001)
     return task
 
 

@@ -28,10 +28,10 @@ async def busy(settings: Settings, clock: FakeClock, monkeypatch: pytest.MonkeyP
         yield made
 
 
-async def steps(count: int = 50) -> None:
-    """Time for whatever would happen by itself."""
-    for _ in range(count):
-        await asyncio.sleep(0.001)
+async def steps(busy: Busy) -> None:
+    """So many answers that took a thread and a look at the disk: whatever would happen by itself has happened."""
+    for _ in range(20):
+        await busy.client.get("/api/health/ready")
 
 
 def begun(monkeypatch: pytest.MonkeyPatch, owner: type, name: str) -> asyncio.Event:
@@ -62,7 +62,7 @@ async def test_a_rekey_stops_dispatching_and_keeps_the_results_of_calls_in_fligh
     run = await busy.in_flight(ada)
     rekey = asyncio.create_task(busy.host.rekey("ada", "second"))
     await closing.wait()
-    await steps()
+    await steps(busy)
     assert not rekey.done()
     assert (len(busy.models.asked), busy.models.cancelled) == (2, 0)
     busy.models.gate.set()
@@ -104,7 +104,7 @@ async def test_a_request_waits_for_a_rekey_and_is_told_to_come_again_when_it_tak
     asked = begun(monkeypatch, WorkspacePool, "lease")
     waiting = asyncio.create_task(ada.ask("GET", f"/runs/{run}"))
     await asked.wait()
-    await steps()
+    await steps(busy)
     assert not waiting.done()
     monkeypatch.setattr("carrel.vault.pool.WAIT_SECONDS", 0.01)
     late = await ada.ask("GET", f"/runs/{run}")
@@ -122,7 +122,7 @@ async def test_a_login_during_a_rekey_waits_and_then_checks_the_new_key(busy: Bu
     rekey = asyncio.create_task(busy.host.rekey("ada", "second"))
     await closing.wait()
     login = asyncio.create_task(busy.host.login("ada", "second"))
-    await steps()
+    await steps(busy)
     assert not login.done()
     busy.models.gate.set()
     assert (await rekey).status_code == 200
@@ -158,7 +158,7 @@ async def test_a_wrong_key_at_login_seals_the_run_until_the_next_login(busy: Bus
     locked = await ada.ask("GET", f"/runs/{run}")
     assert (locked.status_code, code_of(locked)) == (401, "key-not-cached")
     busy.models.gate.set()
-    await steps()
+    await steps(busy)
     assert len(busy.models.asked) == 2
     ada = await busy.reader()
     await ada.until(run, "completed")
@@ -200,7 +200,7 @@ async def test_a_membership_that_ends_without_the_key_keeps_the_run_from_going_o
     busy.models.gate.set()
     asked = len(busy.models.asked)
     ada = await busy.reader()
-    await steps()
+    await steps(busy)
     shown = await ada.run(run)
     assert (shown["state"], shown["pause_reason"], shown["quiesced"]) == ("paused", "membership", True)
     assert len(busy.models.asked) == asked
@@ -223,7 +223,7 @@ async def test_what_was_asked_for_before_the_membership_ended_does_not_begin_aft
     headers = ada.session | {"Content-Type": "application/json"}
     refused = await busy.client.post(f"/api/runs/{run}/reevaluate", content=slowly(), headers=headers)
     assert (refused.status_code, code_of(refused)) == (403, "membership-required")
-    await steps()
+    await steps(busy)
     assert ((await ada.run(run))["state"], len(busy.models.asked)) == ("completed", asked)
 
 
@@ -244,7 +244,7 @@ async def test_a_run_that_is_being_started_while_the_membership_ends_is_paused(
     started = asyncio.create_task(ada.post(f"/runs/{run}/start"))
     await asyncio.to_thread(starting.wait, 60)
     ended = asyncio.create_task(busy.client.post("/api/users/ada/deactivate", headers=PLUGIN))
-    await steps()
+    await steps(busy)
     go_on.set()
     assert (await ended).status_code == 200
     await started
@@ -266,7 +266,7 @@ async def test_deleting_the_user_cancels_the_calls_and_leaves_nothing(busy: Busy
     assert [path for path in settings.data_dir.rglob("*") if path.is_dir() and folder.name in path.name] == []
     assert (await ada.ask("GET", f"/runs/{run}")).status_code == 401
     busy.models.gate.set()
-    await steps()
+    await steps(busy)
     assert len(busy.models.asked) == 2
     # Whoever comes under this name is somebody else.
     ada = await busy.reader()
@@ -289,6 +289,6 @@ async def test_runs_pause_as_soon_as_the_process_is_told_to_stop(busy: Busy, mon
     for refused in [await ada.ask("POST", f"/runs/{late}/start"), await ada.ask("POST", f"/runs/{run}/resume")]:
         assert (refused.status_code, refused.json()["code"]) == (503, "unavailable")
         assert int(refused.headers["retry-after"]) > 0
-    await steps()
+    await steps(busy)
     assert len(busy.models.asked) == 2
     assert (await ada.run(late))["state"] == "pending"

@@ -14,7 +14,7 @@ from carrel.runs.engine import commands, reevaluate
 from carrel.runs.engine.payer import Payer
 from carrel.runs.model.schemas import ReevaluateIn, Run
 from carrel.runs.progress import store
-from carrel.runs.tasks import outcomes
+from carrel.runs.tasks import outcomes, transitions
 from carrel.vault.pool import WorkspaceBusy, WorkspacePool
 from tests.support.engine import UUID, EngineHarness, WorkerHere, engine_harness, key_of
 from tests.support.models import TestModels
@@ -62,9 +62,8 @@ async def test_a_run_that_waits_for_room_on_the_disk_is_not_set_out_on_twice(
         asked = len(models.asked)
         models.gate.clear()
         # Any change of a run makes the engine look at which runs are under way.
-        await harness.write(lambda conn: None)
-        for _ in range(50):
-            await asyncio.sleep(0.001)
+        for _ in range(20):
+            await harness.write(lambda conn: None)
         assert (len(models.asked), harness.engine.active_runs) == (asked, 1)
         models.gate.set()
         napping.over.set()
@@ -120,6 +119,20 @@ async def test_what_is_given_up_between_its_claim_and_its_call_is_not_called_and
         assert await harness.rows("SELECT task_key FROM run_log WHERE event = 'attempt-lost'") == []
 
 
+async def test_who_puts_a_task_back_too_late_leaves_its_next_attempt_alone(tmp_path: Path) -> None:
+    models = TestModels()
+    models.gate.clear()
+    async with engine_harness(tmp_path, models) as harness:
+        run_id = await harness.start(limits={"concurrency": 1})
+        await models.until(in_flight=1)
+        running = "SELECT run, seq, attempts FROM tasks WHERE state = 'running'"
+        [(run, task, attempt)] = await harness.rows(running)
+        await harness.write(transitions.put_back, run, task, attempt - 1)
+        assert await harness.rows(running) == [(run, task, attempt)]
+        models.gate.set()
+        assert (await harness.ended(run_id)).state == "completed"
+
+
 async def test_what_is_cancelled_during_its_call_is_lost(tmp_path: Path) -> None:
     models = TestModels()
     models.gate.clear()
@@ -145,7 +158,9 @@ async def test_a_run_that_cannot_commit_while_a_rekey_waits_for_it_does_not_wait
         run_id = await harness.start(limits={"concurrency": 1})
         await models.until(in_flight=1)
         rekey = asyncio.create_task(harness.pool.rekey(UUID, key_of(), key_of("second"), lambda: None))
-        await asyncio.sleep(0.01)
+        while (lent := harness.pool.try_lease(UUID)) is not None:
+            harness.pool.release(lent)
+            await asyncio.sleep(0)
         models.gate.set()
         await asyncio.wait_for(rekey, 5)
         assert not napping.begun.is_set()

@@ -41,11 +41,27 @@ def rows(answer: httpx.Response) -> list[dict[str, object]]:
     return found
 
 
-async def test_the_tail_tells_every_row_as_it_is_written_and_ends_with_the_run(busy: Busy) -> None:
+@pytest.fixture
+def opened(monkeypatch: pytest.MonkeyPatch) -> list[RunId]:
+    """The runs whose streams were opened."""
+    opened: list[RunId] = []
+    subscribed = Hub.subscribed
+
+    def counted(hub: Hub, uuid: UserUuid, run_id: RunId) -> AbstractContextManager[asyncio.Event]:
+        opened.append(run_id)
+        return subscribed(hub, uuid, run_id)
+
+    monkeypatch.setattr(Hub, "subscribed", counted)
+    return opened
+
+
+async def test_the_tail_tells_every_row_as_it_is_written_and_ends_with_the_run(busy: Busy, opened: list[RunId]) -> None:
     ada = await busy.reader()
     run = await busy.in_flight(ada)
     tailing = asyncio.create_task(tail(busy, ada, run))
-    await asyncio.sleep(0.05)
+    async with asyncio.timeout(60):
+        while not opened:
+            await asyncio.sleep(0.01)
     assert not tailing.done()
     busy.models.gate.set()
     async with asyncio.timeout(60):
@@ -94,17 +110,7 @@ async def test_the_tail_is_filtered_and_resumed(busy: Busy) -> None:
     assert (unknown.status_code, code_of(unknown)) == (404, "not-found")
 
 
-async def test_a_tail_counts_among_the_streams_of_its_user(
-    settings: Settings, busy: Busy, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    opened: list[str] = []
-    subscribed = Hub.subscribed
-
-    def counted(hub: Hub, uuid: UserUuid, run_id: RunId) -> AbstractContextManager[asyncio.Event]:
-        opened.append(run_id)
-        return subscribed(hub, uuid, run_id)
-
-    monkeypatch.setattr(Hub, "subscribed", counted)
+async def test_a_tail_counts_among_the_streams_of_its_user(settings: Settings, busy: Busy, opened: list[RunId]) -> None:
     ada = await busy.reader()
     run = await busy.in_flight(ada)
     streams = [asyncio.create_task(tail(busy, ada, run)) for _ in range(settings.max_event_streams)]

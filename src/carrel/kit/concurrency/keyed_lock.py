@@ -28,6 +28,10 @@ class KeyedLock(Generic[K]):
     def __contains__(self, key: K) -> bool:
         return key in self._locks
 
+    def wanted(self, key: K) -> int:
+        """How many hold the lock of this key or wait for it."""
+        return self._locks[key].wanted if key in self._locks else 0
+
     @property
     def held(self) -> list[K]:
         """The keys whose locks somebody holds or waits for."""
