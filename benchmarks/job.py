@@ -149,7 +149,14 @@ def until_ended(server: Server, token: str, run_id: str) -> str:
 
 
 def _floor(models: Running) -> tuple[float, float]:
-    program = [sys.executable, "-m", "benchmarks.servers.bare_client", models.base_url, models.key]
+    program = [
+        sys.executable,
+        "-m",
+        "benchmarks.servers.bare_client",
+        models.base_url,
+        models.key,
+        str(DOCUMENTS * len(GENERATORS)),
+    ]
     shown = subprocess.run(program, check=True, capture_output=True, text=True, preexec_fn=_on_the_servers_core)
     told: dict[str, float] = json.loads(shown.stdout)
     return told["cpu_seconds"], told["wall_seconds"]

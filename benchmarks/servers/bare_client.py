@@ -12,7 +12,7 @@ import time
 import aiohttp
 import msgspec
 
-CONCURRENCY, ANSWERS, JUDGES = 64, 300, 2
+CONCURRENCY, JUDGES = 64, 2
 _PROMPT = "Sum it up in three sentences. " + "The harbour of the old town kept its own ledger of ships. " * 24
 _SCHEMA: dict[str, object] = {
     "type": "json_schema",
@@ -24,7 +24,7 @@ _SCHEMA: dict[str, object] = {
 }
 
 
-async def main(base_url: str, key: str) -> None:
+async def main(base_url: str, key: str, answers: int) -> None:
     """Make the calls in two rounds, as the job does, and print what they took."""
     limit = asyncio.Semaphore(CONCURRENCY)
     connector = aiohttp.TCPConnector(limit=CONCURRENCY)
@@ -47,8 +47,8 @@ async def main(base_url: str, key: str) -> None:
 
         started = time.perf_counter()
         before = _cpu()
-        await asyncio.gather(*(call(number, "alpha", None) for number in range(ANSWERS)))
-        await asyncio.gather(*(call(number, "judge-one", _SCHEMA) for number in range(ANSWERS * JUDGES)))
+        await asyncio.gather(*(call(number, "alpha", None) for number in range(answers)))
+        await asyncio.gather(*(call(number, "judge-one", _SCHEMA) for number in range(answers * JUDGES)))
         print(json.dumps({"cpu_seconds": _cpu() - before, "wall_seconds": time.perf_counter() - started}))
 
 
@@ -58,4 +58,4 @@ def _cpu() -> float:
 
 
 if __name__ == "__main__":
-    asyncio.run(main(sys.argv[1], sys.argv[2]))
+    asyncio.run(main(sys.argv[1], sys.argv[2], int(sys.argv[3])))

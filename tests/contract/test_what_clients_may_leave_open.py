@@ -42,6 +42,9 @@ def test_a_body_is_required_exactly_where_one_of_its_fields_is() -> None:
     assert {"resolve", "reevaluate", "execute"} <= optional
 
 
+EMPTY: list[Json | None] = [None, {}]
+
+
 async def test_no_body_is_an_empty_object_wherever_none_is_required(ada: httpx.AsyncClient) -> None:
     compared = 0
     for method, path, operation in OPERATIONS:
@@ -50,7 +53,7 @@ async def test_no_body_is_an_empty_object_wherever_none_is_required(ada: httpx.A
         answers = [
             # A host's own secret goes along, so that nobody signs out here.
             await ada.request(method, path.replace("{", "").replace("}", ""), headers=PLUGIN | ADMIN, json=body)
-            for body in (None, {})
+            for body in EMPTY
         ]
         told = [(answer.status_code, answer.is_error and code_of(answer)) for answer in answers]
         assert told[0] == told[1], (method, path)

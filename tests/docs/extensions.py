@@ -87,7 +87,7 @@ def state(copy: Copy) -> None:
     """A state in which a run has begun and not ended."""
     copy.change(
         "src/carrel/runs/model/states.py",
-        ('State = Literal["pending", "running", ', 'State = Literal["pending", "waiting", "running", '),
+        ('\nState = Literal["pending", "running", ', '\nState = Literal["pending", "waiting", "running", '),
         ('frozenset({"running", "paused"})', 'frozenset({"waiting", "running", "paused"})'),
         ('"delete": ENDED | {"pending", "paused"}', '"delete": ENDED | {"pending", "waiting", "paused"}'),
     )

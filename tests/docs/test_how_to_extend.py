@@ -30,7 +30,7 @@ AT_MOST: Final = {
 INTERFACE: Final = {"A provider protocol", "A state of a run", "A field of contents"}
 """What changes `openapi.json`, or may."""
 SECTIONS: Final = dict(re.findall(r"^## (.+?)\n(.*?)(?=^## |\Z)", GUIDE, re.MULTILINE | re.DOTALL))
-QUICK: Final = ("The limit of a criterion's weight", "A migration", "A state of a run")
+QUICK: Final = ("The limit of a criterion's weight", "An option of a command")
 
 
 def test_there_is_a_section_and_a_change_for_each_of_the_eight() -> None:
