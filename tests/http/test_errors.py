@@ -177,6 +177,12 @@ async def test_an_unknown_route_is_404_and_its_path_is_not_repeated(settings: Se
             assert CANARY not in answer.text
 
 
+async def test_nobody_is_sent_to_the_path_without_its_last_slash(settings: Settings) -> None:
+    """The other address would begin with `http:` behind a proxy, and clients would send their credentials there."""
+    async with client_of(probe(settings, HANDLERS)) as client:
+        problem_of(await client.get("/api/things/1/"), 404, "route-unknown")
+
+
 async def test_a_wrong_method_is_405_and_says_which_are_right(settings: Settings) -> None:
     async with client_of(probe(settings, HANDLERS)) as client:
         answer = await client.delete("/api/things/1")

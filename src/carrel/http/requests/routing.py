@@ -327,7 +327,10 @@ class Routes:
         # Starlette takes the first that fits: fixed parts come before variable ones, and those before whole paths.
         for path in sorted(paths, key=lambda path: path.replace("{", "~").replace(":path}", "~")):
             branches.setdefault(_branch(path), []).append(routing.Route(path, _Methods(template_of(path), paths[path])))
-        self._branches = {branch: routing.Router(routes, default=_unknown) for branch, routes in branches.items()}
+        self._branches = {
+            branch: routing.Router(routes, redirect_slashes=False, default=_unknown)
+            for branch, routes in branches.items()
+        }
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request. The beginning of its path rules out most routes, which Starlette would try one by one."""
