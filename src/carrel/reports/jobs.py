@@ -11,7 +11,7 @@ from carrel.runs.verdicts import judgement
 
 
 def prepare() -> None:
-    """Import and compile what only pages and rankings need."""
+    """Import and read what only pages and rankings need."""
     importlib.import_module("numpy")
     importlib.import_module("carrel.reports.page").prepare()
 

@@ -9,7 +9,7 @@ from functools import cache
 from pathlib import Path
 from typing import Literal, NamedTuple
 
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from jinja2 import DictLoader, Environment, StrictUndefined
 from markupsafe import Markup
 
 from carrel.evaluation.ranking.ranking import Row
@@ -103,18 +103,19 @@ def costs_differ(candidates: Sequence[CandidateReport]) -> bool:
 
 
 def prepare() -> None:
-    """Do what needs files: read and compile every template."""
-    for name in _environment().list_templates():
-        _environment().get_template(name)
+    """Do what needs files: read every template, and import what compiles one.
+
+    The first page compiles the others, because most workers never make one.
+    """
+    _environment().get_template("parts.html")
 
 
 @cache
 def _environment() -> Environment:
     environment = Environment(
-        loader=FileSystemLoader(Path(__file__).with_name("templates")),
+        loader=DictLoader({file.name: file.read_text() for file in Path(__file__).with_name("templates").iterdir()}),
         autoescape=True,
         undefined=StrictUndefined,
-        auto_reload=False,  # a worker may not even look at the files again
         trim_blocks=True,
         lstrip_blocks=True,
     )
