@@ -79,7 +79,7 @@ async def test_from_files_to_a_running_comparison_in_seven_actions_on_one_page(
         await hand.click(page.get_by_role("checkbox", name=model))
     # What it takes is told before anything is spent, also what somebody has to say first: what the models cost.
     takes = page.get_by_role("complementary", name="What it takes")
-    await expect(takes).to_contain_text("comparisons")
+    await expect(takes).to_contain_text("looks at pairs")
     await expect(takes.get_by_text("calls of unknown price")).to_have_count(2)
     await takes.get_by_role("link", name="openai:alpha").click()
     await expect(page.get_by_label("Model, or provider")).to_have_value("openai:alpha")

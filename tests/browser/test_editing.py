@@ -225,7 +225,7 @@ async def test_a_first_preset_is_written_and_run_without_leaving_it(page: Page, 
     await run.click()
     dialog = page.get_by_role("dialog", name="Start a run")
     # Three documents by three candidates, two judges who score each, and compare three pairs both ways round.
-    await expect(dialog).to_contain_text("9 answers, 18 scores, 36 comparisons")
+    await expect(dialog).to_contain_text("9 answers, 18 scores, 36 looks at pairs")
     await dialog.get_by_role("button", name="Start").click()
     await expect(page).to_have_url(re.compile("/runs/"))
     await expect(page.get_by_role("heading", name="The first one", level=1)).to_be_visible()

@@ -2,7 +2,7 @@
 
 from carrel.receipts import rules
 
-DIGEST = "483dd16aa5b6e1ddf1a552a5a92e39415c086701cc675ec562d220f1cc9f20ac"
+DIGEST = "07d3ed51a21a611c74b92ace2e1cbb1f61d1102c6bceba16627dd577543d3438"
 
 
 def test_the_rules_of_rankings_and_words_are_those_that_this_version_says_it_has() -> None:

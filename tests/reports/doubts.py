@@ -77,11 +77,11 @@ CASES: Final[dict[Kind, tuple[Evidence, str]]] = {
     ),
     "length": (
         evidence(long("a" * 12, lambda _: (90, 10))),
-        "The longer text won 12 of 12 comparisons: the judges may have measured nothing but length.",
+        "The longer text won 12 of 12 pairs: the judges may have measured nothing but length.",
     ),
     "long_answers": (
         evidence(long("a" * 22 + "bb", lambda i: (20 + i % 3, 10))),
-        "The longer text won 22 of 24 comparisons: length alone could explain that",
+        "The longer text won 22 of 24 pairs: length alone could explain that",
     ),
     "missing": (evidence(MISSING, "ABC"), "Too many verdicts about A are missing"),
     "malformed": (evidence(verdicts("AB", "aaaaaaaa!!!!")), "judge stayed malformed in 33 % of what it judged."),

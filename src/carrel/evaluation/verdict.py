@@ -156,10 +156,10 @@ def _best(ranking: Ranking) -> str:
         return f"{row.candidate} {best}."
     interval = f"{percent(row.shown_low)} to {percent(row.high)}"
     kind = "95 % interval" if ranking.look is None else "repeated 95 % interval"
-    won = f"it won {percent(row.win_share)} of its comparisons"
+    won = f"it won {percent(row.win_share)} of its pairs"
     if row.tied:
         won = (
-            f"it won {row.won:,} of its {row.comparisons:,} comparisons and {row.tied:,} had no clear winner, so"
+            f"it won {row.won:,} of its {row.comparisons:,} pairs and {row.tied:,} had no clear winner, so"
             f" it is preferred in {percent(row.win_share)}"
         )
     return f"{row.candidate} {best}: {won} on {_documents(ranking)} ({kind} {interval})."
@@ -262,7 +262,7 @@ def _of_length(ranking: Ranking) -> list[Remark]:
     said = any(one.kind == "length" for one in ranking.distrust)
     if said or longer.of < _ENOUGH_LENGTHS or longer.won < _LONG_WON * longer.of:
         return []
-    words = f"The longer text won {longer.won:,} of {longer.of:,} comparisons: length alone could explain that"
+    words = f"The longer text won {longer.won:,} of {longer.of:,} pairs: length alone could explain that"
     if level is not None and level.leaders and level.leaders == ranking.leaders:
         words = f"{words}, though with all answers equally long {_lead_of(level.leaders)} as well"
     return [Remark("long_answers", f"{words}.")]
@@ -283,7 +283,7 @@ def _of_size(ranking: Ranking) -> list[Remark]:
         found.append(
             Remark(
                 "chance_to_find",
-                f"If judges like these truly preferred one candidate in 69 % of comparisons, {_ranged((low, high))} of"
+                f"If judges like these truly preferred one candidate in 69 % of pairs, {_ranged((low, high))} of"
                 f" 100 runs over {counted(ranking.documents, 'document')} would find it.",
             )
         )

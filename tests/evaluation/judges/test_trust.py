@@ -113,7 +113,7 @@ def test_nobody_is_best_if_only_length_may_have_been_measured() -> None:
     ]
     ranking = judged(told, candidates="AB")
     assert (ranking.best, kinds(ranking)) == (None, [("length", True)])
-    assert "The longer text won 12 of 12 comparisons" in ranking.distrust[0].sentence
+    assert "The longer text won 12 of 12 pairs" in ranking.distrust[0].sentence
 
 
 def test_nobody_is_best_if_its_defeats_may_be_what_is_missing() -> None:

@@ -49,7 +49,7 @@ def test_people_and_judges_who_agree_find_the_best_on_few_votes() -> None:
     assert found.best == "A"
     assert found.sentence.startswith(
         "By votes on 20 documents, corrected by the judges on all, people would call A best: they would prefer it in"
-        " 75 % of its comparisons (95 % interval "
+        " 75 % of its pairs (95 % interval "
     )
     assert (found.voted, found.documents, found.votes, found.voters, found.notes) == (20, 40, 20, 1, ())
     [row, _] = found.rows

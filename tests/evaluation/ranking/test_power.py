@@ -54,16 +54,16 @@ def test_the_chance_is_a_range_between_a_judge_that_is_sure_and_one_that_is_not(
 def test_the_sentence_says_what_the_money_buys() -> None:
     assert power(3, 3).sentence == (
         "3 documents cannot decide. With about 23 to 47 documents, 80 of 100 runs would find a candidate that judges"
-        " prefer to the second in 69 % of comparisons."
+        " prefer to the second in 69 % of pairs."
     )
     assert power(8, 3).sentence == (
         "With 8 documents, about 10 to 26 of 100 runs would find a candidate that judges prefer to the second in 69 %"
-        " of comparisons: fewer if judges always repeat their verdicts, more if they vary. About 23 to 47 documents"
+        " of pairs: fewer if judges always repeat their verdicts, more if they vary. About 23 to 47 documents"
         " would find it in 80."
     )
     assert power(60, 3).sentence == (
         "With 60 documents, about 89 to 99 of 100 runs would find a candidate that judges prefer to the second in 69 %"
-        " of comparisons: fewer if judges always repeat their verdicts, more if they vary."
+        " of pairs: fewer if judges always repeat their verdicts, more if they vary."
     )
     assert power(40, 1).sentence == "One candidate alone: there is nothing to decide."
 
@@ -84,7 +84,7 @@ def test_whoever_may_stop_early_finds_no_more_than_whoever_looks_once(documents:
 def test_the_sentence_of_a_run_that_may_stop_early_asks_for_more_documents() -> None:
     assert power(30, 3, early=True).sentence == (
         "With 30 documents, about 55 to 86 of 100 runs would find a candidate that judges prefer to the second in 69 %"
-        " of comparisons: fewer if judges always repeat their verdicts, more if they vary. About 25 to 58 documents"
+        " of pairs: fewer if judges always repeat their verdicts, more if they vary. About 25 to 58 documents"
         " would find it in 80."
     )
 

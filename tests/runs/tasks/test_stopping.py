@@ -67,7 +67,7 @@ async def test_a_run_with_a_clear_winner_stops_early_and_spends_less(busy: Busy)
         "total": 40, "succeeded": 40, "saved": 32, "saved_cost": "0",
     }  # fmt: skip
     assert (stopped["state"], await looks(ada, stopped["id"])) == ("completed", ["decided"])
-    assert stopped["verdict"].startswith("test:one is best: it won 100 % of its comparisons on 10 documents (repeated")
+    assert stopped["verdict"].startswith("test:one is best: it won 100 % of its pairs on 10 documents (repeated")
     assert " Stopped after 10 of 18 documents: decided. " in stopped["verdict"]
     report = await report_of(ada, stopped["id"])
     assert report["ranking"]["look"] == {

@@ -11,7 +11,7 @@ export const GLOSSARY = {
   preferred: {
     name: "Preferred in; also win share",
     meaning:
-      "The part of its comparisons that a candidate won. One without a clear winner counts half, and every document has one voice.",
+      "The part of its pairs that a candidate won. One without a clear winner counts half, and every document has one voice.",
   },
   lead: { name: "Lead", meaning: "By how many points of a hundred a candidate is preferred more than another one." },
   interval: {

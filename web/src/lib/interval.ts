@@ -14,7 +14,7 @@ export interface Measure {
 }
 
 /**
- * What a run is ranked by: shares of comparisons won, or scores where nothing was compared. The lower end of whoever is
+ * What a run is ranked by: shares of pairs won, or scores where nothing was compared. The lower end of whoever is
  * first of several allows for the luck that helped to be first.
  */
 export function measureOf(ranking: Ranking, row: Row): Measure | undefined {

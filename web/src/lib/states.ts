@@ -57,7 +57,7 @@ export const PHASES: readonly Kind[] = ["generate", "score", "compare", "combine
 const PHASE_WORDS: Record<Kind, string> = {
   generate: "Answers",
   score: "Scores",
-  compare: "Comparisons",
+  compare: "Pairs",
   combine: "Combining",
 };
 
@@ -83,7 +83,7 @@ export function wordsForTask(state: Task["state"]): string {
 const KIND_WORDS: Record<Kind, string> = {
   generate: "Answer",
   score: "Score",
-  compare: "Comparison",
+  compare: "Pair",
   combine: "Combined answer",
 };
 

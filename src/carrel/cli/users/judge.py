@@ -78,7 +78,7 @@ def _beside_others(judge: JudgePassport) -> list[str]:
         lines.append(f"  favours its own family  by {lift.lift:+.2f}{between}, of the win share")
     for pair in judge.agreement:
         other = pair.second if pair.first == terminal.model_at(judge.model, judge.host) else pair.first
-        lines.append(f"  the same as {other}: {pair.same:,} of {pair.of:,} comparisons")
+        lines.append(f"  the same as {other}: {pair.same:,} of {pair.of:,} pairs")
     return lines
 
 

@@ -214,7 +214,7 @@ def _measured(ranking: Ranking) -> Iterable[Distrust]:
             kind="length",
             decisive=True,
             sentence=(
-                f"The longer text won {longer.won} of {longer.of} comparisons: the judges may have measured nothing"
+                f"The longer text won {longer.won} of {longer.of} pairs: the judges may have measured nothing"
                 " but length."
             ),
         )

@@ -207,7 +207,7 @@ def _sentence(
     if row.share is None or row.low is None or row.high is None or len(rows) == 1:
         return f"{basis} people would put {leaders[0]} first."
     return (
-        f"{basis} people would call {leaders[0]} best: they would prefer it in {percent(row.share)} of its comparisons"
+        f"{basis} people would call {leaders[0]} best: they would prefer it in {percent(row.share)} of its pairs"
         f" (95 % interval {percent(row.low)} to {percent(row.high)})."
     )
 

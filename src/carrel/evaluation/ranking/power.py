@@ -198,7 +198,7 @@ def _sentence(documents: int, groups: int, low: float, high: float, enough: Sequ
     number = counted(documents, "document")
     if groups < documents:
         number = f"{number} in {counted(groups, 'group')}"
-    lead = "a candidate that judges prefer to the second in 69 % of comparisons"
+    lead = "a candidate that judges prefer to the second in 69 % of pairs"
     about = f"about {_range(enough[0], enough[-1])}" if enough else f"more than {DOCUMENTS[-1]}"
     if groups < DECIDES_FROM:
         return f"{number} cannot decide. With {about} documents, 80 of 100 runs would find {lead}."

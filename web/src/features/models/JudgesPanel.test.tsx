@@ -63,7 +63,7 @@ test("judges of runs and checks have their figures with intervals", async () => 
   expect(page.textContent).toContain("2 comparisons, free");
   expect(page.textContent).toContain("95\u00a0%90\u00a0% to 99\u00a0%");
   expect(page.textContent).toContain("+0.10−0.05 to +0.25");
-  expect(page.textContent).toContain("local:reader and local:statisticianthe same in 75\u00a0% of 12 comparisons");
+  expect(page.textContent).toContain("local:reader and local:statisticianthe same in 75\u00a0% of 12 pairs");
   expect(page.textContent).toContain("its own familypreferred by +0.20 (+0.10 to +0.30) more");
   expect(page.textContent).toContain("7 of 24 words: check it again to go on");
   expect(page.querySelectorAll("td .warn")).toHaveLength(4);

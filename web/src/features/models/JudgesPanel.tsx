@@ -125,7 +125,7 @@ function BesideOthers({ judges }: { judges: readonly JudgePassport[] }) {
     <dl className="card facts">
       {pairs.map(({ first, second, same, of }) => (
         <Fact key={`${first} ${second}`} name={`${first} and ${second}`}>
-          the same in {formats.percent(same / of)} of {formats.integer(of)} comparisons
+          the same in {formats.percent(same / of)} of {formats.integer(of)} pairs
         </Fact>
       ))}
       {lifts.map(({ name, lift }) => {

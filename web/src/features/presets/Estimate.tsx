@@ -9,7 +9,7 @@ import { enoughInWords } from "./enough";
 const PARTS = [
   ["generate", "answers"],
   ["score", "scores"],
-  ["compare", "comparisons"],
+  ["compare", "looks at pairs"],
   ["combine", "combinations"],
 ] as const;
 

@@ -134,7 +134,7 @@ export function faultsOf(draft: PresetIn, known: Known): Faults {
     faults.set("inputs", `${missing} of the documents ${missing === 1 ? "is" : "are"} no longer in the library.`);
   if (!candidates.length) faults.set("generation.candidates", "Add a candidate.");
   else if (draft.comparison && candidates.length < 2)
-    faults.set("generation.candidates", "A comparison needs two candidates at least.");
+    faults.set("generation.candidates", "Pairs need two candidates at least.");
   candidates.forEach((candidate, number) => candidateFaults(faults, candidate, number, draft, known));
   if (isUnjudged(draft)) {
     if (!draft.checks?.length && !candidates.some(({ model }) => model))

@@ -145,7 +145,7 @@ function Tasks({ run: { state, progress } }: { run: RunSummary }) {
 function sentence(run: RunSummary): string {
   if (run.verdict) return run.verdict;
   if (run.state === "paused" && run.pause_reason) return wordsForPause(run.pause_reason);
-  if (run.state === "running" && run.phase) return `${wordsForPhase(run.phase)} are being made.`;
+  if (run.state === "running" && run.phase) return `${wordsForPhase(run.phase)} are under way.`;
   if (run.state === "pending") return "Ready to be started.";
   return "There is no verdict.";
 }

@@ -86,9 +86,9 @@ export function AnswersPanel({ report, onOpen }: Props) {
         <Empty title="No document fits">Choose another filter or other words.</Empty>
       )}
       <p className="small dim">
-        The figure is the candidate’s share of comparisons won on that document, or else its score or its checks. Arrow
-        keys move, Enter opens the answers with what each judge said; a name sorts by that candidate, its worst
-        documents first. <kbd>S</kbd> keeps an answer with a star, <kbd>N</kbd> with a note.
+        The figure is the candidate’s share of pairs won on that document, or else its score or its checks. Arrow keys
+        move, Enter opens the answers with what each judge said; a name sorts by that candidate, its worst documents
+        first. <kbd>S</kbd> keeps an answer with a star, <kbd>N</kbd> with a note.
       </p>
       {noted && (
         <NoteDialog

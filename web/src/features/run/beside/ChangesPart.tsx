@@ -9,7 +9,7 @@ import { named, type Part } from "../../../lib/sentence";
 import { changesOf } from "./words";
 
 const Diff = lazy(part(() => import("../../../components/Diff").then((m) => ({ default: m.Diff }))));
-const QUESTIONS = { score: "The question for scores", compare: "The question for comparisons" };
+const QUESTIONS = { score: "The question for scores", compare: "The question for pairs" };
 
 interface Props {
   report: Report;

@@ -45,7 +45,7 @@ function Documents({ report, figures, onOpen }: Props & { figures: Figures }) {
     const candidates = [...report.ranking.rows, ...report.candidates].map(({ candidate }) => candidate);
     return columnsOf(figures, [...new Set(candidates)], measure ?? "win_share");
   }, [figures, report, measure]);
-  if (!measure) return <Empty title="No figures yet">They come with the first scores, comparisons or checks.</Empty>;
+  if (!measure) return <Empty title="No figures yet">They come with the first scores, pairs or checks.</Empty>;
   return (
     <section className="stack" aria-labelledby="heat-title">
       <div className="row between">
@@ -60,7 +60,7 @@ function Documents({ report, figures, onOpen }: Props & { figures: Figures }) {
         )}
       </div>
       {measure === "win_share" && (
-        <HeatLegend kind="around" low="lost every comparison" high="won every one" middle="no colour is one half" />
+        <HeatLegend kind="around" low="lost every pair" high="won every one" middle="no colour is one half" />
       )}
       {measure === "score" && <HeatLegend kind="upwards" low="the lowest score" high="the highest" />}
       {measure === "checks" && <HeatLegend kind="upwards" low="passed no check" high="passed all" />}

@@ -40,12 +40,11 @@ test("a decided comparison says which one to take, its price, what the next one 
     lines: [
       {
         candidate: "gpt-5",
-        facts: "preferred in 86\u00a0% of comparisons (80\u00a0% to 91\u00a0%) · $3.96 per 1,000 answers.",
+        facts: "preferred in 86\u00a0% of pairs (80\u00a0% to 91\u00a0%) · $3.96 per 1,000 answers.",
       },
       {
         candidate: "mini",
-        facts:
-          "preferred in 50\u00a0% of comparisons (44\u00a0% to 57\u00a0%) · $0.60 per 1,000 answers, 6.6 times less.",
+        facts: "preferred in 50\u00a0% of pairs (44\u00a0% to 57\u00a0%) · $0.60 per 1,000 answers, 6.6 times less.",
       },
     ],
     leads: [{ rival: "mini", lead: "+19, +1 to +37", isClear: true }],

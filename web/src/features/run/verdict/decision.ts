@@ -80,7 +80,7 @@ function preferredOf({ ranking }: Report, candidate: string, formats: Formats): 
   if (!measure) return "";
   const isShare = ranking.basis !== "scores";
   const write = (value: number) => (isShare ? formats.percent(value) : formats.decimal(value));
-  const said = isShare ? `preferred in ${write(measure.value)} of comparisons` : `mean score ${write(measure.value)}`;
+  const said = isShare ? `preferred in ${write(measure.value)} of pairs` : `mean score ${write(measure.value)}`;
   return measure.low === null || measure.high === null ? said : `${said} (${range(measure.low, measure.high, write)})`;
 }
 

@@ -38,7 +38,7 @@ test("while a run is paused, what is still to come is not called missing or left
   const nothing = { ...paused, verdict: { ...paused.verdict, outcome: "nothing" as const } };
   expect(outcomeOf(nothing).label).toBe("Nothing compared yet");
   expect(outcomeOf({ ...nothing, finished: true }).label).toBe("Nothing compared");
-  expect(sentenceOf(paused, true)).toBe("The comparisons are still to come. By scores so far: A leads.");
+  expect(sentenceOf(paused, true)).toBe("The pairs are still to be judged. By scores so far: A leads.");
   expect(sentenceOf(paused, false)).toContain("Nothing was compared");
   expect(doubtsOf(paused)).toEqual(["By scores, B leads."]);
 });

@@ -39,8 +39,8 @@ export function doubtsOf({ verdict, finished }: Report, headline = ""): string[]
   return verdict.notes.filter((note) => !isTold(note) && (finished || !MISSING.test(note)));
 }
 
-/** The verdict's sentence; while comparisons are still to come it does not speak as if there were none. */
+/** The verdict's sentence; while pairs are still to be judged it does not speak as if there were none. */
 export function sentenceOf({ verdict, finished }: Report, isComparing: boolean): string {
   if (finished || !isComparing) return verdict.sentence;
-  return verdict.sentence.replace(SCORES_ALONE, "The comparisons are still to come. By scores so far:");
+  return verdict.sentence.replace(SCORES_ALONE, "The pairs are still to be judged. By scores so far:");
 }
