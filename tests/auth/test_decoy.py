@@ -7,7 +7,7 @@ from unittest.mock import patch
 import pytest
 
 from carrel.accounts.slots import NOBODY, former_decoy
-from carrel.auth.refusals import NotProvisioned
+from carrel.auth.sign_in import NotProvisioned
 from carrel.kit.sqlite import database
 from carrel.kit.sqlite.database import KeyRejected
 from carrel.vault import files

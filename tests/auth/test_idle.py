@@ -9,7 +9,6 @@ import pytest
 from msgspec.structs import replace
 
 from carrel.app import services
-from carrel.auth import idle
 from carrel.config import Settings
 from carrel.errors import Unavailable
 from carrel.vault.keyring import UserUuid
@@ -36,10 +35,10 @@ async def test_a_key_that_nobody_uses_is_evicted(stack: AuthStack) -> None:
     await stack.ask(token)
     stack.clock.advance(IDLE - 1)
     await stack.refresh(BOB)
-    await idle.evict(stack.sessions, stack.clock, IDLE)
+    await stack.sign_out.evict_idle(IDLE)
     assert len(stack.pool.keyring) == 2
     stack.clock.advance(1)
-    await idle.evict(stack.sessions, stack.clock, IDLE)
+    await stack.sign_out.evict_idle(IDLE)
     assert ADA not in stack.pool.keyring
     assert BOB in stack.pool.keyring
     assert len(stack.pool) == 1
@@ -55,14 +54,14 @@ async def test_requests_and_refreshes_keep_a_key_whatever_the_wall_clock_does(st
         stack.clock.set_back(3 * IDLE)
         await stack.ask(tokens[ADA])
         await stack.refresh(BOB)
-        await idle.evict(stack.sessions, stack.clock, IDLE)
+        await stack.sign_out.evict_idle(IDLE)
     assert len(stack.pool.keyring) == 2
 
 
 async def test_work_in_progress_keeps_a_key(stack: AuthStack) -> None:
     async with stack.pool.leased(ADA):
         stack.clock.advance(2 * IDLE)
-        await idle.evict(stack.sessions, stack.clock, IDLE)
+        await stack.sign_out.evict_idle(IDLE)
         assert ADA in stack.pool.keyring
         assert BOB not in stack.pool.keyring
 
@@ -71,7 +70,7 @@ async def test_a_user_who_comes_back_while_others_are_evicted_stays(stack: AuthS
     token = await stack.refresh(BOB)
     stack.clock.advance(IDLE)
     async with stack.sessions.locks.of(BOB):
-        evicting = asyncio.create_task(idle.evict(stack.sessions, stack.clock, IDLE))
+        evicting = asyncio.create_task(stack.sign_out.evict_idle(IDLE))
         while stack.sessions.locks.wanted(BOB) < 2:
             await asyncio.sleep(0)
         await stack.ask(token)
@@ -91,7 +90,7 @@ async def test_an_eviction_that_fails_keeps_no_other_from_its_own(stack: AuthSta
             raise Unavailable
 
     with patch.object(stack.pool, "evict", failing):
-        await idle.evict(stack.sessions, stack.clock, IDLE)
+        await stack.sign_out.evict_idle(IDLE)
     assert failed
     assert len(stack.pool.keyring) == 0
 
@@ -99,7 +98,7 @@ async def test_an_eviction_that_fails_keeps_no_other_from_its_own(stack: AuthSta
 async def test_a_deleted_user_is_not_looked_for(stack: AuthStack) -> None:
     await stack.delete(ADA)
     stack.clock.advance(IDLE)
-    await idle.evict(stack.sessions, stack.clock, IDLE)
+    await stack.sign_out.evict_idle(IDLE)
     assert len(stack.pool.keyring) == 0
 
 

@@ -15,7 +15,8 @@ from pathlib import Path
 import pytest
 
 from carrel.accounts.accounts import UserExists, UserUnknown
-from carrel.auth.refusals import NotProvisioned, OldKeyRequired, TokenRevoked, WorkspaceAbsent
+from carrel.auth.sign_in import NotProvisioned, OldKeyRequired, WorkspaceAbsent
+from carrel.auth.tokens import TokenRevoked
 from carrel.errors import CarrelError
 from carrel.kit.sqlite.database import KeyRejected
 from carrel.vault.keyring import UserUuid

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from carrel.auth import tokens
-from carrel.auth.refusals import TokenRevoked
+from carrel.auth.tokens import TokenRevoked
 from carrel.backup import archive
 from carrel.kit.ids import uuid7_factory
 from tests.support.auth_stack import SECRETS, SERVICE_KEY, AuthStack, auth_stack

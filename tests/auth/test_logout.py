@@ -9,9 +9,8 @@ import pytest
 
 from carrel.auth import sign_out, tokens
 from carrel.auth.known_sessions import MAX_KNOWN
-from carrel.auth.refusals import TokenRevoked
 from carrel.auth.sign_out import SessionUnknown
-from carrel.auth.tokens import TokenInvalid
+from carrel.auth.tokens import TokenInvalid, TokenRevoked
 from carrel.config import Settings
 from carrel.vault.keyring import UserUuid
 from carrel.vault.pool import KeyNotCached

@@ -10,7 +10,8 @@ from carrel.accounts.slots import slot_of
 from carrel.auth import handed_over
 from carrel.auth.handed_over import HandedUser
 from carrel.auth.programs.secret import ProgramKeyInvalid
-from carrel.auth.refusals import NotProvisioned, TokenRevoked
+from carrel.auth.sign_in import NotProvisioned
+from carrel.auth.tokens import TokenRevoked
 from carrel.kit.sqlite.database import KeyRejected
 from carrel.runs.progress import sharing
 from carrel.vault.keyring import UserUuid

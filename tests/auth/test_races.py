@@ -9,7 +9,8 @@ from unittest.mock import patch
 import pytest
 
 from carrel.accounts.accounts import Accounts, UserExists, UserUnknown
-from carrel.auth.refusals import NotProvisioned, TokenRevoked
+from carrel.auth.sign_in import NotProvisioned
+from carrel.auth.tokens import TokenRevoked
 from carrel.config import Settings
 from carrel.errors import DiskFull
 from carrel.kit.sqlite.database import KeyRejected
@@ -216,7 +217,7 @@ async def test_who_waits_too_long_for_a_rekey_is_told_to_come_again(
     settings: Settings, clock: FakeClock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("carrel.vault.pool.WAIT_SECONDS", 0.02)
-    monkeypatch.setattr("carrel.auth.sessions.TIMEOUT_SECONDS", 0.02)
+    monkeypatch.setattr("carrel.auth.sign_in.TIMEOUT_SECONDS", 0.02)
     async with service(settings, clock) as client:
         host = Host(client)
         session = await host.signed_in(ADA)

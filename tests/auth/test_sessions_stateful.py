@@ -28,9 +28,9 @@ from hypothesis.stateful import (
 )
 
 from carrel.accounts.accounts import UserExists, UserUnknown
-from carrel.auth import idle, tokens
-from carrel.auth.refusals import NotProvisioned, OldKeyRequired, TokenRevoked, WorkspaceAbsent
-from carrel.auth.tokens import TokenExpired, TokenInvalid
+from carrel.auth import tokens
+from carrel.auth.sign_in import NotProvisioned, OldKeyRequired, WorkspaceAbsent
+from carrel.auth.tokens import TokenExpired, TokenInvalid, TokenRevoked
 from carrel.kit.sqlite.database import KeyRejected
 from carrel.vault import migrations
 from carrel.vault.keyring import UserUuid
@@ -322,7 +322,7 @@ class Histories(RuleBasedStateMachine):
 
     @rule(seconds=st.sampled_from([0.0, 300.0]))
     def evict_idle(self, seconds: float) -> None:
-        self.run(idle.evict(self.stack.sessions, self.stack.clock, seconds))
+        self.run(self.stack.sign_out.evict_idle(seconds))
         for uuid, user in self.users.items():
             user.cached = UserUuid(uuid) in self.stack.pool.keyring and user.cached
 

@@ -7,8 +7,7 @@ from click.testing import CliRunner
 
 from carrel.accounts.program_keys import ProgramKeyId
 from carrel.auth.programs.secret import ProgramKeyInvalid
-from carrel.auth.refusals import TokenRevoked
-from carrel.auth.tokens import TokenInvalid
+from carrel.auth.tokens import TokenInvalid, TokenRevoked
 from carrel.backup import archive
 from carrel.cli.main import main
 from carrel.kit.clock import SystemClock

@@ -9,7 +9,7 @@ from pathlib import Path
 from carrel.accounts.program_keys import ProgramKeyId
 from carrel.auth.programs.keys import ProgramKeyStore
 from carrel.auth.programs.schemas import ProgramKeyIn
-from carrel.auth.session import Session
+from carrel.auth.sessions import Session
 from carrel.kit.clock import SystemClock
 from tests.crash.vault_operations import ALICE, DeadlyDisk, Stack, key_of
 from tests.support.disk import failing
@@ -20,7 +20,7 @@ DATA = ProgramKeyIn(name="nightly", scopes=["read"])
 
 async def signed_in(stack: Stack) -> tuple[ProgramKeyStore, Session]:
     """Alice's keys, and a session of hers."""
-    token = await stack.sessions.login(ALICE, key_of("old"))
+    token = await stack.sign_in.login(ALICE, key_of("old"))
     session, workspace = await stack.sessions.authenticate(token.encode())
     stack.pool.release(workspace)
     return ProgramKeyStore(stack.sessions, SystemClock(), allowed=True), session

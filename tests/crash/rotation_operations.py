@@ -71,7 +71,7 @@ def prepare(folder: Path) -> None:
                 await stack.users.write_new(uuid, account_rows.insert, uuid, "paid")
                 await stack.accounts.run(uuid, ledger.add, AddIn(uuid=uuid, amount=Decimal(number + 1)))
                 if uuid != USERS[-1]:
-                    await stack.sessions.login(uuid, key_of(uuid))
+                    await stack.sign_in.login(uuid, key_of(uuid))
                     async with stack.pool.leased(uuid) as workspace:
                         await workspace.write(_sign, uuid)
                 owner = stack.accounts.owner(uuid)
@@ -105,7 +105,7 @@ def whole(data: Path, key: bytes = NEW) -> None:
                 assert (account.uuid, account.has_workspace) == (uuid, uuid != USERS[-1])
                 assert (await stack.accounts.read(uuid, ledger.balance)).balance == str(number + 1)
                 if uuid != USERS[-1]:
-                    await stack.sessions.login(uuid, key_of(uuid))
+                    await stack.sign_in.login(uuid, key_of(uuid))
                     async with stack.pool.leased(uuid) as workspace:
                         assert workspace.read(lambda conn: conn.value("SELECT a FROM t")) == uuid
             owners = {stack.accounts.owner(uuid): uuid for uuid in USERS}

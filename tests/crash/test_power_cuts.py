@@ -43,7 +43,7 @@ async def prepare(data: Path, chance: random.Random) -> int:
     """A user with some rows; how many."""
     async with Stack(data) as stack:
         await stack.make_user()
-        await stack.sessions.login(ALICE, key_of("old"))
+        await stack.sign_in.login(ALICE, key_of("old"))
         number = chance.choice((0, 3, 30))
         async with stack.pool.leased(ALICE) as workspace:
             await workspace.write(add_table)
@@ -64,10 +64,10 @@ async def work(data: Path, recording: Recording, first: int, chance: random.Rand
                     await workspace.write(add_row, number, chance.randrange(1, 6_000))
                     recording.mark(number)
 
-        await stack.sessions.login(ALICE, key_of("old"))
+        await stack.sign_in.login(ALICE, key_of("old"))
         await write_some()
         recording.mark("rekey begun")
-        await stack.sessions.rekey(ALICE, key_of("new"), chance.choice((None, key_of("old"))))
+        await stack.sign_in.rekey(ALICE, key_of("new"), chance.choice((None, key_of("old"))))
         recording.mark("rekeyed")
         await write_some()
 
@@ -94,7 +94,7 @@ async def look(data: Path, first: int, marks: list[int | str]) -> None:
         acknowledged = {*range(first), *(mark for mark in marks if isinstance(mark, int))}
         assert acknowledged <= found[key].keys(), "acknowledged rows are lost"
         assert all(set(text) <= {number % 256} for number, text in found[key].items())
-        await stack.sessions.login(ALICE, key_of(key))
+        await stack.sign_in.login(ALICE, key_of(key))
         assert [file.name for file in data.rglob("*") if file.name.endswith(".new")] == []
 
 

@@ -32,7 +32,7 @@ async def prepare(data: Path) -> tuple[str, str]:
     """A user with one program key; its id, and the key."""
     async with Stack(data) as stack:
         await stack.make_user()
-        await stack.sessions.login(ALICE, key_of("old"))
+        await stack.sign_in.login(ALICE, key_of("old"))
         keys, session = await signed_in(stack)
         made = await keys.create(session, DATA)
         return made.id, made.program_key

@@ -57,7 +57,7 @@ def prepared(folder: Path, *, rows: int, row_bytes: int) -> Path:
         async with Stack(folder) as stack:
             await stack.make_user()
             if rows:
-                await stack.sessions.login(ALICE, key_of("old"))
+                await stack.sign_in.login(ALICE, key_of("old"))
                 async with stack.pool.leased(ALICE) as workspace:
                     await workspace.write(fill, rows, row_bytes)
 
@@ -118,7 +118,7 @@ async def after_rekey(data: Path, rows: int) -> None:
     async with Stack(data) as stack:
         opening = keys_that_open(stack, rows)
         assert len(opening) == 1, f"{len(opening)} keys open the database"
-        await stack.sessions.login(ALICE, key_of(opening[0]))
+        await stack.sign_in.login(ALICE, key_of(opening[0]))
         assert leftovers(data) == []
 
 
@@ -128,7 +128,7 @@ async def after_first_login(data: Path, rows: int) -> None:
         account = await stack.accounts.read(ALICE, account_rows.get)
         if account.has_workspace:
             assert stack.accounts.workspace_path(ALICE).exists()
-        await stack.sessions.login(ALICE, key_of("old"))
+        await stack.sign_in.login(ALICE, key_of("old"))
         async with stack.pool.leased(ALICE) as workspace:
             assert workspace.read(lambda conn: conn.one("SELECT uuid FROM user_meta")) == (ALICE,)
             await workspace.write(fill, SMALL_ROWS, ROW_BYTES)
@@ -143,10 +143,10 @@ async def after_delete(data: Path, rows: int) -> None:
             # Gone: no file, no journal, and the place is free for somebody new.
             assert not stack.accounts.folder(ALICE).exists()
             await stack.make_user()
-            await stack.sessions.login(ALICE, key_of("somebody new"))
+            await stack.sign_in.login(ALICE, key_of("somebody new"))
         else:
             assert keys_that_open(stack, rows) == ["old"]
-            await stack.sessions.login(ALICE, key_of("old"))
+            await stack.sign_in.login(ALICE, key_of("old"))
         assert leftovers(data) == []
 
 

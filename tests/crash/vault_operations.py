@@ -13,6 +13,7 @@ from carrel.accounts.accounts import Accounts
 from carrel.accounts.service import ServiceDatabase
 from carrel.auth.credentials import Credentials
 from carrel.auth.sessions import Sessions
+from carrel.auth.sign_in import SignIn
 from carrel.kit.clock import SystemClock
 from carrel.kit.ids import uuid7_factory
 from carrel.kit.sqlite import database
@@ -51,12 +52,14 @@ class Stack:
         self.service = ServiceDatabase(data, service_key, clock=clock, new_id=new_id)
         self.pool = WorkspacePool(Keyring(), self.accounts.workspace_path, form=self.form)
         self.sessions = Sessions(self.pool, self.accounts, self.service, Credentials((b"s" * 32,)), clock)
+        self.sign_in = SignIn(self.sessions, self.service)
         self.users = Users(self.sessions, self.service, _nobody_works)
 
     async def __aenter__(self) -> "Stack":
         self.service.open()
         await self.users.start()
         await self.sessions.start()
+        await self.sign_in.start()
         return self
 
     async def make_user(self) -> None:
@@ -74,11 +77,11 @@ async def _nobody_works(_: UserUuid) -> None:
 
 
 def first_login(mark: Mark, data: str) -> None:
-    _run(mark, data, lambda stack: stack.sessions.login(ALICE, key_of("old")))
+    _run(mark, data, lambda stack: stack.sign_in.login(ALICE, key_of("old")))
 
 
 def rekey(mark: Mark, data: str) -> None:
-    _run(mark, data, lambda stack: stack.sessions.rekey(ALICE, key_of("new"), key_of("old")))
+    _run(mark, data, lambda stack: stack.sign_in.rekey(ALICE, key_of("new"), key_of("old")))
 
 
 def delete(mark: Mark, data: str) -> None:
@@ -115,8 +118,8 @@ def at_change(mark: Mark, operation: str, data: str, number: int | None) -> None
     async def work() -> None:
         async with Stack(Path(data)) as stack:
             operations: dict[str, Callable[[], Awaitable[object]]] = {
-                "first_login": lambda: stack.sessions.login(ALICE, key_of("old")),
-                "rekey": lambda: stack.sessions.rekey(ALICE, key_of("new"), key_of("old")),
+                "first_login": lambda: stack.sign_in.login(ALICE, key_of("old")),
+                "rekey": lambda: stack.sign_in.rekey(ALICE, key_of("new"), key_of("old")),
                 "delete": lambda: stack.users.delete(ALICE),
             }
             mark("begin")

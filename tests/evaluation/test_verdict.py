@@ -52,16 +52,13 @@ def test_several_that_cannot_be_ruled_out_are_all_named() -> None:
 def test_a_decided_ranking_says_how_much_was_won() -> None:
     found = state(rank("AB", verdicts("AB", "a" * 11 + "b")))
     assert (found.outcome, found.grey) == ("decided", False)
-    assert found.sentence == (
-        "A is best: it won 92 % of its pairs on 12 documents (95 % interval 73 % to 100 %)."
-    )
+    assert found.sentence == ("A is best: it won 92 % of its pairs on 12 documents (95 % interval 73 % to 100 %).")
 
 
 def test_ties_and_flips_are_not_called_wins() -> None:
     found = state(rank("AB", verdicts("AB", "a" * 8 + "=" * 24)))
     assert found.sentence.startswith(
-        "A is best: it won 8 of its 32 pairs and 24 had no clear winner, so it is preferred in 62 %"
-        " on 32 documents"
+        "A is best: it won 8 of its 32 pairs and 24 had no clear winner, so it is preferred in 62 % on 32 documents"
     )
 
 

@@ -12,8 +12,8 @@ from carrel.auth.programs.keys import ProgramKeyStore
 from carrel.auth.programs.schemas import NewProgramKey, ProgramKeyIn
 from carrel.auth.programs.scopes import Scope
 from carrel.auth.programs.sign_in import ProgramSignIn
-from carrel.auth.session import Session, User
-from carrel.auth.sessions import Sessions
+from carrel.auth.sessions import Session, Sessions, User
+from carrel.auth.sign_in import SignIn
 from carrel.auth.sign_out import SignOut
 from carrel.kit.ids import uuid7_factory
 from carrel.users import lifecycle
@@ -50,6 +50,7 @@ class AuthStack:
         form = Format(clock, new_id, migrations=migrations)
         self.pool = WorkspacePool(Keyring(), self.accounts.workspace_path, form=form)
         self.sessions = Sessions(self.pool, self.accounts, self.service, Credentials(SECRETS), clock)
+        self.sign_in = SignIn(self.sessions, self.service)
         self.sign_out = SignOut(self.sessions, clock)
         self.program_keys = ProgramKeyStore(self.sessions, clock, allowed=True)
         self.program_sign_in = ProgramSignIn(self.sessions, self.sign_out, self.program_keys, clock)
@@ -62,6 +63,7 @@ class AuthStack:
         self.service.open()
         await self.users.start()
         await self.sessions.start()
+        await self.sign_in.start()
 
     async def stop(self) -> None:
         await self.sign_out.stop()
@@ -74,14 +76,14 @@ class AuthStack:
         await self.users.write_new(UserUuid(uuid), lifecycle.insert, UserUuid(uuid), membership)
 
     async def login(self, uuid: str, password: str = "first") -> bytes:
-        return (await self.sessions.login(UserUuid(uuid), key_of(uuid, password))).encode()
+        return (await self.sign_in.login(UserUuid(uuid), key_of(uuid, password))).encode()
 
     async def refresh(self, uuid: str) -> bytes:
-        return (await self.sessions.refresh(UserUuid(uuid))).encode()
+        return (await self.sign_in.refresh(UserUuid(uuid))).encode()
 
     async def rekey(self, uuid: str, new: str, old: str | None = None) -> bytes:
         old_key = None if old is None else key_of(uuid, old)
-        return (await self.sessions.rekey(UserUuid(uuid), key_of(uuid, new), old_key)).encode()
+        return (await self.sign_in.rekey(UserUuid(uuid), key_of(uuid, new), old_key)).encode()
 
     async def delete(self, uuid: str) -> None:
         await self.users.delete(UserUuid(uuid))

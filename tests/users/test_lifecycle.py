@@ -9,7 +9,8 @@ import pytest
 
 from carrel.accounts import deletions, roster
 from carrel.accounts.accounts import Accounts, UserUnknown
-from carrel.auth.refusals import NotProvisioned, TokenRevoked
+from carrel.auth.sign_in import NotProvisioned
+from carrel.auth.tokens import TokenRevoked
 from carrel.errors import DiskFull, Unavailable
 from carrel.kit.sqlite.database import Connection
 from tests.support.auth_stack import AuthStack, auth_stack

@@ -15,8 +15,7 @@ from carrel.accounts.accounts import MembershipRequired
 from carrel.app.operation import Gate, Operation
 from carrel.auth import guard
 from carrel.auth.programs.scopes import PersonRequired
-from carrel.auth.refusals import TokenRevoked
-from carrel.auth.tokens import TokenExpired, TokenInvalid
+from carrel.auth.tokens import TokenExpired, TokenInvalid, TokenRevoked
 from carrel.config import Settings
 from carrel.errors import CarrelError
 from carrel.http.answers import problem

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 from carrel.accounts.accounts import Accounts
 from carrel.accounts.service import ServiceDatabase
 from carrel.accounts.slots import serve_everybody
-from carrel.auth import idle
 from carrel.auth.credentials import Credentials
 from carrel.auth.guard import Gatekeeper
 from carrel.auth.programs.keys import ProgramKeyStore
 from carrel.auth.programs.sign_in import ProgramSignIn
 from carrel.auth.sessions import Sessions
+from carrel.auth.sign_in import SignIn
 from carrel.auth.sign_out import SignOut
 from carrel.backup.live import LiveBackup
 from carrel.checks import jobs as check_jobs
@@ -172,6 +172,7 @@ class Services:
             self.retention,
         )
         self.sessions = Sessions(self.pool, self.accounts, self.service, credentials, clock)
+        self.sign_in = SignIn(self.sessions, self.service)
         self.sign_out = SignOut(self.sessions, clock)
         self.program_keys = ProgramKeyStore(self.sessions, clock, allowed=settings.program_keys == "on")
         self.program_sign_in = ProgramSignIn(self.sessions, self.sign_out, self.program_keys, clock)
@@ -202,6 +203,7 @@ class Services:
                 self.cluster_membership.fence.serving if self.cluster_membership is not None else None
             )
             await self.sessions.start()
+            await self.sign_in.start()
         self.reserve.keep()
         self.hold_sweep.start()
         if self.settings.key_idle_minutes:
@@ -214,7 +216,7 @@ class Services:
     async def _evict_idle(self, idle_seconds: float) -> None:
         while True:
             await asyncio.sleep(IDLE_CHECK_SECONDS)
-            await idle.evict(self.sessions, self.clock, idle_seconds)
+            await self.sign_out.evict_idle(idle_seconds)
 
     def _may_execute(self, uuid: UserUuid) -> bool:
         return self.gatekeeper.free_is_full or self.sessions.is_paid(uuid)

@@ -167,6 +167,7 @@ def _routes(
             "accounts": lambda: services.accounts,
             "service": lambda: services.service,
             "sessions": lambda: services.sessions,
+            "sign_in": lambda: services.sign_in,
             "sign_out": lambda: services.sign_out,
             "program_keys": lambda: services.program_keys,
             "program_sign_in": lambda: services.program_sign_in,

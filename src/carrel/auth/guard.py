@@ -14,8 +14,7 @@ from carrel.auth.credentials import Credentials
 from carrel.auth.programs import scopes
 from carrel.auth.programs.scopes import PersonRequired
 from carrel.auth.programs.tokens import ProgramClaims
-from carrel.auth.session import Session, User
-from carrel.auth.sessions import Sessions
+from carrel.auth.sessions import Session, Sessions, User
 from carrel.errors import CarrelError, Forbidden, Unauthorized
 from carrel.http.answers.fenced import USER
 from carrel.http.client_connection import CLIENT, ClientConnection

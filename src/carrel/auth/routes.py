@@ -8,7 +8,6 @@ from starlette.types import Scope
 from carrel.accounts.accounts import UserUnknown
 from carrel.auth import guard
 from carrel.auth.programs import scopes
-from carrel.auth.refusals import NotProvisioned, OldKeyRequired, WorkspaceAbsent
 from carrel.auth.schemas import (
     LoginIn,
     LogoutIn,
@@ -19,8 +18,8 @@ from carrel.auth.schemas import (
     SessionOut,
     key_from,
 )
-from carrel.auth.session import Session
-from carrel.auth.sessions import Sessions
+from carrel.auth.sessions import Session
+from carrel.auth.sign_in import NotProvisioned, OldKeyRequired, SignIn, WorkspaceAbsent
 from carrel.auth.sign_out import SessionUnknown, SignOut
 from carrel.auth.tokens import LIFETIME_SECONDS
 from carrel.errors import BadInput
@@ -35,22 +34,22 @@ from carrel.vault.pool import KeyNotCached
 
 
 @post("/login", status_code=200, opt=raises(NotProvisioned, KeyRejected, Missing, Damaged))
-async def login(data: LoginIn, request: Request, sessions: Sessions) -> SessionOut:
+async def login(data: LoginIn, request: Request, sign_in: SignIn) -> SessionOut:
     """Open the user's database with the key, creating it at the first login; returns a session token."""
-    return SessionOut(await sessions.login(_about(data.uuid, request.scope), key_from(data.db_key_hex)))
+    return SessionOut(await sign_in.login(_about(data.uuid, request.scope), key_from(data.db_key_hex)))
 
 
 @post("/refresh", status_code=200, opt=raises(KeyNotCached))
-async def refresh(data: RefreshIn, request: Request, sessions: Sessions) -> SessionOut:
+async def refresh(data: RefreshIn, request: Request, sign_in: SignIn) -> SessionOut:
     """A new session token, as long as the key is in memory; the database is not opened."""
-    return SessionOut(await sessions.refresh(_about(data.uuid, request.scope)))
+    return SessionOut(await sign_in.refresh(_about(data.uuid, request.scope)))
 
 
 @post("/rekey", status_code=200, opt=raises(NotProvisioned, KeyRejected, OldKeyRequired, WorkspaceAbsent))
-async def rekey(data: RekeyIn, request: Request, sessions: Sessions) -> SessionOut:
+async def rekey(data: RekeyIn, request: Request, sign_in: SignIn) -> SessionOut:
     """Re-encrypt the user's database with a new key; every earlier session ends."""
     old_key = key_from(data.old_db_key_hex) if data.old_db_key_hex is not None else None
-    return SessionOut(await sessions.rekey(_about(data.uuid, request.scope), key_from(data.new_db_key_hex), old_key))
+    return SessionOut(await sign_in.rekey(_about(data.uuid, request.scope), key_from(data.new_db_key_hex), old_key))
 
 
 @post("/logout", guards=[guard.session_or_plugin], status_code=204, opt=scopes.PERSON | raises(UserUnknown))

@@ -1,43 +1,69 @@
-"""Sign-in and its end: login, refresh, rekey, and the five checks of a session token (specification, 4.1 and 5.4)."""
+"""Who is signed in, and the five checks of a session token (specification, section 5.4)."""
 
 import asyncio
 from collections import OrderedDict
 from collections.abc import Coroutine
-from contextlib import suppress
 from typing import Any, TypeVar
 
+import msgspec
+
 from carrel.accounts import accounts as account_rows
-from carrel.accounts import roster
-from carrel.accounts.accounts import Account, Accounts, UserUnknown
+from carrel.accounts.accounts import Account, Accounts, Membership, UserUnknown
 from carrel.accounts.service import ServiceDatabase
 from carrel.auth import tokens
 from carrel.auth.credentials import Credentials
-from carrel.auth.decoy import Decoy
 from carrel.auth.issuer import Issuer
-from carrel.auth.known_sessions import KnownSessions
+from carrel.auth.known_sessions import KnownSession, KnownSessions
+from carrel.auth.programs import scopes
 from carrel.auth.programs import tokens as program_tokens
-from carrel.auth.programs.endings import end_with_password
+from carrel.auth.programs.scopes import Scope
 from carrel.auth.programs.service_secret import ServiceSecret
 from carrel.auth.programs.tokens import ProgramClaims
 from carrel.auth.programs.use import ProgramUse
-from carrel.auth.refusals import NotProvisioned, OldKeyRequired, TokenRevoked, WorkspaceAbsent
-from carrel.auth.session import Session, User
-from carrel.errors import CarrelError
+from carrel.auth.tokens import TokenRevoked
 from carrel.kit.clock import Clock
 from carrel.kit.concurrency.cancellation import shielded_task
 from carrel.kit.concurrency.keyed_lock import KeyedLock
-from carrel.kit.sqlite.database import Connection, Damaged, KeyRejected
-from carrel.vault.keyring import UserUuid, zero
-from carrel.vault.pool import KeyNotCached, WorkspaceBusy, WorkspacePool
+from carrel.kit.sqlite.database import Connection, Damaged
+from carrel.vault.keyring import UserUuid
+from carrel.vault.pool import KeyNotCached, WorkspacePool
 from carrel.vault.workspace import Workspace
 
 T = TypeVar("T")
 
 CACHE_SECONDS = 300
 """How long a checked token stays valid without another check (specification, section 8)."""
-TIMEOUT_SECONDS = 5.0
-"""How long a refresh waits for a rekey before it asks the host to try again."""
 CACHE_ENTRIES = 20_000
+
+
+class User(msgspec.Struct, frozen=True):
+    """The user who sent a request (specification, section 5.4)."""
+
+    uuid: UserUuid
+    membership: Membership
+
+
+class Session(msgspec.Struct, frozen=True):
+    """A checked token: its user, the epoch it was checked in, and its end on the wall and on the monotonic clock.
+
+    `scopes` are those of a program, and `None` for the user, who may do everything.
+    """
+
+    user: User
+    epoch: int
+    expires_at: int
+    believed_until: float
+    known: KnownSession
+    scopes: frozenset[str] | None = None
+
+    def require(self, scope: Scope) -> None:
+        """Refuse a program that has not been granted `scope`, where the body of a request needs more than its route.
+
+        Raises:
+            ScopeMissing: 403.
+        """
+        if self.scopes is not None:
+            scopes.require(self.scopes, scope)
 
 
 class Sessions:
@@ -62,13 +88,12 @@ class Sessions:
         """Users who are away while their key is here: until the next login it serves only their work, and programs."""
         self.programs = ProgramUse(clock)
         self.service_secret = ServiceSecret()
-        self._decoy = Decoy(pool, accounts)
         self._service = service
         self._credentials = credentials
         credentials.on_removal(self._check_again)
         self._clock = clock
         self._cache: OrderedDict[bytes, Session] = OrderedDict()
-        self._accounts: dict[UserUuid, Account] = {}
+        self.present: dict[UserUuid, Account] = {}
         """The account of every user who signed in. Only code that holds the user's lock changes an entry."""
         self.last_used: dict[UserUuid, float] = {}
         """When each user who signed in was here last, on the monotonic clock."""
@@ -80,7 +105,6 @@ class Sessions:
         """Read the records of earlier processes."""
         await self.issuer.start()
         await self.service_secret.start(self._service)
-        await self._decoy.start()
 
     async def stop(self) -> None:
         """Wait for work that goes on although its client has left."""
@@ -88,151 +112,23 @@ class Sessions:
             await asyncio.wait(self._tasks)
         await self.issuer.stop()
 
-    # Sign-in --------------------------------------------------------------------------------------------------------
-
-    async def login(self, uuid: UserUuid, key: bytearray) -> str:
-        """Open the user's database with `key` (made at the first login) and keep the key; a new session token.
-
-        `key` is zeroed. A client that disconnects does not stop it.
-
-        Raises:
-            NotProvisioned, KeyRejected: 401; after a rejected key no key is in memory.
-            Missing, Damaged: the database file is not what it was.
-        """
-        return await self.run_to_completion(self._login(uuid, key))
-
-    async def _login(self, uuid: UserUuid, key: bytearray) -> str:
-        try:
-            async with self.locks.of(uuid):
-                token = await self._open(uuid, key)
-        except UserUnknown:
-            await self._decoy.try_key(key)
-            raise NotProvisioned from None
-        finally:
-            zero(key)
-        await self.pool.announce(uuid)
-        return token
-
-    async def _open(self, uuid: UserUuid, key: bytearray) -> str:
-        account = await self.accounts.recall(uuid, account_rows.get)
-        await self.pool.admit(uuid, key, create=not account.has_workspace)
-        if not account.has_workspace:
-            await self._record_workspace(uuid)
-        self._is_back(uuid)
-        if uuid not in self._accounts:
-            await self._enroll(uuid)
-        self._accounts[uuid] = account
-        self.handed_over.discard(uuid)
-        return await self._issue(uuid)
-
     async def settle(self, uuid: UserUuid) -> None:
         """Let a user go on whose key came from another node: read the account, and announce the user."""
         if uuid in self.handed_over:
             async with self.locks.of(uuid):
                 if uuid in self.handed_over:
-                    self._accounts[uuid] = await self.accounts.read(uuid, account_rows.get)
+                    self.present[uuid] = await self.accounts.read(uuid, account_rows.get)
                     self.handed_over.discard(uuid)
             await self.pool.announce(uuid)
 
-    def _is_back(self, uuid: UserUuid) -> None:
+    def used(self, uuid: UserUuid) -> None:
+        """The user is here now."""
+        self.last_used[uuid] = self._clock.monotonic()
+
+    def end_absence(self, uuid: UserUuid) -> None:
+        """The user has come back, so the key serves no longer programs and work under way alone."""
         self.signed_out.discard(uuid)
         self.programs.end(uuid)
-
-    async def admit_program(self, uuid: UserUuid, account: Account, key: bytearray, seconds: int) -> None:
-        """Keep the key that a program has unwrapped, for programs alone unless the user is signed in.
-
-        `seconds` is the life of the program's session. The caller holds the user's lock, and zeroes the key.
-
-        Raises:
-            KeyRejected: it is not the present key, which, unlike after a login, stays in memory.
-        """
-        if uuid not in self.pool.keyring:
-            await self.pool.admit(uuid, key, create=False)
-            self.signed_out.add(uuid)
-        elif not self.pool.keyring.matches(uuid, key):
-            raise KeyRejected
-        self.programs.begin(uuid, seconds, account.program_keys)
-        self.last_used[uuid] = self._clock.monotonic()
-        self._accounts[uuid] = account
-
-    async def _enroll(self, uuid: UserUuid) -> None:
-        # A version without the roster may have created the user. The sign-in must not fail because of a full disk.
-        with suppress(CarrelError):
-            await self._service.run(roster.add, self.accounts.owner(uuid), uuid)
-
-    async def _record_workspace(self, uuid: UserUuid) -> None:
-        try:
-            await self.accounts.run(uuid, account_rows.set_has_workspace)
-        except CarrelError:
-            # If the answer says that the login failed, the user must not be signed in.
-            await self.pool.evict(uuid)
-            raise
-
-    async def refresh(self, uuid: UserUuid) -> str:
-        """A new token without opening the database.
-
-        Raises:
-            KeyNotCached: the user has to log in again, also if a run of a user who signed out still needs the key.
-            WorkspaceBusy: a rekey takes longer than five seconds.
-        """
-        self.accounts.require_served(uuid)
-        await self.settle(uuid)
-        async with self.locks.of(uuid, TIMEOUT_SECONDS, WorkspaceBusy):
-            if uuid not in self.pool.keyring or uuid not in self._accounts or uuid in self.signed_out:
-                raise KeyNotCached
-            return await self._issue(uuid)
-
-    async def rekey(self, uuid: UserUuid, new_key: bytearray, old_key: bytearray | None) -> str:
-        """Re-encrypt the database, end every session, and keep the new key; a new session token.
-
-        Both keys are zeroed. Without an `old_key` the one in memory is taken. A client that disconnects does not stop
-        it.
-
-        Raises:
-            NotProvisioned, KeyRejected: 401, nothing has changed.
-            OldKeyRequired, WorkspaceAbsent: 409.
-        """
-        return await self.run_to_completion(self._rekey(uuid, new_key, old_key))
-
-    async def _rekey(self, uuid: UserUuid, new_key: bytearray, old_key: bytearray | None) -> str:
-        try:
-            async with self.locks.of(uuid):
-                if old_key is None and uuid not in self.signed_out:
-                    old_key = self.pool.keyring.copy(uuid)
-                return await self._reencrypt(uuid, new_key, old_key)
-        except UserUnknown:
-            raise NotProvisioned from None
-        finally:
-            zero(new_key)
-            if old_key is not None:
-                zero(old_key)
-
-    async def _reencrypt(self, uuid: UserUuid, new_key: bytearray, old_key: bytearray | None) -> str:
-        account = await self.accounts.read(uuid, account_rows.get)
-        if not account.has_workspace:
-            raise WorkspaceAbsent
-        if old_key is None:
-            raise OldKeyRequired
-        valid_from = self.issuer.next_valid_from(uuid, account.valid_from)
-        proven = old_key
-
-        def end_sessions() -> None:
-            # This runs in a thread while nobody can open the workspace, so every waiting request finds the new rule in
-            # force.
-            self._accounts[uuid] = self.accounts.run_here(
-                uuid, lambda conn: end_with_password(conn, uuid, valid_from, proven, new_key)
-            )
-
-        await self.pool.rekey(uuid, old_key, new_key, end_sessions)
-        self.known.forget(uuid)
-        self._is_back(uuid)
-        return await self._issue(uuid)
-
-    async def _issue(self, uuid: UserUuid) -> str:
-        self.last_used[uuid] = self._clock.monotonic()
-        token, issued_at = await self.issuer.issue(self._accounts[uuid])
-        self.known.note(uuid, issued_at)
-        return token
 
     async def run_to_completion(self, work: Coroutine[Any, Any, T]) -> T:
         """Await `work`, which goes on to its end when the client that asked for it goes away."""
@@ -277,7 +173,7 @@ class Sessions:
         workspace = await self.pool.lease(uuid)
         try:
             # There is no await from here on, so the values read below belong together.
-            account = self._accounts.get(uuid)
+            account = self.present.get(uuid)
             if account is None:
                 raise KeyNotCached
             self._require_in_force(claims, account)
@@ -322,7 +218,7 @@ class Sessions:
             TokenInvalid, TokenRevoked: 401.
         """
         uuid = UserUuid(claims.uuid)
-        account = self._accounts.get(uuid)
+        account = self.present.get(uuid)
         if account is None:
             try:
                 account = await self.accounts.read(uuid, account_rows.get)
@@ -344,7 +240,7 @@ class Sessions:
 
     def _check_again(self) -> None:
         """Check every token anew, because some may be signed with a secret that is no longer accepted."""
-        for uuid in self._accounts:
+        for uuid in self.present:
             self.pool.keyring.raise_epoch(uuid)
 
     # Membership and the end -----------------------------------------------------------------------------------------
@@ -352,27 +248,27 @@ class Sessions:
     def account_changed(self, account: Account) -> None:
         """Apply a change of the account and end every cached check of this user. The caller holds the user's lock."""
         uuid = UserUuid(account.uuid)
-        if uuid in self._accounts:
-            self._accounts[uuid] = account
+        if uuid in self.present:
+            self.present[uuid] = account
         self.programs.forget(uuid, account.program_keys)
         self.pool.keyring.raise_epoch(uuid)
 
     def holds_credits(self, uuid: UserUuid) -> bool:
         """Whether the account had credits on hold when it was last read; True for a user who never signed in."""
-        account = self._accounts.get(uuid)
+        account = self.present.get(uuid)
         return account is None or account.holds_credits
 
     def is_paid(self, uuid: UserUuid) -> bool:
         """Whether a user who signed in has paid membership now; False for every other user."""
-        account = self._accounts.get(uuid)
+        account = self.present.get(uuid)
         return account is not None and account.membership == "paid"
 
     def forget(self, uuid: UserUuid) -> None:
         """Forget a user who was deleted, or who has left this node. The caller holds the user's lock."""
-        self._accounts.pop(uuid, None)
+        self.present.pop(uuid, None)
         self.last_used.pop(uuid, None)
         self.known.forget(uuid)
-        self._is_back(uuid)
+        self.end_absence(uuid)
         self.handed_over.discard(uuid)
         self.programs.forget(uuid)
 
@@ -381,7 +277,7 @@ class Sessions:
         """How many entries each table has that requests can make grow, here and in what sessions stand on."""
         return {
             "checked_tokens": len(self._cache),
-            "accounts": len(self._accounts),
+            "accounts": len(self.present),
             "last_used": len(self.last_used),
             "locks": len(self.locks),
             "tasks": len(self._tasks),

@@ -1,4 +1,7 @@
-"""Sign-out: all sessions of a user, or one of them. With all of them goes the key, unless work of the user needs it."""
+"""Sign-out: all sessions of a user, or one of them. With all of them goes the key, unless work of the user needs it.
+
+Keys that nobody uses leave the memory after some time as well, if the operator says so.
+"""
 
 import asyncio
 from contextlib import suppress
@@ -6,8 +9,7 @@ from typing import Final
 
 from carrel.accounts import accounts as account_rows
 from carrel.auth.known_sessions import KnownSession
-from carrel.auth.session import Session
-from carrel.auth.sessions import Sessions
+from carrel.auth.sessions import Session, Sessions
 from carrel.errors import CarrelError, NotFound
 from carrel.kit.clock import Clock, rfc3339
 from carrel.vault.keyring import UserUuid
@@ -109,6 +111,24 @@ class SignOut:
                 raise SessionUnknown
             sessions.account_changed(await sessions.accounts.run(uuid, account_rows.end_session, issued_at))
             sessions.known.forget(uuid, issued_at)
+
+    async def evict_idle(self, idle_seconds: float) -> None:
+        """Evict the keys of users without requests and refreshes for `idle_seconds` and without active runs."""
+        sessions, now = self._sessions, self._clock.monotonic
+
+        def is_idle(uuid: UserUuid) -> bool:
+            used = sessions.last_used.get(uuid)
+            return used is not None and now() - used >= idle_seconds and not sessions.pool.is_leased(uuid)
+
+        for uuid in filter(is_idle, list(sessions.last_used)):
+            async with sessions.locks.of(uuid):
+                # The user may have come back while this code waited for the lock.
+                if is_idle(uuid):
+                    del sessions.last_used[uuid]
+                    # Even if the last write of its runs failed, the key is gone, and the other users' keys still have
+                    # to go.
+                    with suppress(CarrelError):
+                        await sessions.pool.evict(uuid)
 
     def used_at(self, known: KnownSession) -> str:
         """When the session was last used, to the minute."""

@@ -38,6 +38,13 @@ class TokenExpired(Unauthorized):
     detail = "The session token has expired; ask the host site for a new one."
 
 
+class TokenRevoked(Unauthorized):
+    """Signed by us and not expired, but a sign-out, a rekey, a deletion or the restoring of a backup ended it."""
+
+    code = "session-token-revoked"
+    detail = "The session was ended; log in again on the host site."
+
+
 class _Payload(msgspec.Struct, forbid_unknown_fields=True):
     """The payload; msgspec writes the fields in this order and without spaces."""
 

@@ -7,7 +7,7 @@ from carrel.accounts.accounts import Accounts, UserUnknown
 from carrel.accounts.service import ServiceDatabase
 from carrel.auth import guard
 from carrel.auth.programs import scopes
-from carrel.auth.session import User
+from carrel.auth.sessions import User
 from carrel.credits import ledger, write_offs
 from carrel.credits.schemas import AddIn, Balance, LedgerEntry, WriteOffs
 from carrel.http.answers.response import Response

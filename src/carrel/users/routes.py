@@ -7,7 +7,7 @@ from carrel.accounts import accounts as account_rows
 from carrel.accounts.accounts import Account, Accounts, UserExists, UserUnknown
 from carrel.auth import guard
 from carrel.auth.programs import scopes
-from carrel.auth.session import User
+from carrel.auth.sessions import User
 from carrel.config import Settings
 from carrel.credits import ledger
 from carrel.credits.schemas import Balance

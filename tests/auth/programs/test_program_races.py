@@ -18,8 +18,8 @@ from carrel.accounts import rotation
 from carrel.accounts.program_keys import ProgramKeyId
 from carrel.auth.programs.secret import ProgramKeyInvalid
 from carrel.auth.programs.sign_in import ProgramKeyRevoked
-from carrel.auth.refusals import TokenRevoked
-from carrel.auth.session import Session
+from carrel.auth.sessions import Session
+from carrel.auth.tokens import TokenRevoked
 from carrel.kit.ids import uuid7_factory
 from carrel.vault import files
 from carrel.vault.keyring import UserUuid

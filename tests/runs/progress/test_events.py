@@ -11,7 +11,7 @@ import msgspec
 import pytest
 
 from carrel.auth.known_sessions import KnownSession
-from carrel.auth.session import Session, User
+from carrel.auth.sessions import Session, User
 from carrel.config import Settings
 from carrel.errors import BadInput
 from carrel.http.answers.etag import ANY_VERSION

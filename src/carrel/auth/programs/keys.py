@@ -13,9 +13,8 @@ from carrel.auth.programs.schemas import KeyState, NewProgramKey, ProgramKey, Pr
 from carrel.auth.programs.schemas import ProgramKeys as Listed
 from carrel.auth.programs.scopes import in_order
 from carrel.auth.programs.secret import IssuedKey, KeyBinding, ProgramSecret
-from carrel.auth.refusals import TokenRevoked
-from carrel.auth.session import Session
-from carrel.auth.sessions import Sessions
+from carrel.auth.sessions import Session, Sessions
+from carrel.auth.tokens import TokenRevoked
 from carrel.errors import Forbidden
 from carrel.kit.clock import Clock, rfc3339
 from carrel.kit.sqlite.database import Connection

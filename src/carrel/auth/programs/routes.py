@@ -12,7 +12,7 @@ from carrel.auth.programs.schemas import NewProgramKey, ProgramKeyIn, ProgramSes
 from carrel.auth.programs.schemas import ProgramKeys as Listed
 from carrel.auth.programs.secret import ProgramKeyInvalid
 from carrel.auth.programs.sign_in import ProgramKeyExpired, ProgramKeyRevoked, ProgramSignIn, TooManyProgramSignIns
-from carrel.auth.session import Session, User
+from carrel.auth.sessions import Session, User
 from carrel.errors import Unavailable
 from carrel.http.answers.fenced import USER
 from carrel.http.answers.response import Response

@@ -22,7 +22,7 @@ from carrel.errors import CarrelError, Unauthorized
 from carrel.kit.clock import Clock
 from carrel.kit.concurrency.attempts import Attempts
 from carrel.kit.sqlite.database import Connection, Damaged, KeyRejected
-from carrel.vault.keyring import zero
+from carrel.vault.keyring import UserUuid, zero
 
 SIGN_INS_PER_MINUTE: Final = 60
 """Of one key. A token lasts an hour, so this is for many jobs at once. A key that the service never issued costs no
@@ -111,7 +111,7 @@ class ProgramSignIn:
         expires_at = min(issued_at + LIFETIME_SECONDS, row.expires_at)
         try:
             # The second of issue may be ahead of the clock.
-            await sessions.admit_program(uuid, account, key, math.ceil(expires_at - self._clock.now()))
+            await self._admit(account, key, math.ceil(expires_at - self._clock.now()))
         finally:
             zero(key)
         self._sign_out.evict_when_free(uuid)
@@ -123,6 +123,22 @@ class ProgramSignIn:
         token = tokens.issue(claims, scopes, sessions.service_secret.of(uuid).token_key)
         sessions.programs.note(uuid, claims)
         return ProgramSessionOut(token, max(0, expires_at - issued_at), uuid, row.id, scopes)
+
+    async def _admit(self, account: Account, key: bytearray, seconds: int) -> None:
+        """Keep the key, for programs alone unless the user is signed in. `seconds` is the life of the session.
+
+        Raises:
+            KeyRejected: it is not the present key, which, unlike after a login, stays in memory.
+        """
+        sessions, uuid = self._sessions, UserUuid(account.uuid)
+        if uuid not in sessions.pool.keyring:
+            await sessions.pool.admit(uuid, key, create=False)
+            sessions.signed_out.add(uuid)
+        elif not sessions.pool.keyring.matches(uuid, key):
+            raise KeyRejected
+        sessions.programs.begin(uuid, seconds, account.program_keys)
+        sessions.used(uuid)
+        sessions.present[uuid] = account
 
     def _require_good(self, presented: IssuedKey, row: ProgramKeyRow | None) -> tuple[ProgramKeyRow, bytes]:
         if row is None:

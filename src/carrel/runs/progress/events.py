@@ -12,7 +12,7 @@ from typing import Final, NamedTuple
 import msgspec
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from carrel.auth.session import Session
+from carrel.auth.sessions import Session
 from carrel.errors import BadInput, NotFound, Unauthorized, Unavailable
 from carrel.http.answers import event_stream
 from carrel.http.answers.event_stream import MEDIA_TYPE, PING

@@ -6,7 +6,7 @@ from carrel.accounts.accounts import Accounts
 from carrel.accounts.service import ServiceDatabase
 from carrel.auth import guard
 from carrel.auth.programs import scopes
-from carrel.auth.session import Session
+from carrel.auth.sessions import Session
 from carrel.http.answers.event_stream import MEDIA_TYPE
 from carrel.http.answers.response import Response
 from carrel.http.requests.describe import produces, raises

@@ -5,7 +5,7 @@ from typing import Annotated
 
 from carrel.auth import guard
 from carrel.auth.programs import scopes
-from carrel.auth.session import Session
+from carrel.auth.sessions import Session
 from carrel.checks.compiler import Compiler
 from carrel.config import Settings
 from carrel.contents.budget import ResolveBudget
