@@ -16,7 +16,7 @@ from types import FrameType
 from unittest.mock import patch
 
 from carrel.kit.sqlite.database import Connection, transaction
-from carrel.vault import workspace
+from carrel.vault import write_queue
 
 
 class Death:
@@ -49,7 +49,7 @@ def main() -> None:
 
     death = Death(Path(sys.argv[1]), sys.argv[2])
     signal.signal(signal.SIGUSR1, death.arm)
-    patch.object(workspace, "transaction", death.transaction).start()
+    patch.object(write_queue, "transaction", death.transaction).start()
     sys.argv = [str(Path(sys.argv[0])), *sys.argv[3:]]
     carrel()
 

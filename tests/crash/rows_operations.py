@@ -21,7 +21,7 @@ from carrel.presets.configuration import Configuration
 from carrel.runs.creation import snapshot
 from carrel.runs.engine import commands
 from carrel.runs.model.schemas import RunIn
-from carrel.vault import workspace
+from carrel.vault import write_queue
 from tests.support.engine import engine_harness
 from tests.support.models import TestModels
 from tests.support.tables import uploaded
@@ -68,7 +68,7 @@ async def prepare(folder: Path, rows: int) -> None:
 async def work(folder: Path, dies_at: int) -> None:
     """Work on the run, and die at that commit; with 0, work to its end and print the digest."""
     if dies_at:
-        workspace.transaction = _dying(dies_at)  # type: ignore[attr-defined]  # as tests patch it
+        write_queue.transaction = _dying(dies_at)  # type: ignore[attr-defined]  # as tests patch it
     async with engine_harness(folder, TestModels()) as harness:
         [(run_id, state)] = await harness.rows("SELECT id, state FROM runs")
         if state == "pending":

@@ -13,7 +13,7 @@ import pytest
 from carrel.kit.sqlite.database import transaction
 from carrel.runs.engine import commands
 from carrel.runs.model.setup import RunId
-from carrel.vault import workspace
+from carrel.vault import write_queue
 from carrel.vault.workspace import WorkspaceClosed
 from tests.crash.test_every_commit import Crash, at_work
 from tests.support.batched import CALLS, ECONOMY, Servers, batch_servers, batched
@@ -32,7 +32,7 @@ def dying(monkeypatch: pytest.MonkeyPatch) -> Callable[[Crash | None], None]:
     """From now on, commits die as `Crash` says; `None`: none does."""
 
     def arrange(crash: Crash | None) -> None:
-        monkeypatch.setattr(workspace, "transaction", crash.transaction if crash is not None else transaction)
+        monkeypatch.setattr(write_queue, "transaction", crash.transaction if crash is not None else transaction)
 
     return arrange
 

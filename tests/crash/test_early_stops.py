@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from carrel.kit.sqlite.database import transaction
-from carrel.vault import workspace
+from carrel.vault import write_queue
 from tests.crash.test_every_commit import Crash, prepare, resumed, run_to_completion
 from tests.support.engine import engine_harness
 from tests.support.leaning_judges import Ladder
@@ -43,10 +43,10 @@ async def test_dying_at_any_commit_of_a_run_that_stops_early_changes_nothing(
         crash = Crash(at, "before" if at % 2 else "after")
         folder = shutil.copytree(tmp_path / "ready", tmp_path / f"{at}")
         async with engine_harness(folder, models) as harness:
-            monkeypatch.setattr(workspace, "transaction", crash.transaction)
+            monkeypatch.setattr(write_queue, "transaction", crash.transaction)
             await run_to_completion(harness, run_id, crash)
             await harness.die()
-            monkeypatch.setattr(workspace, "transaction", transaction)
+            monkeypatch.setattr(write_queue, "transaction", transaction)
             await resumed(harness, run_id)
             assert await result_of(harness) == expected, at
             books = await books_of(harness)

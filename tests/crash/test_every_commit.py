@@ -28,7 +28,7 @@ from carrel.providers.network import Network
 from carrel.providers.remote import Remote
 from carrel.runs.engine import commands
 from carrel.runs.model.setup import RunId
-from carrel.vault import workspace
+from carrel.vault import write_queue
 from carrel.vault.workspace import WorkspaceClosed
 from tests.support.engine import EngineHarness, engine_harness
 from tests.support.model_server import Counts, Fault, Running, model_server, prompt_of
@@ -167,7 +167,7 @@ def dying(monkeypatch: pytest.MonkeyPatch) -> Callable[[Crash | None], None]:
     """From now on, commits die as `Crash` says; `None`: none does."""
 
     def arrange(crash: Crash | None) -> None:
-        monkeypatch.setattr(workspace, "transaction", crash.transaction if crash is not None else transaction)
+        monkeypatch.setattr(write_queue, "transaction", crash.transaction if crash is not None else transaction)
 
     return arrange
 

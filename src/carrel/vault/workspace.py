@@ -1,7 +1,7 @@
 """One user's open database, and the three verbs that are the only access to it: read, scan, write.
 
-A transaction cannot hold an `await`: a store function is plain synchronous code that gets a connection, and only this
-module begins and commits transactions.
+A transaction cannot hold an `await`: a store function is plain synchronous code that gets a connection, and only
+`WriteQueue` begins and commits transactions.
 """
 
 import asyncio
@@ -12,10 +12,7 @@ from collections import deque
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future
 from contextlib import ExitStack, contextmanager, nullcontext
-from dataclasses import dataclass
-from functools import partial
-from types import TracebackType
-from typing import Any, Concatenate, Generic, ParamSpec, TypeVar
+from typing import Any, Concatenate, ParamSpec, TypeVar
 
 import apsw
 
@@ -24,15 +21,14 @@ from carrel.http import client_connection
 from carrel.kit.concurrency.threads import in_thread, tell_when_done
 from carrel.kit.concurrency.turns import QueuedWork
 from carrel.kit.sqlite import database
-from carrel.kit.sqlite.database import Connection, ReadTooLong, transaction, translated
+from carrel.kit.sqlite.database import Connection, ReadTooLong, translated
 from carrel.vault.executors import Executors
 from carrel.vault.keyring import UserUuid
+from carrel.vault.write_queue import WriteQueue, call, pausing
 
 T = TypeVar("T")
 P = ParamSpec("P")
 
-_BATCH = 64
-"""The most writes that share one commit; a longer queue takes several commits."""
 _SCANS = 2
 """The most scans of one workspace at a time: a user who starts more waits for them, and other users do not."""
 _IDLE_SCANNERS = 2
@@ -46,43 +42,6 @@ class WorkspaceClosed(Unavailable):
 
     code = "workspace-closed"
     detail = "The workspace was closed in the meantime; try again."
-
-
-class _Outcome(Generic[T]):
-    """The result or the error of a store function, kept until the commit is durable."""
-
-    def __init__(self) -> None:
-        self.value: T | None = None
-        self.error: BaseException | None = None
-
-    def __enter__(self) -> "_Outcome[T]":
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> bool:
-        self.error = error
-        return True
-
-
-@dataclass(eq=False, slots=True)
-class _Write:
-    """A queued write: the function, its arguments, and the future of its caller."""
-
-    run: Callable[[Connection], Any]
-    waiter: asyncio.Future[Any]
-    outcome: _Outcome[Any]
-
-    def tell(self) -> None:
-        """Tell the caller, unless it is gone."""
-        if self.waiter.done():
-            return
-        if self.outcome.error is None:
-            self.waiter.set_result(self.outcome.value)
-        else:
-            self.waiter.set_exception(self.outcome.error)
-            # Retrieve the exception; otherwise asyncio would report it if the caller is cancelled just now.
-            self.waiter.exception()
 
 
 class _Scan:
@@ -108,7 +67,7 @@ class _Scan:
             scanner.cpu_clock = time.pthread_getcpuclockid(threading.get_ident())
             scanner.until = time.thread_time() + MAX_SCAN_SECONDS if self.is_limited else math.inf
         try:
-            with _pausing(scanner, turn):
+            with pausing(scanner, turn):
                 turn.begin()
                 yield
         finally:
@@ -151,15 +110,12 @@ class Workspace:
         executors: Executors,
     ) -> None:
         self.uuid = uuid
-        self.commits = 0
         self.announced = -1
         """How many commits there were when the pool's listeners last looked for work that waits."""
         self._reader = reader
         self._open_connection = open_connection
         self._executors = executors
-        self._writer: Connection | None = None
-        self._queue: deque[_Write] = deque()
-        self._draining: asyncio.Task[None] | None = None
+        self._writes = WriteQueue(uuid, open_connection, executors)
         self._idle_scanners: deque[Connection] = deque()
         self._scans: set[_Scan] = set()
         self._recalled: dict[Callable[[Connection], Any], tuple[int, Any]] = {}
@@ -169,6 +125,11 @@ class Workspace:
 
     def __repr__(self) -> str:
         return "<Workspace>"
+
+    @property
+    def commits(self) -> int:
+        """How many transactions were committed here."""
+        return self._writes.commits
 
     def read(self, fn: Callable[Concatenate[Connection, P], T], *args: P.args, **kwargs: P.kwargs) -> T:
         """Run a bounded read now, on the event loop, in one snapshot. For by-key and LIMITed queries of microseconds.
@@ -261,7 +222,7 @@ class Workspace:
                     self._require_open()
                     scanner.execute("BEGIN")
                     try:
-                        return _call(run, scanner)
+                        return call(run, scanner)
                     finally:
                         _end_snapshot(scanner)
             except apsw.InterruptError:
@@ -297,70 +258,7 @@ class Workspace:
             DiskFull: nothing was written.
         """
         self._require_open()
-        waiter: asyncio.Future[T] = asyncio.get_running_loop().create_future()
-        self._queue.append(_Write(lambda conn: fn(conn, *args, **kwargs), waiter, _Outcome()))
-        if self._draining is None:
-            self._draining = asyncio.create_task(self._drain())
-        return await waiter
-
-    async def _drain(self) -> None:
-        try:
-            while self._queue:
-                # What arrived meanwhile shares this commit. Without it, four writers at once took a quarter more of
-                # the processor.
-                await asyncio.sleep(0)
-                batch = [self._queue.popleft() for _ in range(min(_BATCH, len(self._queue)))]
-                await in_thread(self._executors.writes, partial(self._commit, batch))
-                for write in batch:
-                    write.tell()
-                # An error has the frames that it came through, and those have the batch with the error.
-                batch.clear()
-        finally:
-            self._draining = None
-
-    def _commit(self, batch: list[_Write]) -> None:
-        """Commit `batch` together; if that fails, commit each write alone. Runs in a thread, one at a time."""
-        if len(batch) > 1:
-            with _Outcome[None]() as together:
-                self._commit_together(batch)
-            if together.error is None:
-                return
-        for write in batch:
-            write.outcome = _Outcome()
-            with write.outcome as outcome, translated(), self._transaction() as connection:
-                outcome.value = _call(write.run, connection)
-            self.commits += 1
-
-    def _commit_together(self, batch: list[_Write]) -> None:
-        with translated(), self._transaction() as connection:
-            for write in batch:
-                connection.execute("SAVEPOINT member")
-                with write.outcome as outcome, translated():
-                    outcome.value = _call(write.run, connection)
-                if not connection.in_transaction:
-                    # SQLite rolled the whole batch back (a full disk does): each member runs again alone.
-                    raise Unavailable
-                if write.outcome.error is not None:
-                    connection.execute("ROLLBACK TO member")
-                connection.execute("RELEASE member")
-        self.commits += 1
-
-    @contextmanager
-    def _transaction(self) -> Iterator[Connection]:
-        if self._writer is None:
-            self._writer = self._open_connection(False)
-        # Only where a store function says so: a transaction is short, and its statements never wait.
-        turn = self._executors.turns.of(self.uuid)
-        try:
-            with transaction(self._writer) as connection:
-                with _pausing(connection, turn):
-                    yield connection
-                # The commit of short work waits for the disk. That of long work encrypts what it has written, without
-                # a pause: outside its turn, a few at once would take every core, the event loop's as well.
-                if not turn.is_long:
-                    turn.end()
-        finally:
-            turn.end()
+        return await self._writes.add(lambda conn: fn(conn, *args, **kwargs))
 
     def _require_open(self) -> None:
         if self._closed:
@@ -370,8 +268,7 @@ class Workspace:
         """Let queued writes commit, stop scans, close every connection. Afterwards every verb raises."""
         self._closed = True
         await self._stop_scans()
-        if self._draining is not None:
-            await asyncio.wait([self._draining])
+        await self._writes.drain()
         await in_thread(self._executors.writes, self._close_connections)
 
     async def _stop_scans(self) -> None:
@@ -387,31 +284,15 @@ class Workspace:
     def _close_connections(self) -> None:
         while self._idle_scanners:
             database.discard(self._idle_scanners.pop())
-        if self._writer is None:
+        writer = self._writes.writer
+        if writer is None:
             database.close(self._reader)
             return
         database.discard(self._reader)
-        database.close(self._writer)
-
-
-@contextmanager
-def _pausing(connection: Connection, turn: QueuedWork) -> Iterator[None]:
-    connection.pause = turn.take
-    try:
-        yield
-    finally:
-        connection.pause = None
+        database.close(writer)
 
 
 def _end_snapshot(connection: Connection) -> None:
     # A failing disk may have ended it already.
     if connection.in_transaction:
         connection.execute("COMMIT")
-
-
-def _call(run: Callable[[Connection], T], connection: Connection) -> T:
-    try:
-        return run(connection)
-    except StopIteration:
-        # A future does not accept this exception, so its caller would wait for ever.
-        raise RuntimeError("a store function exhausted an iterator") from None
