@@ -28,8 +28,8 @@ from carrel.providers.base import (
 )
 from carrel.providers.local import LocalProvider, can_combine
 from carrel.providers.local.generators import GENERATORS
+from carrel.providers.local.jobs import JOBS
 from carrel.providers.local.judges import JUDGES
-from carrel.providers.local.provider import JOBS
 from carrel.providers.local.text import words
 from carrel.providers.local.work import answer
 from tests.providers.local.guides import GUIDE
