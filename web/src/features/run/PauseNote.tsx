@@ -24,8 +24,8 @@ function Advice({ run, reason }: { run: Run; reason: NonNullable<Run["pause_reas
   if (reason === "budget")
     return (
       <p>
-        The next call does not fit into {budget ? `the ${formats.dollars(String(budget))}` : "what"} that you allowed, or its
-        price is not known any more. A run keeps its budget: to go further, raise it in{" "}
+        The next call does not fit into {budget ? `the ${formats.dollars(String(budget))}` : "what"} that you allowed,
+        or its price is not known any more. A run keeps its budget: to go further, raise it in{" "}
         {run.preset_id ? (
           <Link to="/presets/$presetId" params={{ presetId: run.preset_id }}>
             the preset
