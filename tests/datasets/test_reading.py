@@ -12,8 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from carrel.datasets import csv_rows, reading
-from carrel.datasets.refusals import TooManyRows
-from carrel.datasets.schemas import Format
+from carrel.datasets.refusals import RowsInvalid, TooManyRows
+from carrel.datasets.schemas import Format, Role
+from carrel.datasets.table import cell_fault
 from carrel.errors import CarrelError
 from tests.support.tables import hostile, uploaded
 
@@ -124,3 +125,25 @@ def test_whatever_an_array_is_made_of_it_is_read_or_refused(inner: str, size: in
     except CarrelError:
         found = None
     assert found == (None if decoded is None else len(decoded))
+
+
+def test_of_a_sparse_table_only_the_cells_that_hold_something_are_checked(monkeypatch: pytest.MonkeyPatch) -> None:
+    checked = []
+
+    def recorded(role: Role, cell: str | None) -> str | None:
+        checked.append(cell)
+        return cell_fault(role, cell)
+
+    monkeypatch.setattr("carrel.datasets.table.cell_fault", recorded)
+    uploaded(b"".join(b'{"c%d":1}\n' % (number % 50) for number in range(1_000)), kind="jsonl")
+    # The first row is looked at again when another one adds columns.
+    assert [cell for cell in checked if cell is not None] == ["1"] * 1_000
+    assert len(checked) < 1_100
+
+
+@pytest.mark.parametrize("role", ["id", "variable", "messages"])
+def test_a_cell_that_every_row_needs_is_checked_although_it_is_empty(role: Role) -> None:
+    with pytest.raises(RowsInvalid) as raised:
+        uploaded(b'{"a":"x"}\n{"a":"y","b":"1"}\n{"a":"z"}\n', {"b": role}, kind="jsonl")
+    faults = [(fault.path, fault.message) for fault in raised.value.errors if fault.message == "is missing"]
+    assert [path.split(".")[0] for path, _ in faults] == ["rows[1]", "rows[3]"]
