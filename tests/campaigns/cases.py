@@ -74,9 +74,9 @@ def _run(user: User, documents: list[str], candidates: list[Json]) -> Json:
 
 
 def _large_patterns(user: User) -> Request:
-    """Twenty schemas of as many and as large patterns as there may be."""
+    """Twenty schemas of as many patterns, as large as there may be, as a worker has memory for."""
     letters = r"^[\p{L}\p{N}]{1,20}"
-    schemas: list[Json] = [{"patternProperties": {f"{letters}{n}x{m}$": {} for m in range(50)}} for n in range(20)]
+    schemas: list[Json] = [{"patternProperties": {f"{letters}{n}x{m}$": {} for m in range(30)}} for n in range(20)]
     return _checked(user, schemas)
 
 
@@ -155,7 +155,7 @@ KNOWN: tuple[Case, ...] = (
     Case("POST /runs", "20 x 200,000", _references_in_a_run),
     Case("POST /runs", "one answer 20 times", _same_text_often),
     Case("POST /runs", "70 x 1 MB", _long_texts),
-    Case("POST /presets", "20 schemas of 50 large patterns", _large_patterns),
+    Case("POST /presets", "20 schemas of 30 large patterns", _large_patterns),
     Case("POST /presets", "20 schemas of doubled references", _doubled_references),
     Case("POST /contents/{content_id}/resolve", "chain of 4 MB", _chain),
     Case("POST /contents/{content_id}/resolve", "chain of wide characters", _wide_chain),

@@ -206,6 +206,23 @@ async def pool() -> AsyncIterator[WorkerPool]:
     await made.close()
 
 
+async def test_a_schema_has_as_many_large_patterns_as_fit_into_forty_megabytes(pool: WorkerPool) -> None:
+    real = Compiler(pool)
+    large, larger = (
+        compiler.of_schema(
+            "checks[0].schema",
+            {"patternProperties": {rf"^[\p{{L}}\p{{N}}]{{1,20}}{number}$": {} for number in range(count)}},
+        )
+        for count in (30, 50)
+    )
+    await real.require("ada", [large])
+    with pytest.raises(BadInput) as refused:
+        await real.require("ada", [larger])
+    assert refused.value.errors == (
+        ("checks[0].schema", "takes too much time or memory to compile, alone or with the others"),
+    )
+
+
 async def test_a_schema_that_takes_any_time_and_memory_ends_with_its_worker(pool: WorkerPool) -> None:
     """Of three kilobytes, the library would make 2^40 validators."""
     real = Compiler(pool)

@@ -16,7 +16,7 @@ from carrel.kit.processes.pool import WorkerPool
 from carrel.kit.sqlite.rows import as_json
 
 CPU_SECONDS: Final = 1.0
-"""For all texts of a request: one takes 0.1 ms, a schema of as many and as large patterns as are allowed 0.3 s."""
+"""For all texts of a request: one takes 0.1 ms, a schema of as many large patterns as the memory allows 0.2 s."""
 BOUNDS: Final = CallLimits(call=MIB, answer=MIB, cpu_seconds=CPU_SECONDS)
 COMPILE_SECONDS: Final = 20.0
 """For one text, on the clock of the wall, where others have the processor, too."""

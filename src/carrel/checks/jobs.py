@@ -12,5 +12,5 @@ def prepare() -> None:
         importlib.import_module(f"carrel.checks.{name}")
 
 
-JOBS = Jobs("checks", __name__, (work.compiles,), prepare=prepare, memory_bytes=256 * MIB)
-"""A schema of as many and as large patterns as are allowed needs 70 MB."""
+JOBS = Jobs("checks", __name__, (work.compiles,), prepare=prepare, memory_bytes=40 * MIB)
+"""Thirty patterns as large as a schema may have need 36 MB. A request may take 64 MB of all processes together."""

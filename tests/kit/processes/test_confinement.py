@@ -71,7 +71,7 @@ async def test_no_file_no_network_and_no_program(worker: Worker, tmp_path: Path)
 
 
 async def test_memory_is_bounded_and_the_process_stays(worker: Worker) -> None:
-    assert await worker.run(jobs.attempt, "memory", str(1 << 30)) == "MemoryError "
+    assert await worker.run(jobs.attempt, "memory", str((1 << 30) + (1 << 26))) == "MemoryError "
     assert await worker.run(jobs.add, 1) == 2
 
 

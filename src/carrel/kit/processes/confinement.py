@@ -9,6 +9,7 @@ import os
 import platform
 import resource
 import struct
+from pathlib import Path
 from typing import Final, NamedTuple
 
 import msgspec
@@ -106,11 +107,13 @@ class Confinement(msgspec.Struct, frozen=True, tag="confined"):
 def confine(memory_bytes: int) -> Confinement:
     """Give up every right for good. Nothing can be imported or opened afterwards; descriptor 0 stays as it is.
 
-    `memory_bytes` bounds the address space, of which an idle interpreter has about a tenth of a gigabyte.
+    The address space may grow by `memory_bytes`: what an idle interpreter has differs with the machine and its locales.
     """
+    pages = int(Path("/proc/self/statm").read_text().split()[0])
     os.closerange(1, resource.getrlimit(resource.RLIMIT_NOFILE)[0])
     landlock = _landlock_ruleset()
-    for kind, most in (_LIMITS | {resource.RLIMIT_AS: memory_bytes}).items():
+    room = pages * resource.getpagesize() + memory_bytes
+    for kind, most in (_LIMITS | {resource.RLIMIT_AS: room}).items():
         resource.setrlimit(kind, (most, most))
     account = _drop_account()
     private_memory.keep()  # a change of the account may have reset this, and the next

@@ -114,8 +114,8 @@ class Jobs:
 
     `kind` is what the log calls such workers. `errors` are the errors that the functions raise on purpose; each must be
     made without arguments, or as an error about input with nothing but its faults. `prepare` does everything that needs
-    a file, such as imports, because the process cannot open any file afterwards. `memory_bytes` bounds the address
-    space of the process.
+    a file, such as imports, because the process cannot open any file afterwards. `memory_bytes` bounds what calls
+    add to the address space of the process.
     """
 
     def __init__(
