@@ -84,6 +84,10 @@ class Cycle(RequestResponseCycle):
         if self.scope["method"] == "HEAD":
             body = b""
             self.expected_content_length = 0
+        elif self.chunked_encoding and more_body and size >= _LONG_BYTES:
+            # To copy a long piece takes a tenth of what it takes of the event loop.
+            self.transport.writelines((b"%x\r\n" % size, body, b"\r\n"))
+            return
         elif self.chunked_encoding:
             body = b"%x\r\n%b\r\n" % (size, body) if size else b""
             if not more_body:
