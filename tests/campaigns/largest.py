@@ -297,7 +297,7 @@ def _other_roles(shared: Shared, user: User) -> Request:
 
 
 def _finished_answers(shared: Shared, user: User) -> Request:
-    """As many finished answers as a run may have, each another text."""
+    """As many texts and finished answers as a run may keep, each another text."""
     candidates = [{"label": f"c{number}", "column": f"a{number}"} for number in range(packages.ANSWERS)]
     configuration = {
         "rows": {"data_set": _kept(user, packages.finished_answers())["id"]},
@@ -370,7 +370,7 @@ def cases() -> list[tuple[str, str, Prepare]]:
     found += [("POST /data-sets", name, partial(_table, name, make)) for name, make in packages.TABLES.items()]
     found.append(("GET /data-sets/{data_set_id}/rows", "long rows", _long_rows))
     found.append(("PUT /data-sets/{data_set_id}", "200 roles of 25,000 rows", _other_roles))
-    found.append(("POST /runs", "100,000 finished answers", _finished_answers))
+    found.append(("POST /runs", "130,000 texts and answers", _finished_answers))
     return found
 
 

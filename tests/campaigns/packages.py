@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable
 from typing import Final
 
 from carrel.presets.drafts import MAX_DRAFTS
+from carrel.runs.creation.row_inputs import MAX_KEPT
 from tests.campaigns.user import Json, Request
 
 _AT: Final = {"version": 1, "created_at": "2026-11-01T10:00:00.000Z", "updated_at": "2026-11-01T10:00:00.000Z"}
@@ -175,11 +176,11 @@ ANSWERS: Final = 8
 
 
 def finished_answers() -> bytes:
-    """Rows with 100,000 finished answers in `a0`, `a1` and so on."""
+    """As many texts and answers as a run may keep: a question each, and finished answers in `a0`, `a1` and so on."""
     names = b",".join(b"a%d" % number for number in range(ANSWERS))
     rows = (
         b"Question %d,%b\n" % (row, b",".join(b"answer %d %d" % (row, number) for number in range(ANSWERS)))
-        for row in range(100_000 // ANSWERS)
+        for row in range(MAX_KEPT // (1 + 2 * ANSWERS))
     )
     return b"question," + names + b"\n" + b"".join(rows)
 

@@ -8,7 +8,7 @@ import pytest
 
 from carrel.datasets import store as data_sets
 from carrel.datasets.schemas import DataSet, Role
-from carrel.errors import BadInput
+from carrel.errors import BadInput, FieldError
 from carrel.http.answers.etag import ANY_VERSION
 from carrel.kit.sqlite.database import Connection
 from carrel.kit.sqlite.paging import Paging
@@ -104,6 +104,49 @@ def test_a_run_takes_the_rows_with_the_values_that_are_asked_for(conn: Connectio
     assert documents_of(conn) == [("q3", "Who reads?")]
     raw["rows"]["where"] = {"today": ""}
     assert estimate(conn, RunIn(configuration=converted(raw)), REGISTRY, SETTINGS).documents == 1
+
+
+def test_rows_that_are_kept_some_at_a_time_have_their_own_texts(
+    conn: Connection, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kept = []
+    for at_once in (1, 6, 1_000):
+        monkeypatch.setattr("carrel.runs.creation.snapshot._TEXTS_AT_ONCE", at_once)
+        raw = configuration(conn, table(conn), "{{question}} {{context}}")
+        run = snapshot.create(conn, RunIn(configuration=converted(raw)), REGISTRY, SETTINGS)
+        rows = conn.all(
+            "SELECT ordinal, asked.body, wanted.body, named.body, answer.body FROM runs"
+            " JOIN run_documents ON run_documents.run = runs.seq"
+            " JOIN run_texts AS asked ON asked.seq = run_documents.text"
+            " LEFT JOIN run_texts AS wanted ON wanted.seq = reference"
+            " JOIN run_texts AS named ON named.seq = json_extract(fields, '$.context')"
+            " LEFT JOIN run_existing ON run_existing.run = runs.seq AND document = ordinal AND candidate = 2"
+            " LEFT JOIN run_texts AS answer ON answer.seq = run_existing.text WHERE runs.id = ? ORDER BY ordinal",
+            run,
+        )
+        kept.append(rows)
+    assert kept[0] == [
+        (1, "What is a carrel?", "A desk", "Libraries.", "A study desk."),
+        (2, "Was ist das?", "Ein Schlüssel", "Schlösser.", None),
+        (3, "Who reads?", None, "Libraries.", "Readers do."),
+    ]
+    assert kept == kept[:1] * 3
+
+
+def test_rows_lead_to_as_many_texts_and_answers_as_a_run_may_keep(
+    conn: Connection, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # Three rows with a question, what is expected, the context that the prompt names, a finished answer, and another.
+    raw = configuration(conn, table(conn), "{{question}} {{context}}")
+    data = RunIn(configuration=converted(raw))
+    monkeypatch.setattr("carrel.runs.creation.row_inputs.MAX_KEPT", 21)
+    assert estimate(conn, data, REGISTRY, SETTINGS).documents == 3
+    snapshot.create(conn, data, REGISTRY, SETTINGS)
+    monkeypatch.setattr("carrel.runs.creation.row_inputs.MAX_KEPT", 20)
+    for ask in (estimate, snapshot.create):
+        with pytest.raises(BadInput) as refused:
+            ask(conn, data, REGISTRY, SETTINGS)
+        assert refused.value.errors == (FieldError("rows", "lead to more than 20 texts and answers"),)
 
 
 def test_a_run_takes_the_version_at_its_start_and_a_preset_the_newest_then(conn: Connection) -> None:

@@ -11,7 +11,7 @@ from carrel.presets.configuration import MAX_LABEL_CHARACTERS, Candidate, Config
 MAX_CALLS = 100_000
 """How many calls a run may plan: with more, to rank it would take a worker longer than a request may."""
 MAX_ANSWERS = 100_000
-"""How many answers a run may have, also those that exist already and take no call: they take two seconds to keep."""
+"""How many answers a run may have, also those that exist already and take no call: they take a second to keep."""
 MAX_SCORES = 50_000
 """How many scores a run may plan. Unlike two comparisons, each is a record of its own in rankings and receipts."""
 MAX_OUTPUTS = 2_000

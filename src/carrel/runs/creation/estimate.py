@@ -1,6 +1,6 @@
 """What executing a preset would take, and what the planned number of documents can decide, before anything is spent."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 
 from carrel.config import Settings
 from carrel.evaluation.ranking.power import power, saved
@@ -51,8 +51,8 @@ def estimate(conn: Connection, data: RunIn, registry: Registry, settings: Settin
     made_from = snapshot.recipe(conn, data, registry)
     configuration = made_from.configuration
     text_cache = TextCache(conn, None, data.variables, settings, row_inputs.placeholders(conn, configuration))
-    rows = None if configuration.rows is None else _RowSizes(conn, configuration)
     _check_texts(text_cache, configuration)
+    rows = None if configuration.rows is None else _RowSizes(conn, configuration, text_cache.used_fields)
     judging = snapshot.first_round(text_cache, made_from, registry)
     text_cache.refuse_open()
     documents = len(configuration.inputs) if rows is None else len(rows.documents)
@@ -180,11 +180,13 @@ def _stopping(documents: int, early: Sequence[Look], *, combines: bool) -> str:
 class _RowSizes:
     """The bytes of each row with its reference, and of the answers that its columns hold."""
 
-    def __init__(self, conn: Connection, configuration: Configuration) -> None:
+    def __init__(self, conn: Connection, configuration: Configuration, fields: Collection[str]) -> None:
+        inputs = RowInputs(conn, configuration)
+        inputs.require_room(fields)
         self.documents: list[int] = []
         self.outputs: list[int] = []
         self.finished = [0] * len(configuration.generation.candidates)
-        for row in RowInputs(conn, configuration).each():
+        for row in inputs.each():
             self.documents.append(bytes_of(row.text) + bytes_of(row.reference or ""))
             for ordinal, text in row.outputs.items():
                 self.outputs.append(bytes_of(text))

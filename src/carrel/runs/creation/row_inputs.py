@@ -1,7 +1,7 @@
 """Rows of a data set as the inputs of a run: what each asks, its reference, its group and its finished answers."""
 
 from collections.abc import Collection, Iterator
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from carrel.datasets import conversations
 from carrel.datasets import rows as tables
@@ -12,9 +12,12 @@ from carrel.datasets.schemas import Role
 from carrel.errors import BadInput
 from carrel.kit.sqlite.database import Connection
 from carrel.kit.sqlite.rows import as_json
-from carrel.presets import rows
+from carrel.presets import rows, rules
 from carrel.presets.configuration import Configuration
 from carrel.providers.base import Turn
+
+MAX_KEPT: Final = 130_000
+"""How many texts of rows and answers a run may have, counted as if no cell were empty: 10 µs each to keep."""
 
 
 class RowInput(NamedTuple):
@@ -49,6 +52,7 @@ class RowInputs:
             raise BadInput.at("rows", "names no data set, or no version of it")
         self.version: Version = version
         self._conn = conn
+        self._configuration = configuration
         self._choice = rows.choice(configuration.rows)
         columns = version.columns
         self._texts = [place for place, column in enumerate(columns) if column.role == "variable"]
@@ -62,6 +66,19 @@ class RowInputs:
 
     def __len__(self) -> int:
         return tables.count(self._conn, self.version, self._choice)
+
+    def require_room(self, fields: Collection[str]) -> None:
+        """Go on only if a run may keep all texts and answers. `fields` are the placeholders that prompts use.
+
+        Raises:
+            BadInput
+        """
+        roles: tuple[Role, ...] = ("expected", "messages")
+        beside = sum(place_of(self.version.columns, role) is not None for role in roles)
+        rows = len(self)
+        texts = rows * (1 + beside + len(fields) + len(self._outputs))
+        if texts + rules.answers(self._configuration, rows) > MAX_KEPT:
+            raise BadInput.at("rows", f"lead to more than {MAX_KEPT} texts and answers")
 
     def each(self, fields: Collection[str] = ()) -> Iterator[RowInput]:
         """The rows one by one. `fields` are the placeholders that prompts use."""

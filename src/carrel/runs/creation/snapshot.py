@@ -4,9 +4,10 @@ It resolves and keeps texts one by one: a run over a thousand long documents tak
 """
 
 import hashlib
+import os
 from array import array
-from collections.abc import Mapping
-from typing import NamedTuple
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Final, NamedTuple
 
 from msgspec.structs import replace
 
@@ -37,6 +38,8 @@ from carrel.runs.verdicts import evidence
 from carrel.vault.ids import ContentId, PresetId
 
 _NAMELESS = "Run"
+_TEXTS_AT_ONCE: Final = 200
+_CHARACTERS_AT_ONCE: Final = 64 * 1024
 
 
 class Recipe(NamedTuple):
@@ -178,29 +181,54 @@ def _keep_inputs(conn: Connection, seq: int, text_cache: TextCache, configuratio
     for candidate in configuration.generation.candidates:
         if candidate.model is not None:
             text_cache.instructions(candidate.instructions or configuration.instructions, of_rows=True)
+    inputs = RowInputs(conn, configuration)
+    inputs.require_room(text_cache.used_fields)
     sketches: list[Sketch] = []
-    for ordinal, row in enumerate(RowInputs(conn, configuration).each(text_cache.used_fields), start=1):
-        sketch = array("I", likeness.sketch(row.text))
-        sketches.append(sketch)
-        # All texts of a row at once: statements for each of 200,000 finished answers take most of the time.
-        numbers = iter(text_cache.texts(_texts_of(row)))
-        text = next(numbers)
-        reference = None if row.reference is None else next(numbers)
-        messages = next(numbers) if row.turns else None
-        fields = {name: next(numbers) for name in row.fields}
-        conn.run(
-            "INSERT INTO run_documents (run, ordinal, content_id, name, text, reference, belongs, fields, messages,"
-            " metadata) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-            *(seq, ordinal, row.id, row.name, text, reference, row.group, as_json(fields), messages),
-            as_json(row.metadata),
-        )
-        conn.executemany(
-            "INSERT INTO run_existing (run, candidate, document, text) VALUES (?, ?, ?, ?)",
-            [(seq, candidate, ordinal, number) for candidate, number in zip(row.outputs, numbers, strict=True)],
-        )
+    for some in _batches(inputs.each(text_cache.used_fields)):
+        _keep_rows(conn, seq, text_cache, len(sketches) + 1, some)
+        sketches += (array("I", likeness.sketch(row.text)) for row in some)
     for place, first in likeness.near(sketches).items():
         conn.run("UPDATE run_documents SET near = ? WHERE run = ? AND ordinal = ?", first + 1, seq, place + 1)
     return None
+
+
+def _batches(rows: Iterable[RowInput]) -> Iterator[list[RowInput]]:
+    """The rows, some at a time: statements for each of 100,000 finished answers take most of the time."""
+    batch: list[RowInput] = []
+    texts = characters = 0
+    for row in rows:
+        batch.append(row)
+        found = _texts_of(row)
+        texts += len(found)
+        characters += sum(map(len, found))
+        if texts >= _TEXTS_AT_ONCE or characters >= _CHARACTERS_AT_ONCE:
+            yield batch
+            batch, texts, characters = [], 0, 0
+    yield batch
+
+
+def _keep_rows(conn: Connection, seq: int, text_cache: TextCache, first: int, some: list[RowInput]) -> None:
+    numbers = iter(text_cache.texts([text for row in some for text in _texts_of(row)]))
+    documents, existing = [], []
+    for ordinal, row in enumerate(some, start=first):
+        text = next(numbers)
+        reference = None if row.reference is None else next(numbers)
+        messages = next(numbers) if row.turns else None
+        fields = as_json({name: next(numbers) for name in row.fields})
+        existing += [(candidate, ordinal, next(numbers)) for candidate in row.outputs]
+        documents.append(
+            (ordinal, row.id, row.name, text, reference, row.group, fields, messages, as_json(row.metadata))
+        )
+    conn.executemany(
+        "INSERT INTO run_documents (run, ordinal, content_id, name, text, reference, belongs, fields, messages,"
+        f" metadata) VALUES ({seq}, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        documents,
+    )
+    # Candidate by candidate, as the table has them.
+    conn.executemany(
+        f"INSERT INTO run_existing (run, candidate, document, text) VALUES ({seq}, ?, ?, ?)", sorted(existing)
+    )
+    os.sched_yield()
 
 
 def _texts_of(row: RowInput) -> list[str]:

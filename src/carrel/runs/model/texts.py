@@ -34,11 +34,13 @@ def keep_all(conn: Connection, run: int, texts: Sequence[str]) -> list[int]:
 
 def _keep(conn: Connection, run: int, kept: list[tuple[bytes, str, str]]) -> list[int]:
     sql = f"INSERT INTO run_texts (run, digest, slots, body) VALUES ({run}, ?, ?, ?) ON CONFLICT DO NOTHING"
-    conn.executemany(sql, kept)
+    found: dict[bytes, int] = dict(conn.executemany(f"{sql} RETURNING digest, seq", kept))
     digests = [digest for digest, _, _ in kept]
-    wanted = ",".join("?" * len(digests))
-    rows = conn.all(f"SELECT digest, seq FROM run_texts WHERE run = ? AND digest IN ({wanted})", run, *digests)
-    found: dict[bytes, int] = dict(rows)
+    before = [digest for digest in digests if digest not in found]
+    if before:
+        wanted = ",".join("?" * len(before))
+        rows = conn.all(f"SELECT digest, seq FROM run_texts WHERE run = ? AND digest IN ({wanted})", run, *before)
+        found.update(rows)
     return [found[digest] for digest in digests]
 
 
