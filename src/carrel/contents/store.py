@@ -224,7 +224,10 @@ def shown(conn: Connection, content_id: ContentId, given: Mapping[str, str], set
         size += times * (6 * len(plain) - 5 * len(plain.translate(None, _LONG_IN_JSON)))
     if size > 2 * settings.max_resolve_bytes:
         raise ResultTooLarge
-    return msgspec.json.encode(Resolution(found.body, found.unresolved, found.used))
+    begin, end = msgspec.json.encode(Resolution("", found.unresolved, found.used)).split(b'""', 1)
+    # Piece by piece: nothing else runs while a text is encoded, and 8 MB for control characters take 16 ms.
+    body = b"".join(msgspec.json.encode(piece)[1:-1] for piece in found.pieces)
+    return b'%b"%b"%b' % (begin, body, end)
 
 
 def _insert(conn: Connection, data: ContentIn, columns: dict[str, object]) -> Content:
