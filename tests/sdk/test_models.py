@@ -12,6 +12,7 @@ from carrel_sdk import behaviour, models
 
 from carrel.http.requests.schema import Hidden
 from sdk import generate_models
+from tests.transfer.test_fields import WRITTEN
 
 ROOT = Path(__file__).parents[2]
 
@@ -71,12 +72,12 @@ def test_a_field_that_the_service_adds_is_read_and_saved() -> None:
         schemas["ContentChange"]["properties"]["mood"] = {**mood, "default": "calm"}
 
     module = made(add)
-    told = {"id": "1", "name": "n", "type": "fragment", "body": "b", "description": "", "created_at": "now"}
-    content = msgspec.convert({**told, "updated_at": "now", "mood": "strange"}, module["Content"])
+    told = {**WRITTEN, "id": "1", "created_at": "now", "updated_at": "now"}
+    content = msgspec.convert({**told, "mood": "strange"}, module["Content"])
     assert content.mood == "strange"
     content.mood = "odd"
     written = msgspec.convert(content, module["ContentChange"], from_attributes=True)
-    assert msgspec.to_builtins(written) == {"name": "n", "type": "fragment", "body": "b", "mood": "odd"}
+    assert msgspec.to_builtins(written) == {**WRITTEN, "mood": "odd"}
     content.mood = "strange"
     with pytest.raises(msgspec.ValidationError):
         msgspec.convert(content, module["ContentChange"], from_attributes=True)
