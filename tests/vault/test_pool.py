@@ -3,6 +3,7 @@
 import asyncio
 import threading
 from collections.abc import Callable
+from itertools import cycle
 from pathlib import Path
 from typing import Any
 
@@ -330,11 +331,13 @@ async def test_openings_at_the_same_time_keep_to_the_limit(
     assert sum(answer is None for answer in answers) >= 5
 
 
-async def test_a_lease_that_waited_for_a_login_is_not_closed_by_another_that_wants_its_place(
+async def test_a_lease_that_waited_for_a_login_is_not_closed_by_others_that_want_its_place(
     make_pool: MakePool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     pool = make_pool(max_open=1)
-    await admit(pool, BOB)
+    others = [UserUuid(f"user-{number}") for number in range(8)]
+    for uuid in others:
+        await admit(pool, uuid)
     await admit(pool, ALICE)
     reached, go_on = threading.Event(), threading.Event()
 
@@ -347,12 +350,15 @@ async def test_a_lease_that_waited_for_a_login_is_not_closed_by_another_that_wan
     assert await asyncio.to_thread(reached.wait, 60)
     leased = asyncio.create_task(pool.lease(ALICE))
     go_on.set()
-    # The login lets go, and in the same step of the loop, before the lease that waits has its turn, Bob comes.
-    while (lent := pool.try_lease(ALICE)) is None:
+    # In every step of the loop one of them looks for room, also between the end of the login and the lease.
+    tried = []
+    for uuid in cycle(others):
+        tried.append(asyncio.create_task(pool.lease(uuid)))
         await asyncio.sleep(0)
-    pool.release(lent)
-    with pytest.raises(WorkspaceBusy):
-        await pool.lease(BOB)
+        if leased.done():
+            break
+    refused = await asyncio.gather(*tried, return_exceptions=True)
+    assert {type(answer) for answer in refused} == {WorkspaceBusy}
     await login
     workspace = await leased
     assert workspace.read(lambda conn: conn.one("SELECT 1")) == (1,)
