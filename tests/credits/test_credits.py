@@ -23,6 +23,7 @@ from carrel.kit.money import MAX_MICROS, micros_of, text_of
 from carrel.kit.sqlite import database
 from carrel.kit.sqlite.migrate import migrate
 from carrel.kit.sqlite.paging import Paging
+from carrel.runs.costs.quotes import credits_of
 from tests.support.clock import FakeClock
 from tests.support.host import PLUGIN, Host, code_of
 
@@ -102,6 +103,23 @@ async def test_holds_are_given_in_order_up_to_the_first_that_the_balance_does_no
     wants = [Want("first", 6_000_000), Want("too much", 5_000_000), Want("small", 1_000_000)]
     assert await accounts.run("ada", reservation_store.reserve, wants) == {"first"}
     accounts.close()
+
+
+async def test_a_sweep_leaves_the_holds_of_calls_under_way(
+    client: httpx.AsyncClient, host: Host, settings: Settings, clock: FakeClock
+) -> None:
+    session = await host.signed_in("ada")
+    await add(client, "10")
+    accounts = Accounts(settings.data_dir, settings.service_key.reveal(), clock=clock, new_id=uuid7_factory(clock))
+    await accounts.run("ada", reservation_store.reserve, [Want("used", 1_000_000), Want("old", 2_000_000)])
+    assert await accounts.run("ada", reservation_store.sweep, "9999", {"used"})
+    accounts.close()
+    balance = (await client.get(BALANCE, headers=session)).json()
+    assert (balance["balance"], balance["reserved"]) == ("7", "1")
+
+
+def test_a_part_of_a_millionth_costs_a_whole_one() -> None:
+    assert [credits_of(cost, Decimal("1.1")) for cost in (0, 1, 10, 11)] == [0, 2, 11, 13]
 
 
 NO_AMOUNTS = [
