@@ -370,7 +370,7 @@ def cases() -> list[tuple[str, str, Prepare]]:
     found += [("POST /data-sets", name, partial(_table, name, make)) for name, make in packages.TABLES.items()]
     found.append(("GET /data-sets/{data_set_id}/rows", "long rows", _long_rows))
     found.append(("PUT /data-sets/{data_set_id}", "200 roles of 25,000 rows", _other_roles))
-    found.append(("POST /runs", "130,000 texts and answers", _finished_answers))
+    found.append(("POST /runs", "120,000 texts and answers", _finished_answers))
     return found
 
 

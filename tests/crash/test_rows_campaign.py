@@ -70,7 +70,7 @@ def test_a_run_with_checks_alone_survives_five_kills_to_the_byte(tmp_path: Path)
 
 @pytest.mark.soak(campaign="rows", alone=True)
 def test_as_many_rows_as_a_run_may_have_are_checked_in_little_memory(tmp_path: Path, figure: soak.Figure) -> None:
-    rows = soak.size(16_250)
+    rows = soak.size(15_000)
     made, whole, parts = _campaign(tmp_path, rows)
     answers = rows * len(CANDIDATES)
     figure(
