@@ -2,6 +2,7 @@
 
 import csv
 import io
+import re
 from collections.abc import Iterable
 from datetime import UTC, datetime
 from pathlib import Path
@@ -58,11 +59,15 @@ def line_of(cost: Cost) -> Line:
 
 
 def write(found: Iterable[Cost], *, is_whole: bool) -> None:
-    """Write both files. Lines that were not measured now stay, unless everything was."""
+    """Write both files. Lines that were not measured now stay, unless everything was, and the page says so."""
+    measured = [*map(line_of, found)]
     lines = {} if is_whole else {(one.operation, one.case): one for one in read(LINES.read_text())}
-    lines |= {(one.operation, one.case): one for one in map(line_of, found)}
+    lines |= {(one.operation, one.case): one for one in measured}
     LINES.write_text(written(lines.values()))
-    PAGE.write_text(page(list(lines.values())))
+    now = f"on {datetime.now(UTC):%Y-%m-%d}, at\ncommit {soak.commit()}"
+    before = _WHEN.search(PAGE.read_text())
+    whole, again = (now, "") if is_whole or before is None else (before[0], _AGAIN.format(len(measured), now))
+    PAGE.write_text(page(list(lines.values()), whole, again))
 
 
 def written(lines: Iterable[Line]) -> str:
@@ -89,10 +94,12 @@ def verdict(lines: list[Line]) -> str:
     return f"{beyond} of {len(lines):,} requests, of {operations} operations, are beyond the budget"
 
 
+_WHEN: Final = re.compile(r"on [0-9-]{10}, at\ncommit [0-9a-f]+")
+_AGAIN: Final = "{} of these lines were measured again {}.\n"
 _PAGE: Final = """# What one request costs
 
-`CARREL_COST_TABLE=1 make soak CAMPAIGN=cost` measured this with a real service on a machine of two cores, on {date}, at
-commit {commit}, and wrote this page and [every line](cost.csv); without the variable it only prints them.
+`CARREL_COST_TABLE=1 make soak CAMPAIGN=cost` measured this with a real service on a machine of two cores, {whole},
+and wrote this page and [every line](cost.csv); without the variable it only prints them.
 `python -m tests.campaigns.cost WORD ...` measures only the lines whose operation or case has one of the words.
 A request may take 250 ms of the event loop, 2 s in threads and workers, 64 MB of memory in service and workers
 together, and 8 MB of answer, unless that is streamed; and nobody else may wait longer than {others:.0f} ms.
@@ -108,7 +115,7 @@ Three kinds of requests may take so much besides:
   workers for each task of the run, which goes on after the answer and takes turns.
 
 **{verdict}.**
-
+{again}
 The requests of an operation are these:
 
 - one over data as fat as is quick to store, and those with the largest or dearest data that are known: runs of 96,000
@@ -131,14 +138,14 @@ what it may. Without the network, what GitHub would have to say is 503. `read-to
 """
 
 
-def page(lines: list[Line]) -> str:
-    """The page of the documentation."""
+def page(lines: list[Line], whole: str, again: str = "") -> str:
+    """The page of the documentation; it says when all lines were measured, and which of them again."""
     operations: dict[str, list[Line]] = {}
     for line in lines:
         operations.setdefault(line.operation, []).append(line)
     return _PAGE.format(
-        date=f"{datetime.now(UTC):%Y-%m-%d}",
-        commit=soak.commit(),
+        whole=whole,
+        again=again,
         others=MAX_OTHERS_MS,
         verdict=verdict(lines),
         data_steps=climb.DATA_STEPS,
