@@ -111,7 +111,7 @@ def test_rows_that_are_kept_some_at_a_time_have_their_own_texts(
 ) -> None:
     kept = []
     for at_once in (1, 6, 1_000):
-        monkeypatch.setattr("carrel.runs.creation.snapshot._TEXTS_AT_ONCE", at_once)
+        monkeypatch.setattr("carrel.runs.creation.snapshot.TEXTS_AT_ONCE", at_once)
         raw = configuration(conn, table(conn), "{{question}} {{context}}")
         run = snapshot.create(conn, RunIn(configuration=converted(raw)), REGISTRY, SETTINGS)
         rows = conn.all(

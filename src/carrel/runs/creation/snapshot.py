@@ -38,7 +38,7 @@ from carrel.runs.verdicts import evidence
 from carrel.vault.ids import ContentId, PresetId
 
 _NAMELESS = "Run"
-_TEXTS_AT_ONCE: Final = 200
+TEXTS_AT_ONCE: Final = 200
 _CHARACTERS_AT_ONCE: Final = 64 * 1024
 
 
@@ -201,7 +201,7 @@ def _batches(rows: Iterable[RowInput]) -> Iterator[list[RowInput]]:
         found = _texts_of(row)
         texts += len(found)
         characters += sum(map(len, found))
-        if texts >= _TEXTS_AT_ONCE or characters >= _CHARACTERS_AT_ONCE:
+        if texts >= TEXTS_AT_ONCE or characters >= _CHARACTERS_AT_ONCE:
             yield batch
             batch, texts, characters = [], 0, 0
     yield batch
