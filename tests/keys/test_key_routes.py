@@ -91,7 +91,7 @@ FOREIGN_URLS = [
 
 async def test_a_base_url_is_plain_https_to_a_host_that_the_operator_allows(ada: httpx.AsyncClient) -> None:
     async def store(url: str) -> httpx.Response:
-        return await ada.post(KEYS, json={"provider": "vllm", "key": SECRET, "base_url": url})
+        return await ada.post(KEYS, json={"provider": "compatible", "key": SECRET, "base_url": url})
 
     for url in GOOD_URLS:
         assert (await store(url)).json()["base_url"] == url

@@ -239,3 +239,32 @@ def test_whatever_passes_reaches_the_allowed_host_and_no_other(parts: list[str])
 def test_only_a_host_that_is_named_itself_may_be_inside(host: str, port: int, inside: bool) -> None:
     rules = ("localhost:11434", "desk.example", "*.lan.example", "10.0.0.1", "[::1]:9", "api.openai.com")
     assert base_url.is_inside(host, port, rules) is inside
+
+
+@pytest.mark.parametrize(
+    ("provider", "pasted", "kept"),
+    [
+        ("compatible", " https://x.example/v1/chat/completions ", "https://x.example/v1"),
+        ("compatible", "https://x.example/v1/", "https://x.example/v1"),
+        ("compatible", "https://api.perplexity.ai", "https://api.perplexity.ai"),
+        ("openai", "https://api.openai.com", "https://api.openai.com/v1"),
+        ("openai", "https://api.openai.com/v1/models", "https://api.openai.com/v1"),
+        ("ollama", "http://localhost:11434", "http://localhost:11434/v1"),
+        ("ollama", "http://localhost:11434/api", "http://localhost:11434/v1"),
+        ("vllm", "http://localhost:8000/v1/completions", "http://localhost:8000/v1"),
+        ("azure", "https://desk.openai.azure.com/", "https://desk.openai.azure.com/openai/v1"),
+        (
+            "azure",
+            "https://desk.openai.azure.com/openai/deployments/mine/chat/completions?api-version=2025-01-01-preview",
+            "https://desk.openai.azure.com/openai/deployments/mine",
+        ),
+        ("google", "https://generativelanguage.googleapis.com/v1", "https://generativelanguage.googleapis.com"),
+        ("google", "https://x.example/v1beta/openai", "https://x.example"),
+        ("anthropic", "https://api.anthropic.com/v1/messages", "https://api.anthropic.com/v1"),
+        ("anthropic", "https://proxy.example/anthropic", "https://proxy.example/anthropic"),
+        ("compatible", "no url", "no url"),
+    ],
+)
+def test_a_pasted_address_of_a_route_or_of_the_host_alone_is_understood(provider: str, pasted: str, kept: str) -> None:
+    assert base_url.normal(provider, pasted) == kept
+    assert base_url.normal(provider, kept) == kept

@@ -178,7 +178,7 @@ async def test_a_key_is_tested_by_one_free_call(ada: httpx.AsyncClient, server: 
     assert server.counts().started == 0
 
 
-async def test_neither_the_key_nor_a_word_of_the_provider_is_told_to_anybody(
+async def test_the_key_is_told_to_nobody_and_the_words_of_the_provider_only_where_its_errors_are(
     ada: httpx.AsyncClient, server: Running, capfd: pytest.CaptureFixture[str]
 ) -> None:
     await store_key(ada, server)
@@ -188,8 +188,10 @@ async def test_neither_the_key_nor_a_word_of_the_provider_is_told_to_anybody(
         limits = {"max_attempts": 1, "timeout_seconds": 1}
         run_id = await execute(ada, await preset(ada, limits=limits))
         await ended(ada, run_id)
-        for part in ("", "/tasks", "/logs", "/checkpoint", "/report?format=json"):
+        for part in ("", "/logs", "/checkpoint", "/report?format=json"):
             told += (await ada.get(f"/api/runs/{run_id}{part}")).text
+        tasks_told = (await ada.get(f"/api/runs/{run_id}/tasks")).text
+        assert ("Scripted" in tasks_told) == (fault.kind == "status")
         told += (await ada.get(f"{KEYS}/test/openai")).text
     told += (await ada.get(f"{KEYS}/openai")).text + "".join(capfd.readouterr())
     for code in ("provider-key-rejected", "provider-overloaded", "provider-malformed", "provider-timeout"):

@@ -66,7 +66,7 @@ async def test_a_cost_is_known_where_price_and_tokens_are_and_where_nothing_was_
     outcome: Answer | ProviderError, price: Price | None, model: str, cost_micros: int | None
 ) -> None:
     made = await MeteredCalls().call(outcome, price, model)
-    assert made == (outcome, cost_micros, 1_500)
+    assert made == MeteredCall(outcome, cost_micros, 1_500)
     assert made.usage == (outcome.usage if isinstance(outcome, Answer) else None)
 
 

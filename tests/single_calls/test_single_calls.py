@@ -225,14 +225,14 @@ async def test_a_malformed_reply_is_asked_for_again_and_every_call_is_counted(
     ("status", "code", "answered"),
     [(500, "model-call-failed", 503), (401, "model-call-refused", 409), (404, "model-call-refused", 409)],
 )
-async def test_what_the_provider_refuses_is_told_in_carrels_own_words(
+async def test_what_the_provider_refuses_is_told_by_carrels_code_and_in_its_own_words(
     ada: httpx.AsyncClient, server: Running, status: int, code: str, answered: int
 ) -> None:
     server.faults(Fault("status", status=status))
     answer = await generate(ada)
     assert (answer.status_code, code_of(answer)) == (answered, code)
-    assert answer.json()["errors"][0]["path"] == "model"
-    assert "Scripted" not in answer.text
+    assert [error["path"] for error in answer.json()["errors"]] == ["model", "model"]
+    assert answer.json()["errors"][1]["message"] == "the provider says: Scripted."
 
 
 async def test_a_refusal_for_coming_too_fast_is_a_429_and_holds_the_next_call_back(

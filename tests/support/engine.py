@@ -32,6 +32,7 @@ from carrel.vault.files import Format
 from carrel.vault.keyring import Keyring, UserUuid
 from carrel.vault.pool import WorkspacePool
 from carrel.vault.workspace import Workspace
+from tests.support.fast_time import FastTime
 from tests.support.limits import scheduler
 from tests.support.workspace import SETTINGS, write
 
@@ -69,7 +70,9 @@ class EngineHarness:
         provider: Provider,
         remote: Callable[[Network], list[Remote]] = lambda _: [],
         limits: Mapping[str, int] | None = None,
+        time: FastTime | None = None,
     ) -> None:
+        self.time = time
         self.folder = folder
         self.limits = limits
         self.provider = provider
@@ -79,7 +82,7 @@ class EngineHarness:
 
     def open(self) -> None:
         """The next process over the same files."""
-        clock = SystemClock()
+        clock = SystemClock() if self.time is None else self.time.clock
         hub = Hub(per_user=8)
         self.pool = WorkspacePool(
             Keyring(hub.notify), lambda _: self.folder / "workspace.db", form=Format(clock, uuid7_factory(clock))
@@ -88,7 +91,7 @@ class EngineHarness:
         self.network = Network()
         self._connected = self.remote(self.network)
         self.registry = Registry([self.provider, LocalProvider(self.workers)], self._connected)
-        self.scheduler = scheduler(16, self.limits)
+        self.scheduler = scheduler(16, self.limits) if self.time is None else self.time.scheduler(16)
         means = EngineDependencies(
             self.registry, self.workers, self.scheduler, self.network.room, clock, self.nap, texts=hub.texts
         )
@@ -97,7 +100,7 @@ class EngineHarness:
 
     async def nap(self, seconds: float) -> None:
         self.naps.append(seconds)
-        await asyncio.sleep(0)
+        await (asyncio.sleep(0) if self.time is None else self.time.sleep(seconds))
 
     async def sign_in(self, password: str = "first") -> None:
         await self.pool.admit(UUID, key_of(password), create=True)
@@ -199,10 +202,11 @@ async def engine_harness(
     provider: Provider,
     remote: Callable[[Network], list[Remote]] = lambda _: [],
     limits: Mapping[str, int] | None = None,
+    time: FastTime | None = None,
 ) -> AsyncIterator[EngineHarness]:
     """A bench with its user signed in, ended at the end. `limits` are of calls at once, by provider."""
     folder.mkdir(parents=True, exist_ok=True)
-    made = EngineHarness(folder, provider, remote, limits)
+    made = EngineHarness(folder, provider, remote, limits, time)
     await made.sign_in()
     try:
         yield made

@@ -28,6 +28,7 @@ class RunStates:
 
     __slots__ = ()
     state: "RunState"
+    pause_reason: str | None
 
     @property
     def ended(self) -> bool:
@@ -36,8 +37,11 @@ class RunStates:
 
     @property
     def halted(self) -> bool:
-        """Nothing happens to it by itself: it has ended, or it is paused."""
-        return self.ended or self.state == "paused"
+        """Nothing happens to it by itself: it has ended, or it is paused and waits for somebody.
+
+        A run that pauses because a provider answers nothing goes on by itself.
+        """
+        return self.ended or (self.state == "paused" and self.pause_reason != "provider")
 
     @property
     def has_result(self) -> bool:

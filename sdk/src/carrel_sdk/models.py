@@ -1109,7 +1109,8 @@ class JudgePassports(msgspec.Struct, frozen=True, kw_only=True):
 class CallRow(msgspec.Struct, frozen=True, kw_only=True):
     """One attempt to call a model. Tokens are None if the provider did not report them.
 
-    `host` is the host that was called, None if it is the provider's own. `price_id` names the price that was used.
+    `host` is the host that was called, None if it is the provider's own. `price_id` names the price that was used;
+    `told` means that the provider said itself what the call cost.
     `reserved` and `charged` are credits; they are None if no credits pay.
     `charged` is also None for a moment after a call whose cost is unknown, until it is decided who pays.
     """
@@ -1559,7 +1560,9 @@ class RunSummary(RunStates, msgspec.Struct, frozen=True, kw_only=True):
     preset_id: str | None = None
     state: RunState
     pause_reason: str | None = None
-    """One of budget, credits, key-absent, membership, service-restarted, service-stopped, unknown-costs, user."""
+    """One of budget, credits, key-absent, membership, provider, service-restarted, service-stopped, unknown-costs,
+    user.
+    """
     phase: str | None = None
     """One of combine, compare, generate, score."""
     round: int = 0
@@ -1708,12 +1711,17 @@ class ProgramSession(Hidden, msgspec.Struct, frozen=True, kw_only=True):
 
 
 class KeyTest(msgspec.Struct, frozen=True, kw_only=True):
-    """The result of one call with the key: the models that it may call, or the code of the error."""
+    """The result of one call with the key: the models that it may call, or the code of the error.
+
+    A server without a list is `ok` with the code `models-not-listed`: its models can be called by their names. `said`
+    are the provider's own words.
+    """
 
     ok: bool
     latency_ms: int | None = None
     models: list[str] = []
     code: str | None = None
+    said: str | None = None
 
 
 class RateLimit(msgspec.Struct, frozen=True, kw_only=True):
@@ -1939,7 +1947,8 @@ class Generated(msgspec.Struct, frozen=True, kw_only=True):
     `input` is the id of the document, or that of the row of a data set. `content_id` is set if a run wrote the
     answer into the library and the content still exists. `checks` has the mark of each check, from 0 to 1; None where
     a check could not be made. `citations` are the pages that the answer rests on; an answer that `lacks_citations`
-    had to name some, and counts as not delivered.
+    had to name some, and counts as not delivered. `thought` is what the model wrote before its answer, where its server
+    does not keep that apart: it is neither judged nor counted.
     """
 
     id: str
@@ -1960,6 +1969,7 @@ class Generated(msgspec.Struct, frozen=True, kw_only=True):
     created_at: str
     version: int = 0
     content_id: str | None = None
+    thought: str | None = None
     checks: dict[str, float | None] = {}
     citations: list[Citation] = []
     lacks_citations: bool = False
@@ -2096,10 +2106,11 @@ class Split(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class TaskError(msgspec.Struct, frozen=True, kw_only=True):
-    """Why a task brought no result."""
+    """Why a task brought no result. `said` are the provider's own words about it, where it said any."""
 
     code: str
     message: str
+    said: str | None = None
 
 
 class Task(msgspec.Struct, frozen=True, kw_only=True):
@@ -2199,13 +2210,15 @@ class Completion(msgspec.Struct, frozen=True, kw_only=True):
 
     `host` is the host that answered, None if it is the provider's own.
 
-    `finish_reason`: the answer was complete, it reached the output limit, or the model refused.
+    `finish_reason`: the answer was complete, it reached the output limit, or the model refused. `thought` is what the
+    model wrote before its answer, where its server does not keep that apart itself.
     """
 
     id: str
     model: str
     host: str | None = None
     text: str
+    thought: str | None = None
     finish_reason: str
     """One of length, refused, stop."""
     usage: Usage | None = None

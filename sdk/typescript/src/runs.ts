@@ -41,7 +41,8 @@ export class Runs {
     for (let poll = FIRST_POLL_MS; ; poll = Math.min(poll * 1.5, LONGEST_POLL_MS)) {
       const params = { path: { run_id: runId } };
       const run = await data(this.client.GET("/api/runs/{run_id}", { params, ...(signal ? { signal } : {}) }));
-      if (HALTED.has(run.state)) return run;
+      // A run that pauses because a provider answers nothing goes on by itself.
+      if (HALTED.has(run.state) && run.pause_reason !== "provider") return run;
       const left = deadline - Date.now();
       if (left <= 0) throw new WaitTimeout(runId);
       await pause(Math.min(poll, left), signal);

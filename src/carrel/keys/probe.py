@@ -8,7 +8,7 @@ from carrel.errors import CarrelError
 from carrel.keys.store import KeyNotFound
 from carrel.kit.clock import Clock
 from carrel.kit.concurrency.attempts import Attempts
-from carrel.providers.base import Access, ProviderError
+from carrel.providers.base import NOT_LISTED, Access, ProviderError
 from carrel.providers.registry import Registry
 
 TESTS_PER_MINUTE = 10
@@ -41,12 +41,17 @@ class KeyTests:
 
 
 class KeyTest(msgspec.Struct, frozen=True, kw_only=True):
-    """The result of one call with the key: the models that it may call, or the code of the error."""
+    """The result of one call with the key: the models that it may call, or the code of the error.
+
+    A server without a list is `ok` with the code `models-not-listed`: its models can be called by their names. `said`
+    are the provider's own words.
+    """
 
     ok: bool
     latency_ms: int | None = None
     models: list[str] = []
     code: str | None = None
+    said: str | None = None
 
 
 async def probe(registry: Registry, provider: str, access: Access | None) -> KeyTest:
@@ -61,5 +66,6 @@ async def probe(registry: Registry, provider: str, access: Access | None) -> Key
     try:
         offer = await remote.offered(access)
     except ProviderError as error:
-        return KeyTest(ok=False, code=error.code)
-    return KeyTest(ok=True, latency_ms=offer.latency_ms, models=list(offer.models))
+        return KeyTest(ok=False, code=error.code, said=error.said or None)
+    code = None if offer.is_listed else NOT_LISTED
+    return KeyTest(ok=True, latency_ms=offer.latency_ms, models=list(offer.models), code=code)

@@ -93,7 +93,8 @@ def put(conn: Connection, data: ProviderKeyIn, provider_hosts: tuple[str, ...]) 
     known = KNOWN.get(data.provider)
     if known is None:
         raise BadInput.at("provider", "must be a known provider")
-    url = data.base_url or known.base_url
+    named = None if data.base_url is None else base_url.normal(data.provider, data.base_url) or None
+    url = named or known.base_url
     if url is None:
         raise BadInput.at("base_url", "is required for this provider")
     base_url.check(url, provider_hosts)
@@ -102,7 +103,7 @@ def put(conn: Connection, data: ProviderKeyIn, provider_hosts: tuple[str, ...]) 
         "INSERT INTO provider_key (provider, secret, base_url, created_at, updated_at) VALUES (?, ?, ?, ?, ?) "
         "ON CONFLICT (provider) DO UPDATE SET secret = excluded.secret, base_url = excluded.base_url, "
         "updated_at = excluded.updated_at, version = version + 1, last_test_ok = NULL, last_test_at = NULL",
-        *(data.provider, data.key, data.base_url, now, now),
+        *(data.provider, data.key, named, now, now),
     )
     return get(conn, data.provider)
 

@@ -18,7 +18,7 @@ class CallEnd(msgspec.Struct, frozen=True, kw_only=True):
     """An attempt that has ended. `cost_micros` is `None`, and not 0, where the price or the outcome is unknown.
 
     `credit_micros` is its cost in credits, if credits pay. If it is unknown or more than was held back,
-    `unknown_costs` decides the charge.
+    `unknown_costs` decides the charge. `is_told`: the cost is the provider's own word, and no price was used.
     """
 
     outcome: Outcome
@@ -27,6 +27,7 @@ class CallEnd(msgspec.Struct, frozen=True, kw_only=True):
     cost_micros: int | None = None
     credit_micros: int | None = None
     latency_ms: int | None = None
+    is_told: bool = False
 
 
 class Hold(NamedTuple):
@@ -109,7 +110,8 @@ def end(conn: Connection, call_id: str, call: CallEnd) -> Charge | None:
         "UPDATE calls SET outcome = ?2, code = ?3, input_tokens = ?4, cached_tokens = ?5, written_tokens = ?6,"
         " output_tokens = ?7, cost_micros = coalesce(cost_micros, ?8), latency_ms = ?9, finished_at = ?10,"
         " charged_micros = CASE WHEN ?1 <= reserved_micros THEN ?1 END,"
-        " borne_micros = CASE WHEN ?1 > reserved_micros THEN ?1 - reserved_micros END"
+        " borne_micros = CASE WHEN ?1 > reserved_micros THEN ?1 - reserved_micros END,"
+        " price_id = iif(?12, 'told', price_id)"
         " WHERE id = ?11 AND outcome = 'running' RETURNING cost_micros",
         call.credit_micros,
         call.outcome,
@@ -122,6 +124,7 @@ def end(conn: Connection, call_id: str, call: CallEnd) -> Charge | None:
         call.latency_ms,
         conn.now(),
         call_id,
+        call.is_told,
     )
     return Charge(*rows[0]) if rows else None
 

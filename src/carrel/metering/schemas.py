@@ -53,7 +53,8 @@ class UsageReport(msgspec.Struct, frozen=True):
 class CallRow(msgspec.Struct, frozen=True):
     """One attempt to call a model. Tokens are null if the provider did not report them.
 
-    `host` is the host that was called, null if it is the provider's own. `price_id` names the price that was used.
+    `host` is the host that was called, null if it is the provider's own. `price_id` names the price that was used;
+    `told` means that the provider said itself what the call cost.
     `reserved` and `charged` are credits; they are null if no credits pay.
     `charged` is also null for a moment after a call whose cost is unknown, until it is decided who pays.
     """

@@ -4,8 +4,8 @@ Begin with `base`, what every provider does, and `registry`, which has them all.
 `protocols` what is said over the wire.
 
     what there is   base · remote · registry · catalogue · families · prices · own_prices
-    over HTTP       http_provider · transport · exchange · refusals · recent_lists
-    what it brings  network · answer_room · foreign_json
+    over HTTP       http_provider · transport · exchange · refusals · waits · recent_lists
+    what it brings  network · answer_room · foreign_json · thought
     at half price   batches · batch_client
     where to        base_url · hosts · addresses
     prompts         fence

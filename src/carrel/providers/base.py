@@ -19,6 +19,8 @@ Grounding = Literal["off", "allowed", "required"]
 
 FORM_REFUSED = "structured-output-refused"
 """The server refuses this form of a structured answer; the next call asks in a weaker form."""
+NOT_LISTED = "models-not-listed"
+"""Nothing lists models at the address: its path is wrong, or the server has no list."""
 ANSWER_TOO_LARGE = "answer-too-large"
 """The answer is longer, or has more elements, than any should have. The same call would bring it again."""
 SERVICE_BUSY = "service-busy"
@@ -174,6 +176,19 @@ class Usage(msgspec.Struct, frozen=True, kw_only=True):
         """All tokens that the model read."""
         return self.input_tokens + self.cached_tokens + self.written_tokens
 
+    def can_be(self, text: str) -> bool:
+        """Whether a model can have written this text for so many tokens: no prompt and no text takes none."""
+        return self.read_tokens > 0 and (self.output_tokens > 0 or not text)
+
+    def plus(self, other: "Usage") -> "Usage":
+        """The tokens of two calls."""
+        return Usage(
+            input_tokens=self.input_tokens + other.input_tokens,
+            output_tokens=self.output_tokens + other.output_tokens,
+            cached_tokens=self.cached_tokens + other.cached_tokens,
+            written_tokens=self.written_tokens + other.written_tokens,
+        )
+
 
 class Citation(msgspec.Struct, frozen=True):
     """A page on which an answer rests, as the provider names it."""
@@ -185,13 +200,17 @@ class Citation(msgspec.Struct, frozen=True):
 class Answer(msgspec.Struct, frozen=True, kw_only=True):
     """What the provider answered. For a judge, `text` is the JSON that `schema` asked for.
 
-    `usage` is `None` where the provider did not report it.
+    `usage` is `None` where the provider did not report it, or reported what cannot be. `thought` is what the model
+    wrote before its answer, between marks that its server did not read. `told_micros` is what the call cost, by the
+    provider's own word, in millionths of a dollar.
     """
 
     text: str
     finish_reason: FinishReason
     usage: Usage | None
     citations: tuple[Citation, ...] = ()
+    thought: str = ""
+    told_micros: int | None = None
 
 
 class ModelInfo(msgspec.Struct, frozen=True, kw_only=True):
@@ -205,26 +224,38 @@ class ModelInfo(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Offer(msgspec.Struct, frozen=True):
-    """The names of models that a remote provider lists, and how long it took to list them."""
+    """The names of models that a remote provider lists, and how long it took to list them.
+
+    Not `is_listed`: the server is there, and has no list.
+    """
 
     models: tuple[str, ...]
     latency_ms: int
+    is_listed: bool = True
 
 
 class ProviderError(Exception):
     """A call that returned no answer. `code` is stable and holds no text of the provider's.
 
     `retryable` says whether the same call may succeed later; `retry_after_seconds` is what the provider asked for.
-    `unbilled`: the provider did no work, so the call certainly cost nothing.
+    `unbilled`: the provider did no work, so the call certainly cost nothing. `said` are the provider's own sentences,
+    for the person whose key it is and for nobody else.
     """
 
     def __init__(
-        self, code: str, *, retryable: bool, retry_after_seconds: float | None = None, unbilled: bool = False
+        self,
+        code: str,
+        *,
+        retryable: bool,
+        retry_after_seconds: float | None = None,
+        unbilled: bool = False,
+        said: str = "",
     ) -> None:
         self.code = code
         self.retryable = retryable
         self.retry_after_seconds = retry_after_seconds
         self.unbilled = unbilled
+        self.said = said
         super().__init__(code)
 
 

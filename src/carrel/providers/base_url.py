@@ -25,6 +25,13 @@ _PUBLIC = frozenset(urlsplit(known.base_url).hostname for known in KNOWN.values(
 _LOOPBACK = ("localhost", "127.0.0.1", "[::1]")
 
 
+_ROUTES = re.compile(r"/(chat/completions|completions|responses|messages|embeddings|models)(/.*)?$")
+_GOOGLE_VERSION = re.compile(r"/v1(beta)?(/openai)?$")
+"""Carrel adds the version that it speaks."""
+_FIRST_PATHS = {"ollama": "/v1", "vllm": "/v1", "azure": "/openai/v1"}
+"""Where these servers have their routes, whatever their host is."""
+
+
 class ProviderHostNotAllowed(BadInput):
     """The operator has not allowed the host of this base URL."""
 
@@ -37,6 +44,33 @@ class _Place(NamedTuple):
 
     host: str
     port: int | None
+
+
+def normal(provider: str, text: str) -> str:
+    """The base URL in what somebody pasted: the address of one route, or that of the host alone.
+
+    Every provider shows its address in another way, and each of them is easily told from the others.
+    """
+    address, _, query = text.strip(" ").partition("?")
+    bare = address.rstrip("/")
+    url = _ROUTES.sub("", bare)
+    if query and url == bare:
+        # Only the address of a route has one.
+        return text
+    found = _URL.fullmatch(url)
+    known = KNOWN.get(provider)
+    if found is None or known is None:
+        return url
+    path = url[found.end("port") if found["port"] else found.end("host") :]
+    if provider == "google":
+        return url.removesuffix(path) + _GOOGLE_VERSION.sub("", path)
+    if provider == "ollama" and path == "/api":
+        url, path = url.removesuffix(path), ""
+    if path:
+        return url
+    if known.base_url is not None and host(url) == host(known.base_url):
+        return known.base_url
+    return url + _FIRST_PATHS.get(provider, "")
 
 
 def check(url: str, rules: tuple[str, ...]) -> None:

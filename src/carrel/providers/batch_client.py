@@ -122,4 +122,4 @@ class BatchClient:
             reply = refused.reply
         if missing is not None and reply.status in (HTTPStatus.NOT_FOUND, HTTPStatus.GONE):
             raise ProviderError(missing, retryable=False)
-        raise refusals.refusal(reply.status, reply.headers, reply.body, self._clock.now())
+        raise refusals.error(refusals.read(reply.status, reply.body), reply.headers, self._clock.now())

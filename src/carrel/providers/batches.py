@@ -87,10 +87,11 @@ State = Literal["open", "ended", "failed", "full"]
 
 
 class Status(NamedTuple):
-    """How far a batch is, and the paths of its results."""
+    """How far a batch is, and the paths of its results; of a `failed` one, the code of each of its calls."""
 
     state: State
     results: tuple[str, ...] = ()
+    code: str = FAILED
 
 
 class Result(NamedTuple):
@@ -182,16 +183,17 @@ def required(decoder: msgspec.json.Decoder[T], text: bytes | msgspec.Raw) -> T:
     return found
 
 
-def results(body: bytes, read: Callable[[bytes], Result]) -> list[Result]:
-    """Read a document of results, one in each line.
+def results(body: bytes, read: Callable[[bytes], Result | None]) -> list[Result]:
+    """Read a document of results, one in each line. A line that cannot be read loses its call, and no other.
 
     Raises:
-        ProviderError: it is none, or has more results than a batch has calls.
+        ProviderError: it has more results than a batch has calls.
     """
     if body.count(b"\n") > 2 * MAX_REQUESTS:
         raise ProviderError(ANSWER_TOO_LARGE, retryable=False)
-    # Line by line: all lines together would take as much memory as the document, once more.
-    return [read(line) for line in io.BytesIO(body) if line.strip()]
+    # BatchLine by line: all lines together would take as much memory as the document, once more.
+    found = (read(line) for line in io.BytesIO(body) if line.strip())
+    return [result for result in found if result is not None]
 
 
 def malformed() -> ProviderError:

@@ -1,6 +1,6 @@
 """The providers that Carrel knows by name, with their differences as data."""
 
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 from carrel.providers.batches import BatchApi
 from carrel.providers.protocols.anthropic_batches import AnthropicBatches
@@ -22,7 +22,8 @@ class KnownProvider(NamedTuple):
     `price_list` is its name in the price list; `None` where nobody publishes prices. `maker`: the provider made its
     models itself, unless their names say otherwise. `own`: it is a user's own server, and it has so few models that
     Carrel can list them all. `batches` is how it takes many calls at half the price, if it does. `own_suffixes` are
-    those of the provider's hosts where each customer has one: what it publishes holds there, too.
+    those of the provider's hosts where each customer has one: what it publishes holds there, too. `tells_cost`: each
+    answer says what it cost, in dollars. `limits_each`: which models have a rate limit each by itself.
     """
 
     title: str
@@ -33,6 +34,8 @@ class KnownProvider(NamedTuple):
     own: bool = False
     batches: BatchApi | None = None
     own_suffixes: tuple[str, ...] = ()
+    tells_cost: bool = False
+    limits_each: Literal["none", "free", "all"] = "none"
 
 
 KNOWN: dict[str, KnownProvider] = {
@@ -60,9 +63,9 @@ KNOWN: dict[str, KnownProvider] = {
         maker=True,
     ),
     "google": KnownProvider(
-        "Google", GenerateWire(), "https://generativelanguage.googleapis.com", "google", maker=True
+        "Google", GenerateWire(), "https://generativelanguage.googleapis.com", "google", maker=True, limits_each="all"
     ),
-    "groq": KnownProvider("Groq", ChatWire(_OPENAI), "https://api.groq.com/openai/v1", "groq"),
+    "groq": KnownProvider("Groq", ChatWire(_OPENAI), "https://api.groq.com/openai/v1", "groq", limits_each="all"),
     "mistral": KnownProvider(
         "Mistral",
         ChatWire(Dialect(seed="random_seed", stream_options=False, reasoning_effort=None)),
@@ -84,6 +87,8 @@ KNOWN: dict[str, KnownProvider] = {
         ChatWire(_OPEN._replace(web_search="openrouter:web_search", thinking_budget="reasoning")),
         "https://openrouter.ai/api/v1",
         "openrouter",
+        tells_cost=True,
+        limits_each="free",
     ),
     "vllm": KnownProvider("vLLM", ChatWire(_OPEN), None, own=True),
     "xai": KnownProvider("xAI", ChatWire(_OPENAI), "https://api.x.ai/v1", "x-ai", maker=True),

@@ -29,11 +29,22 @@ _IDLE_SECONDS = 4.0
 connection while the server closes it."""
 _NAME_SECONDS = 30
 _GZIP_OR_ZLIB: Final = 47
+_BARE_DEFLATE: Final = -15
+_PACKED: Final = ("gzip", "x-gzip", "deflate")
+_MAX_HEADERS: Final = 512
+_MAX_HEADER_BYTES: Final = 64 * 1024
+"""Of one header of an answer: gateways put policies and cookies of any length there."""
 _LONG_BODY_BYTES = 512 * 1024
+_STEP_BYTES: Final = 16 * 1024
+"""So much of a stream is read at once, and then other calls go on."""
 _TINY_BYTES: Final = 16
 _MOST_TINY: Final = 4_096
 """So many pieces of an answer may be shorter. Some servers send a space from time to time while a model thinks."""
-_STREAM = (HTTPStatus.OK, "text/event-stream", "identity")
+_EVENTS: Final = (b"data:", b"event:", b"id:", b"retry:", b":")
+"""What a stream of events begins with. Servers call it by many types, and send JSON under its own."""
+
+
+_MARK: Final = b"\xef\xbb\xbf"
 
 
 class _AddressRefused(Exception):
@@ -66,6 +77,9 @@ class Exchange:
             auto_decompress=False,
             headers={"User-Agent": "carrel", "Accept": "application/json", "Accept-Encoding": "identity"},
             timeout=aiohttp.ClientTimeout(total=None, sock_connect=CONNECT_SECONDS),
+            max_line_size=_MAX_HEADER_BYTES,
+            max_field_size=_MAX_HEADER_BYTES,
+            max_headers=_MAX_HEADERS,
         )
 
     async def reply(self, asked: Submission[T]) -> Reply[T]:
@@ -112,10 +126,13 @@ class Exchange:
         data, headers = _sent(asked.body), asked.headers
         request = self._session.request(asked.method, target, headers=headers, data=data, allow_redirects=False)
         async with request as answer:
-            packed = answer.headers.get("Content-Encoding", "identity").lower()
-            if asked.on_piece is not None and (answer.status, answer.content_type, packed) == _STREAM:
-                await _hear(answer, asked.on_piece, STREAM_ANSWERS * asked.most_bytes)
-                return Reply(answer.status, answer.headers, b"")
+            packed = answer.headers.get("Content-Encoding", "").strip().lower() or "identity"
+            if asked.on_piece is not None and answer.status == HTTPStatus.OK:
+                rest = await _hear(answer, asked, asked.on_piece, packed)
+                if rest is None:
+                    return Reply(answer.status, answer.headers, b"")
+                found = asked.read(rest) if asked.read is not None else None
+                return Reply(answer.status, answer.headers, b"" if found is not None else rest, found)
             if not 200 <= answer.status < 300:
                 try:
                     body = _unpacked(await _body(answer, asked, MAX_ERROR_BYTES), packed, MAX_ERROR_BYTES)
@@ -142,11 +159,64 @@ async def _body(answer: aiohttp.ClientResponse, asked: Submission[T], most: int)
     return bytes(body)
 
 
-async def _hear(answer: aiohttp.ClientResponse, on_piece: Callable[[bytes], None], most: int) -> None:
-    """Pass a stream on as it comes; other calls go on between two pieces."""
+async def _hear(
+    answer: aiohttp.ClientResponse, asked: Submission[T], on_piece: Callable[[bytes], None], packed: str
+) -> bytes | None:
+    """Pass a stream on as it comes; other calls go on between two pieces. Return a body that is none."""
+    begun, is_stream, heard = bytearray(), None, 0
+    async for piece in _plain(answer, packed, STREAM_ANSWERS * asked.most_bytes):
+        said = piece
+        if not is_stream:
+            begun += piece
+            if len(begun) > asked.most_bytes:
+                raise _too_large()
+            asked.place.hold(len(begun))
+            if is_stream is None:
+                is_stream = _is_stream(begun)
+            if is_stream is None and not begun.strip():
+                # Some servers send line ends while a model thinks.
+                begun.clear()
+            if not is_stream:
+                continue
+            said = bytes(begun)
+            begun.clear()
+        on_piece(said)
+        heard += len(said)
+        if heard >= _STEP_BYTES:
+            # Not between small pieces: what has come must be read before a connection that breaks off takes it away.
+            heard = 0
+            await asyncio.sleep(0)
+    return None if is_stream else bytes(begun)
+
+
+def _is_stream(begun: bytearray) -> bool | None:
+    """Whether this is how a stream of events begins; `None` if that does not show yet."""
+    if _MARK.startswith(begun):
+        return None
+    beginning = bytes(begun).removeprefix(_MARK).lstrip()[:_TINY_BYTES]
+    if any(word.startswith(beginning) for word in _EVENTS):
+        return None if beginning not in _EVENTS else True
+    return beginning.startswith(_EVENTS)
+
+
+async def _plain(answer: aiohttp.ClientResponse, packed: str, most: int) -> AsyncIterator[bytes]:
+    """The pieces of the body, unpacked as they come."""
+    if packed == "identity":
+        async for piece in _pieces(answer, most):
+            yield piece
+        return
+    if packed not in _PACKED:
+        raise zlib.error
+    unpacker, length = zlib.decompressobj(_GZIP_OR_ZLIB), 0
     async for piece in _pieces(answer, most):
-        on_piece(piece)
-        await asyncio.sleep(0)
+        left = piece
+        while left:
+            plain = unpacker.decompress(left, _STEP_BYTES)
+            left = unpacker.unconsumed_tail
+            length += len(plain)
+            if length > most:
+                raise _too_large()
+            yield plain
 
 
 async def _pieces(answer: aiohttp.ClientResponse, most: int) -> AsyncIterator[bytes]:
@@ -209,14 +279,27 @@ def _unpacked(body: bytes, packed: str, most: int) -> bytes:
     """Unpack the body, as far as `most`. Carrel does not ask for packed answers, but some servers pack them anyway."""
     if packed == "identity":
         return body
-    if packed not in ("gzip", "deflate"):
+    if packed not in _PACKED:
         raise zlib.error
-    unpacker = zlib.decompressobj(_GZIP_OR_ZLIB)
-    plain = unpacker.decompress(body, most + 1)
-    if len(plain) > most:
-        raise _too_large()
-    if not unpacker.eof:
-        raise zlib.error
+    try:
+        return _inflated(body, most, _GZIP_OR_ZLIB)
+    except zlib.error:
+        if packed != "deflate":
+            raise
+        # Some servers take the name literally, and leave the wrapping of zlib out.
+        return _inflated(body, most, _BARE_DEFLATE)
+
+
+def _inflated(body: bytes, most: int, kind: int) -> bytes:
+    plain = b""
+    while body:
+        unpacker = zlib.decompressobj(kind)
+        plain += unpacker.decompress(body, most + 1 - len(plain))
+        if len(plain) > most:
+            raise _too_large()
+        if not unpacker.eof:
+            raise zlib.error
+        body = unpacker.unused_data
     return plain
 
 

@@ -1,5 +1,6 @@
 """Decodes JSON of other servers: it counts the elements first, and whatever is wrong with it has one outcome. Pure."""
 
+import re
 from typing import Final, TypeVar
 
 import msgspec
@@ -11,6 +12,11 @@ T = TypeVar("T")
 
 MAX_ELEMENTS: Final = 100_000
 """Commas and opening brackets outside of texts. A list of a thousand models with all their properties has fewer."""
+_MARK: Final = b"\xef\xbb\xbf"
+_HALF_PAIRS: Final = re.compile(
+    rb"\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|\\\\|\\u[dD][89a-fA-F][0-9a-fA-F]{2}"
+)
+"""Whole pairs and escaped backslashes are among what it finds, so that what remains is a half."""
 
 
 def decoded(decoder: msgspec.json.Decoder[T], text: bytes | msgspec.Raw) -> T | None:
@@ -25,4 +31,16 @@ def decoded(decoder: msgspec.json.Decoder[T], text: bytes | msgspec.Raw) -> T | 
     try:
         return decoder.decode(text)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        mended = _mended(bytes(text))
+    try:
+        return None if mended is None else decoder.decode(mended)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         return None
+
+
+def _mended(text: bytes) -> bytes | None:
+    """The text without a byte order mark, and with a mark in place of half a character; `None` if it has neither."""
+    plain = text.removeprefix(_MARK)
+    if b"\\u" in plain:
+        plain = _HALF_PAIRS.sub(lambda half: half[0] if len(half[0]) != len(b"\\ud800") else b"\\ufffd", plain)
+    return None if plain == text else plain

@@ -1,27 +1,45 @@
 """A provider that is called over HTTP, in any protocol. It checks the address and chooses the form of answers."""
 
 import asyncio
+import base64
 import hashlib
 import sys
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager, nullcontext, suppress
 from functools import lru_cache, partial
+from http import HTTPStatus
 from typing import TypeVar
+from urllib.parse import quote
 
 import msgspec
 from msgspec.structs import replace
 
 from carrel.errors import BadInput
 from carrel.kit.clock import Clock
-from carrel.providers import base_url, refusals
+from carrel.providers import base_url, refusals, thought
 from carrel.providers.answer_room import AnswerMemory
-from carrel.providers.base import ANSWER_TOO_LARGE, Access, Answer, ModelInfo, ModelRequest, Offer, ProviderError
+from carrel.providers.base import (
+    ANSWER_TOO_LARGE,
+    FORM_REFUSED,
+    NOT_LISTED,
+    Access,
+    Answer,
+    ModelInfo,
+    ModelRequest,
+    Offer,
+    ProviderError,
+    Turn,
+)
 from carrel.providers.batch_client import BatchClient
 from carrel.providers.batches import HttpReply
 from carrel.providers.catalogue import KNOWN, KnownProvider
 from carrel.providers.families import family_of
 from carrel.providers.network import Network
-from carrel.providers.protocols.wire import Form
+from carrel.providers.protocols.names import Listed
+from carrel.providers.protocols.streamed import StreamReader
+from carrel.providers.protocols.wire import NO_QUIRKS, Form, ModelPage, Quirks
+from carrel.providers.refusals import Refusal, ToldError
+from carrel.providers.thought import Spoken
 from carrel.providers.transport import MAX_ERROR_BYTES, Reply, Transport
 
 T = TypeVar("T")
@@ -29,11 +47,18 @@ T = TypeVar("T")
 _BYTES_OF_A_CHARACTER = 4
 """An answer is longer than its text, which is escaped in it, and memory takes up to so many bytes for a character."""
 _MOST_REMEMBERED = 1_000
-_LOWEST_OUTPUT_TOKENS = 1_024
-"""Carrel assumes no lower output limit than this one. Every model that anybody still serves accepts it."""
-_OK = 200
+_MOST_MENDED = 12
+"""How often one call is sent again in another way, because a server did not take what Carrel chose by itself."""
+_BYTES_OF_A_TOKEN = 3
+"""Of a prompt, at least: a text takes fewer tokens than this says, so an answer that fits beside it fits."""
+_MOST_PAGES = 20
+_BROKEN_JSON_TAKEN = 2
+"""After so many replies that were not valid JSON, a weaker form is asked for."""
 _BATCH_SECONDS = 300.0
 """How long sending a batch, or reading its results, may take."""
+_BROKEN_WAYS = ("provider-malformed", "provider-unreachable")
+_NO_ROUTE = (HTTPStatus.NOT_FOUND, HTTPStatus.METHOD_NOT_ALLOWED, HTTPStatus.NOT_IMPLEMENTED)
+_NO_ENTRY = (HTTPStatus.UNAUTHORIZED, HTTPStatus.PAYMENT_REQUIRED, HTTPStatus.FORBIDDEN, HTTPStatus.TOO_MANY_REQUESTS)
 
 
 class HttpProvider:
@@ -58,8 +83,10 @@ class HttpProvider:
         self._transport = Transport(network, connections, rules)
         self._weaker: dict[tuple[str, str, bytes], int] = {}
         """How many forms of structured answers a server has refused for a model."""
-        self._whole_only: set[tuple[str, str]] = set()
-        """Servers, with a model, that have refused to stream."""
+        self._broken: dict[tuple[str, str, bytes], int] = {}
+        """How many replies in the present form a server has called invalid JSON."""
+        self._quirks: dict[tuple[str, str], Quirks] = {}
+        """What servers have refused for a model, and its limits."""
 
     def models(self) -> tuple[ModelInfo, ...]:
         """Return no models: the key of a user decides which there are."""
@@ -76,25 +103,47 @@ class HttpProvider:
         """Return one answer.
 
         Raises:
-            ProviderError: `provider-key-missing`, `parameter-not-supported`, `structured-output-refused` (another try
-                asks in a weaker form), and what `transport.send` and `refusals.refusal` say.
+            ProviderError: `provider-key-missing`, `parameter-not-supported`, `thinking-budget-too-high`,
+                `structured-output-refused` (another try asks in a weaker form), and what `transport.send` and
+                `refusals.error` say.
         """
-        if request.access is None:
-            raise ProviderError("provider-key-missing", retryable=False, unbilled=True)
-        base = self._base(request.access)
+        answer = await self._complete(request)
+        return await self._again(request, answer) if self._is_empty(answer) else answer
+
+    def _is_empty(self, answer: Answer) -> bool:
+        """Whether the model ended without a word, as Google's do by chance."""
+        return self._wire.stops_empty and answer.finish_reason == "stop" and not answer.text
+
+    async def _again(
+        self, request: ModelRequest, empty: Answer, on_piece: Callable[[str], None] = lambda _: None
+    ) -> Answer:
+        """Ask once more. Both answers are paid for."""
+        answer = await self._complete(request)
+        if answer.text:
+            on_piece(answer.text)
+        both = None if empty.usage is None or answer.usage is None else empty.usage.plus(answer.usage)
+        return replace(answer, usage=both)
+
+    async def _complete(self, request: ModelRequest) -> Answer:
+        base, access = self._reached(request)
         form = self._form(base, request)
         with self._place(request) as place:
-            reply = await self._ask(request, request.access, self._wire.call_url(base, request.model), form, place)
+            reply = await self._ask(request, access, base, form, place)
         return self._answered(request, base, form, reply)
+
+    def _reached(self, request: ModelRequest) -> tuple[str, Access]:
+        if request.access is None:
+            raise ProviderError("provider-key-missing", retryable=False, unbilled=True)
+        return self._base(request.access), request.access
 
     def _place(self, request: ModelRequest) -> AbstractContextManager[AnswerMemory]:
         """What the answer holds. A place of the caller's goes on after the call, until the caller releases it."""
         return self.network.room.place(request.user) if request.place is None else nullcontext(request.place)
 
     def _answered(self, request: ModelRequest, base: str, form: Form, reply: Reply[Answer]) -> Answer:
-        if reply.status == _OK and reply.found is not None:
+        if reply.found is not None:
             return reply.found
-        return self._refused(request, base, form, reply.status, reply.headers, reply.body)
+        return self._refused(request, base, form, refusals.read(reply.status, reply.body), reply.headers)
 
     def _read(self, place: AnswerMemory, body: bytes) -> Answer | None:
         """The answer in the body. From here on, only its text takes memory."""
@@ -105,99 +154,214 @@ class HttpProvider:
         if len(answer.text) > self.network.max_answer_bytes // _BYTES_OF_A_CHARACTER:
             raise ProviderError(ANSWER_TOO_LARGE, retryable=False)
         place.hold(sys.getsizeof(answer.text))
-        return answer
+        return self._believed(answer)
+
+    def _believed(self, answer: Answer) -> Answer:
+        """The answer without what its model thought before, and without numbers that cannot be."""
+        if answer.usage is not None and not answer.usage.can_be(answer.text):
+            answer = replace(answer, usage=None)
+        if answer.told_micros is not None and not self._known.tells_cost:
+            answer = replace(answer, told_micros=None)
+        found = thought.apart(answer.text)
+        if not found.thought and not found.is_open:
+            return answer
+        finish = "length" if found.is_open and answer.finish_reason == "stop" else answer.finish_reason
+        return replace(answer, text=found.text, thought=found.thought, finish_reason=finish)
 
     async def _ask(
         self,
         request: ModelRequest,
         access: Access,
-        url: str,
+        base: str,
         form: Form,
         place: AnswerMemory,
         on_piece: Callable[[bytes], None] | None = None,
     ) -> Reply[Answer]:
-        """Send the call. While the server finds an output limit too high that nobody set, send half of it.
-
-        The lower limit is not remembered. It can depend on the length of one user's text, and others would get short
-        answers.
-        """
-        limit = request.output_limit
-        is_assumed = request.parameters.max_output_tokens is None
-        while True:
-            body = self._wire.encoded(request, form, stream=on_piece is not None)
-            seconds = request.timeout_seconds
-            read = partial(self._read, place)
+        """Send the call. While the server refuses what nobody set and Carrel chose by itself, choose otherwise."""
+        url = self._wire.stream_url if on_piece is not None else self._wire.call_url
+        limit: int | None = None
+        for _ in range(_MOST_MENDED):
+            quirks = self._quirks_of(base, request)
+            sent = _adapted(request, quirks, limit)
+            body = self._wire.encoded(sent, form, quirks, stream=on_piece is not None)
             reply = await self._send(
-                access, "POST", url, body, timeout_seconds=seconds, place=place, read=read, on_piece=on_piece
+                *(access, "POST", url(base, request.model), body),
+                timeout_seconds=request.timeout_seconds,
+                place=place,
+                read=partial(self._read, place),
+                on_piece=on_piece,
             )
-            limit //= 2
-            too_high = is_assumed and refusals.is_about_output_limit(reply.status, reply.body)
-            if not too_high or limit < _LOWEST_OUTPUT_TOKENS:
-                return reply
-            request = replace(request, parameters=replace(request.parameters, max_output_tokens=limit))
+            if reply.status < HTTPStatus.BAD_REQUEST:
+                break
+            refusal = refusals.read(reply.status, reply.body)
+            if self._learned(base, request, refusal, quirks, streams=on_piece is not None):
+                continue
+            fits = refusals.room(refusal, sent.output_limit) if request.parameters.max_output_tokens is None else None
+            if fits is None:
+                break
+            # What fits beside one text is not remembered: others would get short answers.
+            limit = fits.limit
+            self._learn(base, request.model, Listed(request.model, fits.window, fits.most))
+        return reply
+
+    def _learned(self, base: str, request: ModelRequest, refusal: Refusal, quirks: Quirks, *, streams: bool) -> bool:
+        """Note what the server does not take for this model. Return whether another request may be taken."""
+        learned = quirks
+        if request.system and not quirks.no_system and refusals.is_about_system(refusal):
+            learned = quirks._replace(no_system=True)
+        elif not quirks.other_limit_word and refusals.is_about_limit_word(refusal):
+            learned = quirks._replace(other_limit_word=True)
+        elif streams and not quirks.no_stream_options and refusals.is_about_stream_options(refusal):
+            learned = quirks._replace(no_stream_options=True)
+        if learned is quirks:
+            return False
+        self._remember(base, request.model, learned)
+        return True
+
+    def _learn(self, base: str, model: str, listed: Listed) -> None:
+        """Remember the model's limits, where they are told."""
+        before = self._quirks.get((base, model), NO_QUIRKS)
+        limits = before._replace(
+            window=listed.window or before.window, most_output=listed.most_output or before.most_output
+        )
+        if limits != before:
+            self._remember(base, model, limits)
+
+    def _remember(self, base: str, model: str, quirks: Quirks) -> None:
+        if len(self._quirks) >= _MOST_REMEMBERED:
+            self._quirks.clear()
+        self._quirks[base, model] = quirks
+
+    def _quirks_of(self, base: str, request: ModelRequest) -> Quirks:
+        return self._quirks.get((base, request.model), NO_QUIRKS)
 
     def _refused(
-        self, request: ModelRequest, base: str, form: Form, status: int, headers: Mapping[str, str], body: bytes
+        self,
+        request: ModelRequest,
+        base: str,
+        form: Form,
+        refusal: Refusal,
+        headers: Mapping[str, str],
+        *,
+        unbilled: bool = True,
     ) -> Answer:
-        """Turn a reply without an answer into an error. A refusal of the contents counts as an answer."""
-        if refusals.is_content_refusal(status, body):
+        """Turn a reply without an answer into an error. A refusal of the contents counts as an answer.
+
+        Not `unbilled`: something was said before it, which may cost something.
+        """
+        if refusals.is_content_refusal(refusal):
             return Answer(text="", finish_reason="refused", usage=None)
-        if refusals.is_about_parameter(status, body, request.parameters):
-            raise ProviderError("parameter-not-supported", retryable=False, unbilled=True)
-        if request.grounding != "off" and refusals.is_about_search(status, body):
-            raise ProviderError("parameter-not-supported", retryable=False, unbilled=True)
-        if request.schema is not None and form != "words" and refusals.is_about_form(status, body):
+        if request.schema is not None and refusals.is_broken_json(refusal):
+            return self._not_json(request, base, form)
+        if refusals.is_about_parameter(refusal, request.parameters):
+            raise self._told("parameter-not-supported", request, refusal)
+        if request.grounding != "off" and refusals.is_about_search(refusal):
+            raise self._told("parameter-not-supported", request, refusal)
+        if request.schema is not None and form != "words" and refusals.is_about_form(refusal):
             self._weaken(base, request, form)
-            raise ProviderError("structured-output-refused", retryable=True, unbilled=True)
-        raise refusals.refusal(status, headers, body, self._clock.now())
+            raise ProviderError(FORM_REFUSED, retryable=True, unbilled=True)
+        error = refusals.error(refusal, headers, self._clock.now())
+        error.unbilled = error.unbilled and unbilled
+        raise _without_key(error, request.access)
+
+    def _told(self, code: str, request: ModelRequest, refusal: Refusal) -> ProviderError:
+        error = ProviderError(code, retryable=False, unbilled=True, said=refusal.said)
+        return _without_key(error, request.access)
+
+    def _not_json(self, request: ModelRequest, base: str, form: Form) -> Answer:
+        """The server checked the reply itself: it is as malformed as one that it would have sent."""
+        key = (base, request.model, _asked(request))
+        self._broken[key] = self._broken.pop(key, 0) + 1
+        if self._broken[key] >= _BROKEN_JSON_TAKEN and form != "words":
+            self._weaken(base, request, form)
+            del self._broken[key]
+        if len(self._broken) > _MOST_REMEMBERED:
+            self._broken.clear()
+        if request.role == "judge":
+            return Answer(text="", finish_reason="stop", usage=None)
+        raise ProviderError("provider-malformed", retryable=True)
 
     async def stream(self, request: ModelRequest, on_piece: Callable[[str], None]) -> Answer:
         """Return one answer, and call `on_piece` with each piece of its text.
 
-        A server that does not stream, or refuses to, sends one piece.
+        A server that does not stream, or refuses to, sends one piece. One whose stream cannot be read is asked for
+        whole answers from then on.
 
         Raises:
             ProviderError: as `complete` says; `provider-malformed` also if the answer broke off.
         """
-        if request.access is None:
-            raise ProviderError("provider-key-missing", retryable=False, unbilled=True)
-        base, streamed = self._base(request.access), self._wire.streamed()
-        if (base, request.model) in self._whole_only:
-            return await self._in_one_piece(request, on_piece)
-        form, loop = self._form(base, request), asyncio.get_running_loop()
-
-        def take(data: bytes) -> None:
-            text = streamed.feed(data)
-            if streamed.size > self.network.max_answer_bytes // _BYTES_OF_A_CHARACTER:
-                raise ProviderError(ANSWER_TOO_LARGE, retryable=False)
-            place.hold(streamed.size)
-            if text:
-                loop.call_soon_threadsafe(on_piece, text)
-
-        url = self._wire.stream_url(base, request.model)
-        with self._place(request) as place:
-            reply = await self._ask(request, request.access, url, form, place, on_piece=take)
-            answer = reply.found or streamed.answer()
+        base, access = self._reached(request)
+        if not self._quirks_of(base, request).whole_only:
+            try:
+                answer = await self._in_pieces(request, base, access, on_piece)
+            except ProviderError as error:
+                if error.code == "provider-malformed":
+                    self._ask_whole(base, request)
+                raise
             if answer is not None:
-                self._kept(place, answer)
-        if refusals.is_about_stream(reply.status, reply.body):
-            if len(self._whole_only) >= _MOST_REMEMBERED:
-                self._whole_only.clear()
-            self._whole_only.add((base, request.model))
-            return await self._in_one_piece(request, on_piece)
-        if reply.status != _OK or reply.body:
-            return self._refused(request, base, form, reply.status, reply.headers, reply.body)
-        if answer is None:
-            raise ProviderError("provider-malformed", retryable=True)
-        if not streamed.text and answer.text:
-            on_piece(answer.text)
-        return answer
-
-    async def _in_one_piece(self, request: ModelRequest, on_piece: Callable[[str], None]) -> Answer:
+                return answer
+            self._ask_whole(base, request)
         answer = await self.complete(request)
         if answer.text:
             on_piece(answer.text)
         return answer
+
+    async def _in_pieces(
+        self, request: ModelRequest, base: str, access: Access, on_piece: Callable[[str], None]
+    ) -> Answer | None:
+        """The answer piece by piece; `None` if the server refuses to send it so."""
+        streamed, spoken = self._wire.streamed(), Spoken()
+        form, loop = self._form(base, request), asyncio.get_running_loop()
+        sent = 0
+
+        def take(data: bytes) -> None:
+            nonlocal sent
+            text = spoken.feed(streamed.feed(data))
+            if streamed.size > self.network.max_answer_bytes // _BYTES_OF_A_CHARACTER:
+                raise ProviderError(ANSWER_TOO_LARGE, retryable=False)
+            place.hold(streamed.size)
+            if text:
+                sent += len(text)
+                loop.call_soon_threadsafe(on_piece, text)
+
+        try:
+            with self._place(request) as place:
+                reply = await self._heard(request, access, base, form, place, streamed, take)
+                if reply.found is None and reply.status == HTTPStatus.OK and not reply.body:
+                    reply = reply._replace(found=self._kept(place, _whole(streamed)))
+        except ToldError as error:
+            return self._refused(request, base, form, error.refusal, {}, unbilled=error.unbilled)
+        answer = reply.found
+        if answer is None:
+            refusal = refusals.read(reply.status, reply.body)
+            is_about_stream = refusals.is_about_stream(refusal)
+            return None if is_about_stream else self._refused(request, base, form, refusal, reply.headers)
+        if self._is_empty(answer):
+            return await self._again(request, answer, on_piece)
+        if answer.text[sent:]:
+            on_piece(answer.text[sent:])
+        return answer
+
+    async def _heard(
+        self,
+        request: ModelRequest,
+        access: Access,
+        base: str,
+        form: Form,
+        place: AnswerMemory,
+        streamed: StreamReader,
+        take: Callable[[bytes], None],
+    ) -> Reply[Answer]:
+        try:
+            return await self._ask(request, access, base, form, place, on_piece=take)
+        except ProviderError as error:
+            # However the connection ends after the end of the answer, the answer is whole.
+            if error.code not in _BROKEN_WAYS or streamed.answer() is None:
+                raise
+            return Reply(HTTPStatus.OK, {}, b"")
+
+    def _ask_whole(self, base: str, request: ModelRequest) -> None:
+        self._remember(base, request.model, self._quirks_of(base, request)._replace(whole_only=True))
 
     def batch_client(self, access: Access) -> BatchClient | None:
         """The provider's batches for this key; `None` if it has none.
@@ -226,14 +390,15 @@ class HttpProvider:
             return HttpReply(reply.status, reply.headers, reply.body)
 
         def encoded(request: ModelRequest) -> bytes:
-            return self._wire.encoded(request, self._form(base, request))
+            quirks = self._quirks_of(base, request)
+            return self._wire.encoded(_adapted(request, quirks, None), self._form(base, request), quirks)
 
         def answered(request: ModelRequest, status: int, body: bytes) -> Answer:
-            answer = self._wire.answered(body) if status == _OK else None
+            answer = self._wire.answered(body) if status == HTTPStatus.OK else None
             if answer is not None:
-                return answer
+                return self._believed(answer)
             said = body if len(body) <= MAX_ERROR_BYTES else b""
-            return self._refused(request, base, self._form(base, request), status, {}, said)
+            return self._refused(request, base, self._form(base, request), refusals.read(status, said), {})
 
         return BatchClient(api, send, encoded, answered, self._clock)
 
@@ -243,19 +408,56 @@ class HttpProvider:
             await self._transport.ready()
 
     async def offered(self, access: Access, *, timeout_seconds: float = 15.0) -> Offer:
-        """Return the models that the server lists for this key.
+        """Return the models that the server lists for this key, and remember their limits.
 
         Raises:
-            ProviderError: as `complete` says.
+            ProviderError: `models-not-listed`, there is no server at the address, or as `complete` says.
         """
         begun = self._clock.monotonic()
-        base, read = self._base(access), self._wire.models
-        with self.network.room.place(base) as place:
-            url = self._wire.models_url(base)
-            reply = await self._send(access, "GET", url, None, timeout_seconds=timeout_seconds, place=place, read=read)
-        if reply.status != _OK or reply.found is None:
-            raise refusals.refusal(reply.status, reply.headers, reply.body, self._clock.now())
-        return Offer(reply.found, round((self._clock.monotonic() - begun) * 1000))
+        base, url = self._base(access), self._wire.models_url(self._base(access))
+        found: dict[str, Listed] = {}
+        query = ""
+        for _ in range(_MOST_PAGES):
+            with self.network.room.place(base) as place:
+                reply: Reply[ModelPage] = await self._send(
+                    *(access, "GET", url + query, None),
+                    timeout_seconds=timeout_seconds,
+                    place=place,
+                    read=self._wire.models,
+                )
+            if reply.found is None:
+                break
+            found |= {one.name: one for one in reply.found.models}
+            if reply.found.following is None:
+                break
+            query = f"&{reply.found.following}"
+        if reply.found is None and not found:
+            await self._check_unlisted(access, base, reply, timeout_seconds)
+        for one in found.values():
+            if one.window is not None or one.most_output is not None:
+                self._learn(base, one.name, one)
+        is_listed = reply.found is not None or bool(found)
+        return Offer(tuple(sorted(found)), round((self._clock.monotonic() - begun) * 1000), is_listed)
+
+    async def _check_unlisted(self, access: Access, base: str, reply: Reply[ModelPage], timeout_seconds: float) -> None:
+        """A server without a list of models can be used. That it is there shows in how it refuses an empty call.
+
+        Raises:
+            ProviderError: `models-not-listed`, nothing is at this address; otherwise why there is no list.
+        """
+        refusal = refusals.read(reply.status, reply.body)
+        if reply.status in _NO_ROUTE:
+            with self.network.room.place(base) as place:
+                url = self._wire.call_url(base, "none")
+                called: Reply[None] = await self._send(
+                    access, "POST", url, b"{}", timeout_seconds=timeout_seconds, place=place
+                )
+            refusal = refusals.read(called.status, called.body)
+            if called.status in _NO_ROUTE:
+                raise _without_key(ProviderError(NOT_LISTED, retryable=False, said=refusal.said), access)
+            if called.status < HTTPStatus.INTERNAL_SERVER_ERROR and called.status not in _NO_ENTRY:
+                return
+        raise _without_key(refusals.error(refusal, reply.headers, self._clock.now()), access)
 
     async def close(self) -> None:
         """Close every connection."""
@@ -318,6 +520,47 @@ def _asked(request: ModelRequest) -> bytes:
     if request.schema is None or request.role == "judge":
         return b""
     return hashlib.sha256(msgspec.json.encode(request.schema)).digest()
+
+
+def _whole(streamed: StreamReader) -> Answer:
+    """The answer of a stream at its end.
+
+    Raises:
+        ProviderError: `provider-malformed`, it has none.
+    """
+    streamed.finish()
+    answer = streamed.answer()
+    if answer is None:
+        raise ProviderError("provider-malformed", retryable=True)
+    return answer
+
+
+def _adapted(request: ModelRequest, quirks: Quirks, limit: int | None) -> ModelRequest:
+    """The request as this server takes it. A limit that nobody set is no higher than what fits."""
+    if quirks.no_system and request.system:
+        first, *others = request.said
+        turns = (Turn(first.role, f"{request.system}\n\n{first.content}"), *others)
+        request = replace(request, system="", turns=turns)
+    if request.parameters.max_output_tokens is not None:
+        return request
+    limits = [limit, quirks.most_output]
+    if quirks.window is not None:
+        read = len(request.system.encode()) + sum(len(turn.content.encode()) for turn in request.said)
+        limits.append(max(quirks.window - read // _BYTES_OF_A_TOKEN, refusals.LOWEST_OUTPUT_TOKENS))
+    lowest = min((one for one in limits if one is not None), default=request.output_limit)
+    if lowest >= request.output_limit:
+        return request
+    return replace(request, parameters=replace(request.parameters, max_output_tokens=lowest))
+
+
+def _without_key(error: ProviderError, access: Access | None) -> ProviderError:
+    """The error without the key in it. Some servers repeat the key, as it is or encoded."""
+    if access is not None and error.said:
+        key = access.key.reveal()
+        forms = (key.decode("ascii"), base64.b64encode(key).decode().rstrip("="), quote(key.decode("ascii"), safe=""))
+        for form in forms:
+            error.said = error.said.replace(form, "…")
+    return error
 
 
 @lru_cache(maxsize=1_000)

@@ -73,6 +73,15 @@ def fold(body: msgspec.Struct, field: str) -> None:
         msgspec.structs.force_setattr(body, field, canonical(name))
 
 
+def lane_of(model: str) -> str:
+    """What is held together when the provider of this model refuses a call as too fast: all its models, or this one."""
+    provider, _, name = model.partition(":")
+    known = KNOWN.get(provider)
+    if known is None or known.limits_each == "none" or (known.limits_each == "free" and not name.endswith(":free")):
+        return provider
+    return model
+
+
 def name_of(model: str) -> str:
     """What its provider calls the model of this full name."""
     return model.partition(":")[2]

@@ -76,8 +76,9 @@ class Transport:
         `timeout_seconds` bounds the whole call. A model that thinks sends nothing meanwhile, so a limit for the first
         byte would end good calls, and their user would pay for them twice.
 
-        `read` makes objects of the body of a success; it returns `None` if it cannot. If the answer is a stream of
-        events, each piece goes to `on_piece` as it comes, and the reply has no body. Both are called in the thread of
+        `read` makes objects of the body of a success; it returns `None` if it cannot. If the answer begins as a stream
+        of events, whatever its type says, each piece goes to `on_piece` as it comes, and the reply has no body. Both
+        are called in the thread of
         the network. `most_bytes` bounds the answer in place of `Network.max_answer_bytes`.
 
         Raises:

@@ -4,12 +4,15 @@ Owned by the event loop. What was learned about a provider is kept in memory onl
 """
 
 import math
+from collections import Counter
 from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
 from carrel.kit.clock import Clock
 from carrel.providers.base import ProviderError
+from carrel.providers.registry import provider_of
 from carrel.rate_limits import adaptive, bucket
+from carrel.rate_limits.adaptive import Window
 from carrel.rate_limits.bucket import Bucket
 from carrel.rate_limits.schemas import RateLimit, RateLimitIn
 
@@ -20,8 +23,12 @@ _LEARNING = 0.2
 _MOST_TOKENS = 2_000_000
 """The most tokens that are assumed for a call, whatever a server reported for the latest one."""
 _TOO_FAST = "rate-limited"
+DOWN = frozenset({"provider-overloaded", "provider-unreachable"})
+"""Failures that say that the provider does not work, if it answers no other call meanwhile."""
 _TROUBLES = frozenset({"provider-overloaded", "provider-timeout"})
 _MINUTE = 60
+_MOST_LANES = 1_000
+"""Of one user at one provider. Names of models may be anything."""
 
 
 class LimitState(NamedTuple):
@@ -36,52 +43,78 @@ class LimitState(NamedTuple):
 
 
 class _ProviderLimits:
-    """One user at one provider. `reserved` are the assumed tokens of all calls in flight."""
+    """One user at one provider. `reserved` are the assumed tokens of all calls in flight.
+
+    Windows are by lane: see `registry.lane_of`. `silent_since` is when the first call failed after the last answer.
+    """
 
     def __init__(self, limits: RateLimitIn, now: float) -> None:
         self.limits = limits
-        self.window = adaptive.open_to(limits.concurrency)
+        self.windows: dict[str, Window] = {}
+        self.silent_since: dict[str, float] = {}
+        self.answered_at: dict[str, float] = {}
         self.requests = _bucket(None, limits.requests_per_minute, now)
         self.tokens = _bucket(None, limits.tokens_per_minute, now)
-        self.in_flight = 0
+        self.in_flight = Counter[str]()
         self.reserved = 0.0
         self.expected = _FIRST_TOKENS
 
     def set(self, limits: RateLimitIn, now: float) -> None:
         """Change the limits. Used tokens stay counted. The window stays, unless more calls at once are allowed."""
         if limits.concurrency > self.limits.concurrency:
-            self.window = self.window._replace(size=float(limits.concurrency))
+            size = float(limits.concurrency)
+            self.windows = {lane: window._replace(size=size) for lane, window in self.windows.items()}
         self.limits = limits
         self.requests = _bucket(self.requests, limits.requests_per_minute, now)
         self.tokens = _bucket(self.tokens, limits.tokens_per_minute, now)
+
+    def set_window(self, lane: str, window: Window) -> None:
+        """Note what is known of the lane now."""
+        if len(self.windows) > _MOST_LANES:
+            self.windows.clear()
+        self.windows[lane] = window
+
+    def heard(self, lane: str, now: float) -> None:
+        """The provider is there."""
+        if len(self.answered_at) > _MOST_LANES:
+            self.answered_at.clear()
+        self.answered_at[lane] = now
+        self.silent_since.pop(lane, None)
+
+    def window(self, lane: str) -> Window:
+        """What is known of the lane."""
+        return self.windows.get(lane) or adaptive.open_to(self.limits.concurrency)
 
     def take_tokens(self, amount: float, now: float) -> None:
         """Count tokens that were used. A negative number is put back."""
         if self.tokens is not None and self.limits.tokens_per_minute is not None:
             self.tokens = bucket.taken(self.tokens, self.limits.tokens_per_minute, amount, now)
 
-    def standings(self, now: float) -> list[LimitState]:
-        """Every limit now, first those that become free with time."""
+    def standings(self, lane: str, now: float) -> list[LimitState]:
+        """Every limit of the lane now, first those that become free with time."""
         limits = self.limits
         found = []
         if self.requests is not None and limits.requests_per_minute is not None:
             found.append(_standing("requests", None, self.requests, limits.requests_per_minute, 1.0, now))
         if self.tokens is not None and limits.tokens_per_minute is not None:
             found.append(_standing("tokens", "tokens", self.tokens, limits.tokens_per_minute, self.expected, now))
-        allowed = adaptive.allowed(self.window, limits.concurrency)
-        held = adaptive.held_seconds(self.window, now)
-        free = max(0, allowed - self.in_flight)
+        window, others = self.window(lane), self.in_flight.total() - self.in_flight[lane]
+        allowed = adaptive.allowed(window, limits.concurrency)
+        held = adaptive.held_seconds(window, now)
+        free = max(0, min(allowed, limits.concurrency - others) - self.in_flight[lane])
         wait = held if free else math.inf
         found.append(LimitState("concurrency", "concurrent-requests", allowed, None, 0 if held else free, wait))
         return found
 
-    def wait_seconds(self, now: float) -> float:
+    def wait_seconds(self, lane: str, now: float) -> float:
         """How long until a call may begin; infinite if another call has to end first."""
-        return max(one.wait_seconds for one in self.standings(now))
+        return max(one.wait_seconds for one in self.standings(lane, now))
 
 
 class Limiter:
     """`defaults` apply where a user has set nothing. A provider without defaults has no limits.
+
+    A *lane* is a provider, or one model of a provider that limits each by itself.
 
     Listeners are called with the user and the provider when more calls may be possible than before.
     """
@@ -126,68 +159,86 @@ class Limiter:
 
     # What calls ask and tell ----------------------------------------------------------------------------------------
 
-    def wait_seconds(self, user: str, provider: str) -> float:
-        """How long until the user may begin a call to the provider; infinite if another call has to end first."""
-        found = self._limits_of(user, provider)
-        return 0.0 if found is None else found.wait_seconds(self._clock.monotonic())
+    def wait_seconds(self, user: str, lane: str) -> float:
+        """How long until the user may begin a call in the lane; infinite if another call has to end first."""
+        found = self._limits_of(user, lane)
+        return 0.0 if found is None else found.wait_seconds(lane, self._clock.monotonic())
 
-    def held_seconds(self, user: str, provider: str) -> float:
+    def held_seconds(self, user: str, lane: str) -> float:
         """How long the provider itself refuses this user's calls."""
-        found = self._limits_of(user, provider)
-        return 0.0 if found is None else adaptive.held_seconds(found.window, self._clock.monotonic())
+        found = self._limits_of(user, lane)
+        return 0.0 if found is None else adaptive.held_seconds(found.window(lane), self._clock.monotonic())
 
-    def standings(self, user: str, provider: str) -> list[LimitState]:
-        """Every limit of the user at the provider, as it is now."""
-        found = self._limits_of(user, provider)
-        return [] if found is None else found.standings(self._clock.monotonic())
+    def silent_seconds(self, user: str, lane: str, begun: float) -> float | None:
+        """How long every call in the lane has failed, because the provider does not work.
 
-    def take(self, user: str, provider: str) -> None:
+        `None` if one was answered since the time `begun` (monotonic), or it never failed so.
+        """
+        found = self._by_provider.get((user, provider_of(lane)))
+        since = None if found is None else found.silent_since.get(lane)
+        if found is None or since is None or found.answered_at.get(lane, -math.inf) > begun:
+            return None
+        return self._clock.monotonic() - since
+
+    def standings(self, user: str, lane: str) -> list[LimitState]:
+        """Every limit of the user in the lane, as it is now."""
+        found = self._limits_of(user, lane)
+        return [] if found is None else found.standings(lane, self._clock.monotonic())
+
+    def take(self, user: str, lane: str) -> None:
         """A call may begin, and is counted as begun."""
-        found = self._limits_of(user, provider)
+        found = self._limits_of(user, lane)
         if found is None:
             return
         now = self._clock.monotonic()
-        found.in_flight += 1
+        found.in_flight[lane] += 1
         if found.requests is not None and found.limits.requests_per_minute is not None:
             found.requests = bucket.taken(found.requests, found.limits.requests_per_minute, 1.0, now)
         found.reserved += found.expected
         found.take_tokens(found.expected, now)
 
-    def release(self, user: str, provider: str, *, used: bool) -> None:
+    def release(self, user: str, lane: str, *, used: bool) -> None:
         """The call is over, or was never made."""
-        found = self._by_provider.get((user, provider))
-        if found is None or not found.in_flight:
+        found = self._by_provider.get((user, provider_of(lane)))
+        if found is None or not found.in_flight[lane]:
             # There are no limits, or the user's key has left memory meanwhile.
             return
         now = self._clock.monotonic()
-        share = found.reserved / found.in_flight
-        found.in_flight -= 1
+        share = found.reserved / found.in_flight.total()
+        found.in_flight[lane] -= 1
         found.reserved -= share
         found.take_tokens(-share, now)
         if not used and found.requests is not None and found.limits.requests_per_minute is not None:
             found.requests = bucket.taken(found.requests, found.limits.requests_per_minute, -1.0, now)
 
-    def answered(self, user: str, provider: str, tokens: int | None) -> None:
+    def answered(self, user: str, lane: str, tokens: int | None) -> None:
         """Note that a call in flight was answered; `None`: its tokens are unknown. Call this before the release."""
-        found = self._by_provider.get((user, provider))
+        found = self._by_provider.get((user, provider_of(lane)))
         if found is None:
             return
         now = self._clock.monotonic()
-        found.window = adaptive.answered(found.window, found.limits.concurrency, now)
+        found.set_window(lane, adaptive.answered(found.window(lane), found.limits.concurrency, now))
+        found.heard(lane, now)
         found.take_tokens(found.expected if tokens is None else float(tokens), now)
         if tokens is not None:
             found.expected += _LEARNING * (min(tokens, _MOST_TOKENS) - found.expected)
 
-    def failed(self, user: str, provider: str, error: ProviderError, begun: float) -> None:
+    def failed(self, user: str, lane: str, error: ProviderError, begun: float) -> None:
         """Note that a call that began at `begun` (monotonic) was not answered. Call this before the release."""
-        found = self._by_provider.get((user, provider))
+        found = self._by_provider.get((user, provider_of(lane)))
         if found is None:
             return
         now, wait = self._clock.monotonic(), error.retry_after_seconds
+        window = found.window(lane)
         if error.code == _TOO_FAST:
-            found.window = adaptive.refused(found.window, found.limits.concurrency, begun, wait, now)
+            found.set_window(lane, adaptive.refused(window, found.limits.concurrency, begun, wait, now))
         elif error.code in _TROUBLES:
-            found.window = adaptive.troubled(found.window, wait, now)
+            found.set_window(lane, adaptive.troubled(window, wait, now))
+        if error.code in DOWN:
+            found.silent_since.setdefault(lane, now)
+        elif not error.retryable or error.code == _TOO_FAST:
+            # Whoever refuses is there.
+            found.heard(lane, now)
 
     # What is shown --------------------------------------------------------------------------------------------------
 
@@ -197,19 +248,21 @@ class Limiter:
         limits = own or self._defaults[provider]
         now = self._clock.monotonic()
         found = self._by_provider.get((user, provider)) or _ProviderLimits(limits, now)
-        waits = [one.wait_seconds for one in found.standings(now) if one.window_seconds is not None]
+        waits = [one.wait_seconds for one in found.standings(provider, now) if one.window_seconds is not None]
+        windows = list(found.windows.values()) or [adaptive.open_to(limits.concurrency)]
         return RateLimit(
             provider=provider,
             requests_per_minute=limits.requests_per_minute,
             tokens_per_minute=limits.tokens_per_minute,
             concurrency=limits.concurrency,
             is_default=own is None,
-            concurrency_now=adaptive.allowed(found.window, limits.concurrency),
-            in_flight=found.in_flight,
-            wait_seconds=round(max(adaptive.held_seconds(found.window, now), *waits, 0.0), 3),
+            concurrency_now=min(adaptive.allowed(window, limits.concurrency) for window in windows),
+            in_flight=found.in_flight.total(),
+            wait_seconds=round(max(min(adaptive.held_seconds(window, now) for window in windows), *waits, 0.0), 3),
         )
 
-    def _limits_of(self, user: str, provider: str) -> _ProviderLimits | None:
+    def _limits_of(self, user: str, lane: str) -> _ProviderLimits | None:
+        provider = provider_of(lane)
         found = self._by_provider.get((user, provider))
         if found is None:
             limits = self._own.get(user, {}).get(provider) or self._defaults.get(provider)

@@ -22,7 +22,7 @@ from carrel.providers import hosts, own_prices, prices
 from carrel.providers.answer_room import AnswerRoom
 from carrel.providers.base import Answer, ModelRequest, Provider, ProviderError, Role, Streaming
 from carrel.providers.prices import Price
-from carrel.providers.registry import Registry, is_free, name_of, needs_key, provider_of
+from carrel.providers.registry import Registry, is_free, lane_of, name_of, needs_key
 from carrel.rate_limits.limiter import Limiter
 from carrel.single_calls import metered, refusals
 from carrel.single_calls.metered import MeteredCall
@@ -43,11 +43,11 @@ _END_TRIES = 60
 class CallPermits(Protocol):
     """The calls in flight of the whole process, shared fairly with runs."""
 
-    async def enter(self, user: UserUuid, provider: str, timeout_seconds: float) -> bool:
+    async def enter(self, user: UserUuid, lane: str, timeout_seconds: float) -> bool:
         """Wait for the user's turn; False if it has not come."""
         ...
 
-    def leave(self, user: UserUuid, provider: str) -> None:
+    def leave(self, user: UserUuid, lane: str) -> None:
         """Release the permit: the call is over."""
         ...
 
@@ -172,29 +172,29 @@ class Caller:
         """
         if self._stopping:
             raise Unavailable
-        provider = provider_of(wanted.model)
-        await self._enter(user, provider)
+        lane = lane_of(wanted.model)
+        await self._enter(user, lane)
         try:
             if not is_free(wanted.model):
                 await prices.ready()
             call_id, price = await self._write(user, _begin, wanted, host, attempt)
             return await self._recorded(user, _Call(call_id, wanted, host, price), work, fault_of)
         finally:
-            self._permits.leave(user, provider)
+            self._permits.leave(user, lane)
 
     def headers(self, user: UserUuid, model: str) -> tuple[tuple[bytes, bytes], ...]:
         """Return the user's present limits for the model's provider as headers of the answer."""
-        return refusals.headers(self._limiter.standings(user, provider_of(model)))
+        return refusals.headers(self._limiter.standings(user, lane_of(model)))
 
-    async def _enter(self, user: UserUuid, provider: str) -> None:
+    async def _enter(self, user: UserUuid, lane: str) -> None:
         """Take a permit, or refuse at once a call that would have to wait for a rate limit."""
-        wait = self._limiter.wait_seconds(user, provider)
+        wait = self._limiter.wait_seconds(user, lane)
         if 0 < wait < math.inf:
-            raise refusals.rate_limited(wait, self._limiter.standings(user, provider))
-        if not await self._permits.enter(user, provider, TIMEOUT_SECONDS):
-            wait = self._limiter.wait_seconds(user, provider)
+            raise refusals.rate_limited(wait, self._limiter.standings(user, lane))
+        if not await self._permits.enter(user, lane, TIMEOUT_SECONDS):
+            wait = self._limiter.wait_seconds(user, lane)
             wait = wait if 0 < wait < math.inf else _COME_AGAIN_SECONDS
-            raise refusals.rate_limited(wait, self._limiter.standings(user, provider))
+            raise refusals.rate_limited(wait, self._limiter.standings(user, lane))
 
     async def _recorded(
         self,
@@ -217,7 +217,7 @@ class Caller:
             outcome = found.outcome
             call = _ended(found, fault_of)
             if isinstance(outcome, ProviderError):
-                standings = self._limiter.standings(user, provider_of(wanted.model))
+                standings = self._limiter.standings(user, lane_of(wanted.model))
                 raise refusals.of_provider(wanted.path, outcome, standings)
         finally:
             # Record the end also if the caller is gone: the call was made.
@@ -323,7 +323,12 @@ def _ended(found: MeteredCall, fault_of: Callable[[Answer], str | None]) -> Call
         fault = fault_of(found.outcome)
         how, code = ("answered", None) if fault is None else ("malformed", fault)
     return CallEnd(
-        outcome=how, code=code, usage=found.usage, cost_micros=found.cost_micros, latency_ms=found.latency_ms
+        outcome=how,
+        code=code,
+        usage=found.usage,
+        cost_micros=found.cost_micros,
+        latency_ms=found.latency_ms,
+        is_told=found.is_told,
     )
 
 

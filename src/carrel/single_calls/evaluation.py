@@ -124,8 +124,8 @@ async def _ask(
         )
         made = await _call(asked, wanted, request, len(done) + 1, lambda answer: _fault(parse, answer))
         done.append(made)
-        reply = parse(made.answer.text)
-        if not isinstance(reply, ReplyFault) or len(done) > REASKS:
+        reply = _read(parse, made.answer)
+        if not isinstance(reply, ReplyFault) or len(done) > REASKS or replies.CODES[reply.message] in replies.FINAL:
             return reply, done
         again = judge.asked_again(prompt, reply.message)
 
@@ -141,8 +141,13 @@ async def _call(
 
 
 def _fault(parse: Callable[[str], R | ReplyFault], answer: Answer) -> str | None:
-    reply = parse(answer.text)
+    reply = _read(parse, answer)
     return replies.CODES[reply.message] if isinstance(reply, ReplyFault) else None
+
+
+def _read(parse: Callable[[str], R | ReplyFault], answer: Answer) -> R | ReplyFault:
+    reply = parse(answer.text)
+    return replies.because(reply, answer.finish_reason) if isinstance(reply, ReplyFault) else reply
 
 
 def _said(reply: CompareReply | ReplyFault) -> Said:

@@ -56,6 +56,7 @@ def shown(data: GenerationIn, done: CallResult) -> Completion:
         model=data.model,
         host=done.host,
         text=as_text(done.answer.text),
+        thought=as_text(done.answer.thought) or None,
         finish_reason=done.answer.finish_reason,
         usage=done.answer.usage,
         cost=text_if_known(done.cost_micros),

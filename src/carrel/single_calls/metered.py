@@ -9,7 +9,7 @@ from typing import NamedTuple
 from carrel.kit.clock import Clock
 from carrel.providers.base import Answer, ProviderError, Usage
 from carrel.providers.prices import Price
-from carrel.providers.registry import is_free, provider_of
+from carrel.providers.registry import is_free, lane_of
 from carrel.rate_limits.limiter import Limiter
 
 
@@ -19,6 +19,8 @@ class MeteredCall(NamedTuple):
     outcome: Answer | ProviderError
     cost_micros: int | None
     latency_ms: int
+    is_told: bool = False
+    """The cost is the provider's own word."""
 
     @property
     def usage(self) -> Usage | None:
@@ -27,25 +29,35 @@ class MeteredCall(NamedTuple):
 
 
 async def call(
-    work: Awaitable[Answer], *, user: str, model: str, price: Price | None, limiter: Limiter, clock: Clock
+    work: Awaitable[Answer],
+    *,
+    user: str,
+    model: str,
+    price: Price | None,
+    limiter: Limiter,
+    clock: Clock,
+    by_list: bool = False,
 ) -> MeteredCall:
     """Await `work`, which calls `model` (`provider:name`) at this `price`, and report its end to the limiter.
 
+    `by_list`: the price decides what the call costs, also where the provider says so itself, because credits pay.
     A `ProviderError` is an outcome. Any other exception of `work` passes through, and the limiter hears nothing of it.
     """
-    provider, begun = provider_of(model), clock.monotonic()
+    lane, begun = lane_of(model), clock.monotonic()
     outcome: Answer | ProviderError
     try:
         outcome = await work
     except ProviderError as error:
         # Its traceback would keep this frame, which keeps the error, and with it what the call has read.
         outcome = error.with_traceback(None)
-        limiter.failed(user, provider, error, begun)
+        limiter.failed(user, lane, error, begun)
     else:
         usage = outcome.usage
-        limiter.answered(user, provider, None if usage is None else usage.read_tokens + usage.output_tokens)
+        limiter.answered(user, lane, None if usage is None else usage.read_tokens + usage.output_tokens)
     latency_ms = round((clock.monotonic() - begun) * 1000)
     is_paid = not is_free(model) and (price is None or not price.is_nothing)
+    if is_paid and not by_list and isinstance(outcome, Answer) and outcome.told_micros is not None:
+        return MeteredCall(outcome, outcome.told_micros, latency_ms, is_told=True)
     return MeteredCall(outcome, _cost_micros(outcome, price) if is_paid else 0, latency_ms)
 
 

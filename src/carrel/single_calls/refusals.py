@@ -47,8 +47,9 @@ def of_provider(path: str, error: ProviderError, standings: Sequence[LimitState]
     """Return the error for a call that the provider did not answer; `path` is where the request names the model."""
     if error.code == "rate-limited":
         return rate_limited(error.retry_after_seconds or 1.0, standings)
-    # These codes are Carrel's own words, never the provider's.
-    faults = (FieldError(path, f"the call ended with {error.code}"),)
+    # The codes are Carrel's own words. The provider's stand by themselves, for the person whose key it is.
+    code = FieldError(path, f"the call ended with {error.code}")
+    faults = (code, FieldError(path, f"the provider says: {error.said}")) if error.said else (code,)
     if not error.retryable:
         return ModelCallRefused(errors=faults)
     if error.code == FORM_REFUSED:

@@ -36,13 +36,15 @@ class Completion(msgspec.Struct, frozen=True, kw_only=True):
 
     `host` is the host that answered, null if it is the provider's own.
 
-    `finish_reason`: the answer was complete, it reached the output limit, or the model refused.
+    `finish_reason`: the answer was complete, it reached the output limit, or the model refused. `thought` is what the
+    model wrote before its answer, where its server does not keep that apart itself.
     """
 
     id: Id
     model: str
     host: str | None
     text: str
+    thought: str | None
     finish_reason: FinishReason
     usage: Usage | None
     cost: DollarsText | None

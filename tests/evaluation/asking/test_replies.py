@@ -75,7 +75,7 @@ def test_each_fault_of_a_score_has_its_name(text: str, fault: str) -> None:
 @pytest.mark.parametrize(
     ("text", "fault"),
     [
-        ('{"winner": "First", "reason": ""}', replies.UNKNOWN_WINNER),
+        ('{"winner": "the first", "reason": ""}', replies.UNKNOWN_WINNER),
         ('{"winner": "draw", "reason": ""}', replies.UNKNOWN_WINNER),
         ('{"winner": ["first"], "reason": ""}', replies.UNKNOWN_WINNER),
         ('{"winner": true, "reason": ""}', replies.UNKNOWN_WINNER),
@@ -114,3 +114,29 @@ def test_whatever_is_written_there_is_a_verdict_or_a_constant_fault(text: str) -
         if isinstance(found, ScoreReply):
             assert 1 <= found.scores["clarity"] <= 5
             assert 0 <= found.scores["depth"] <= 1
+
+
+@pytest.mark.parametrize(
+    "around",
+    [
+        "{}",
+        "```json\n{}\n```",
+        "```JSON\r\n{}\r\n```",
+        "```json\n{}```",
+        "```{}```",
+        "\ufeff{}",
+        "{}<|im_end|>",
+        "\n{}\n",
+    ],
+)
+@pytest.mark.parametrize("winner", ["first", "First", "first "])
+def test_what_never_changes_when_a_judge_is_asked_again_is_read(around: str, winner: str) -> None:
+    said = json.dumps({"reason": "r", "winner": winner})
+    assert parse_comparison(around.replace("{}", said)) == CompareReply("first", "r")
+
+
+def test_a_judge_that_was_cut_off_or_refused_is_called_so_and_not_asked_again() -> None:
+    fault = ReplyFault(replies.NOT_JSON)
+    codes = [replies.CODES[replies.because(fault, how).message] for how in ("stop", "length", "refused")]
+    assert codes == ["reply-not-json", "reply-cut-off", "reply-refused"]
+    assert [code in replies.FINAL for code in codes] == [False, True, True]

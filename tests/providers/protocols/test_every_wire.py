@@ -2,6 +2,7 @@
 
 import json
 from typing import Any
+from urllib.parse import urlsplit
 
 import pytest
 from msgspec.structs import replace
@@ -77,7 +78,7 @@ def test_a_body_that_is_no_answer_is_none(wire: Wire, body: bytes) -> None:
     assert wire.answered(body) is None
 
 
-@pytest.mark.parametrize("body", [b"", b"<html>", b"[]", b"null", b"\xff", b"[" * 100_000])
+@pytest.mark.parametrize("body", [b"", b"<html>", b"null", b"{}", b"\xff", b"[" * 100_000])
 @pytest.mark.parametrize("wire", WIRES)
 def test_a_body_that_is_no_list_of_models_is_none(wire: Wire, body: bytes) -> None:
     assert wire.models(body) is None
@@ -95,10 +96,63 @@ def test_a_stream_without_its_end_is_no_answer(wire: Wire) -> None:
     assert wire.streamed() is not reader
 
 
-@pytest.mark.parametrize("name", ["", " ", "a b", "a\nb", "../secrets", "a?b=c", "a#b"])
+@pytest.mark.parametrize("name", ["", " ", " a", "a ", "a\nb", "a\0", "\ud800", "a\u2028b"])
 @pytest.mark.parametrize("wire", WIRES)
-def test_what_would_change_the_url_is_no_name_of_a_model(wire: Wire, name: str) -> None:
+def test_what_nobody_can_write_in_a_line_is_no_name_of_a_model(wire: Wire, name: str) -> None:
     assert not wire.can_be_called(name)
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        *(
+            "/data/models/Qwen3-8B",
+            "@cf/meta/llama-3",
+            "./model",
+            "C:\\models\\x.gguf",
+            "claude-4[1m]",
+            "a b",
+            "ä",
+            "~x/y",
+        ),
+        *("../secrets", "..", "a?b=c", "a#b", "a:countTokens", "models/gemini-2.5-flash", "ft:gpt-4o::x", "x%2e%2e"),
+    ],
+)
+@pytest.mark.parametrize("wire", WIRES)
+def test_any_other_name_can_be_called_and_leads_to_no_other_path(wire: Wire, name: str) -> None:
+    assert wire.can_be_called(name)
+    usual = urlsplit(wire.call_url(BASE, "m-1"))
+    for url in (wire.call_url(BASE, name), wire.stream_url(BASE, name)):
+        parts = urlsplit(url)
+        assert (parts.scheme, parts.netloc, parts.fragment) == (usual.scheme, usual.netloc, "")
+        assert parts.path.count("/") == usual.path.count("/")
+        assert parts.path.rpartition("/")[0] == usual.path.rpartition("/")[0]
+
+
+LISTS = (
+    b'{"object": "list", "data": null}',
+    b"[]",
+    b'[{"id": "m"}, "n"]',
+    b'{"models": [{"name": "m"}]}',
+    b'{"data": [{"id": null}, {"id": 7}, {}, 3, null, {"id": "m"}, {"id": "m"}]}',
+)
+
+
+@pytest.mark.parametrize(("body", "names"), list(zip(LISTS, [[], [], ["m", "n"], ["m"], ["m"]], strict=True)))
+@pytest.mark.parametrize("wire", WIRES)
+def test_of_a_list_of_models_everything_readable_is_read(wire: Wire, body: bytes, names: list[str]) -> None:
+    page = wire.models(body)
+    assert page is not None
+    assert [one.name for one in page.models] == names
+
+
+@pytest.mark.parametrize("wire", WIRES)
+def test_a_list_of_models_may_have_any_length_and_tells_their_limits(wire: Wire) -> None:
+    data = [{"id": f"m{number}", "max_model_len": 4_096, "max_completion_tokens": 512} for number in range(5_000)]
+    page = wire.models(json.dumps({"data": data}).encode())
+    assert page is not None
+    assert len(page.models) == 5_000
+    assert set(page.models[0][1:]) == {4_096, 512}
 
 
 def _turns(body: dict[str, Any]) -> list[tuple[str, str]]:

@@ -7,10 +7,11 @@ import sys
 from contextlib import AbstractAsyncContextManager
 
 import pytest
+from msgspec.structs import replace
 
 from carrel.config import Secret
 from carrel.evaluation.asking.judge import compare_schema
-from carrel.providers.base import Access, GenerateMatter, ModelRequest, ProviderError
+from carrel.providers.base import Access, GenerateMatter, ModelRequest, Parameters, ProviderError
 from carrel.providers.catalogue import KNOWN
 from carrel.providers.http_provider import HttpProvider
 from tests.support.network import provider_of
@@ -79,10 +80,12 @@ async def test_a_parameter_that_this_model_does_not_take_is_reported_as_such() -
     unsupported = refuses(400, code="unsupported_value", param="temperature", message="Only the default is supported.")
     async with raw_server(says(unsupported)) as server, provider(server) as openai:
         with pytest.raises(ProviderError) as caught:
-            await openai.complete(request(server))
+            await openai.complete(replace(request(server), parameters=Parameters(temperature=0.5)))
         assert (caught.value.code, caught.value.retryable, caught.value.unbilled) == (
             "parameter-not-supported", False, True
         )  # fmt: skip
+        with pytest.raises(ProviderError, match="request-refused"):
+            await openai.complete(request(server))
 
 
 async def test_a_form_that_is_refused_is_not_asked_for_again_of_this_model() -> None:

@@ -10,7 +10,7 @@ from carrel.evaluation.asking.judge import compare_schema
 from carrel.providers.base import GenerateMatter, ModelRequest, Parameters, ProviderError, Usage
 from carrel.providers.catalogue import KNOWN
 from carrel.providers.protocols.openai_chat import ChatWire
-from carrel.providers.protocols.openai_wire import answered, encoded, models
+from carrel.providers.protocols.openai_wire import answered, encoded
 from carrel.providers.protocols.wire import Form
 
 CHAT = {name: known.wire for name, known in KNOWN.items() if isinstance(known.wire, ChatWire)}
@@ -255,20 +255,12 @@ def test_what_is_no_completion_is_none(body: bytes) -> None:
 @given(st.binary(max_size=300))
 def test_no_bytes_do_harm(body: bytes) -> None:
     assert answered(body) is None
-    assert models(body) is None
 
 
 def test_a_server_that_broke_down_on_the_way_may_be_asked_again() -> None:
     with pytest.raises(ProviderError) as caught:
         answered(completion({"content": ""}, "insufficient_system_resource"))
     assert (caught.value.code, caught.value.retryable) == ("provider-overloaded", True)
-
-
-def test_a_list_of_models_is_sorted_bounded_and_names_each_once() -> None:
-    data = [{"id": "b"}, {"id": "a", "owned_by": "x"}, {"id": "b"}, {"id": ""}, {"id": "x" * 300}]
-    assert models(json.dumps({"object": "list", "data": data}).encode()) == ("a", "b")
-    many = json.dumps({"data": [{"id": f"m{number}"} for number in range(5_000)]}).encode()
-    assert len(models(many) or ()) == 2_000
 
 
 @pytest.mark.parametrize(

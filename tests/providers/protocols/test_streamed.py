@@ -77,12 +77,17 @@ def test_a_server_that_breaks_down_on_the_way_says_so_and_is_not_repeated(
         ("whatever it was", "provider-overloaded"),
     ],
 )
-def test_an_error_on_the_way_keeps_its_kind_and_is_never_called_free(
+def test_an_error_on_the_way_keeps_its_kind_and_is_free_only_before_the_first_word(
     reader: type[StreamReader], events: Events, said: object, code: str
 ) -> None:
+    streamed = reader()
+    streamed.feed("".join(events(PIECES, ended=False)).encode())
+    with pytest.raises(ProviderError) as caught:
+        streamed.feed(line({"type": "error", "error": said}))
+    assert (caught.value.code, caught.value.unbilled) == (code, False)
     with pytest.raises(ProviderError) as caught:
         reader().feed(line({"type": "error", "error": said}))
-    assert (caught.value.code, caught.value.unbilled) == (code, False)
+    assert (caught.value.code, caught.value.unbilled) == (code, code != "provider-overloaded")
 
 
 @PROTOCOLS
@@ -125,8 +130,8 @@ def test_a_text_that_google_blocks_is_a_refused_answer() -> None:
 def test_anthropics_end_says_why(word: str, finish: str) -> None:
     streamed = MessageStreamReader()
     streamed.feed(line({"type": "message_start", "message": {"usage": "strange"}}))
-    streamed.feed(line({"type": "message_delta", "delta": {"stop_reason": word}, "usage": {"output_tokens": 3}}))
     assert streamed.answer() is None
+    streamed.feed(line({"type": "message_delta", "delta": {"stop_reason": word}, "usage": {"output_tokens": 3}}))
     streamed.feed(line({"type": "message_stop"}))
     answer = streamed.answer()
     assert answer is not None

@@ -114,7 +114,7 @@ def test_limits_hold_no_slot_lies_idle_and_nobody_is_passed_over(
     """How many grants of a provider a user who waits for it has seen go to others."""
     for step in steps:
         before = len(at.log)
-        waited = {(wish.user, wish.provider) for wish in at.wishes.values() if wish.count}
+        waited = {(wish.user, wish.lane) for wish in at.wishes.values() if wish.count}
         if step[0] == "want":
             _, user, run, provider, count = step
             at.want(user, count, run, provider)
@@ -126,7 +126,7 @@ def test_limits_hold_no_slot_lies_idle_and_nobody_is_passed_over(
             for user, provider in waited:
                 if provider == grant.provider and user != grant.user:
                     passed[user, provider] += 1
-        waiting = {(wish.user, wish.provider) for wish in at.wishes.values() if wish.count}
+        waiting = {(wish.user, wish.lane) for wish in at.wishes.values() if wish.count}
         for key in set(passed) - waiting:
             del passed[key]
         # Three users: two others at most go first.

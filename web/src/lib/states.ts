@@ -42,6 +42,7 @@ const PAUSES: Record<NonNullable<RunSummary["pause_reason"]>, string> = {
   budget: "Its budget is used up.",
   credits: "Your credits are used up.",
   "unknown-costs": "Calls were lost, and nobody knows what they cost.",
+  provider: "A provider answers nothing. The run tries again every half a minute, and goes on by itself.",
   "key-absent": "The service no longer has your key in its memory. The run continues by itself when you sign in.",
   "service-stopped": "The service was stopped.",
   "service-restarted": "The service was restarted.",

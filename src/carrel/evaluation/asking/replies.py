@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Literal, NamedTuple, NoReturn
 
 from carrel.kit.plain_text import as_text
-from carrel.providers.base import Criterion
+from carrel.providers.base import Criterion, FinishReason
 
 MAX_REPLY_CHARACTERS = 65_536
 MAX_REASON_CHARACTERS = 2_000
@@ -22,6 +22,8 @@ MISSING_CRITERION = "A criterion has no score."
 UNKNOWN_CRITERION = "There is a score for something that is not a criterion."
 NOT_A_NUMBER = "A score is not a number."
 OUT_OF_SCALE = "A score lies outside its criterion's scale."
+CUT_OFF = "The reply reached the output limit before its end."
+REFUSED = "The model refused to judge."
 
 CODES = {
     TOO_LONG: "reply-too-long",
@@ -35,10 +37,16 @@ CODES = {
     UNKNOWN_CRITERION: "reply-unknown-criterion",
     NOT_A_NUMBER: "reply-not-a-number",
     OUT_OF_SCALE: "reply-out-of-scale",
+    CUT_OFF: "reply-cut-off",
+    REFUSED: "reply-refused",
 }
 """The part of a fault that rows and answers keep."""
+FINAL = frozenset({CODES[CUT_OFF], CODES[REFUSED]})
+"""What asking the same judge in the same way again does not change, and costs as much again."""
 
-_WRAPPED = re.compile(r"```(?:json)?[ \t]*\n(.*)\n[ \t]*```", re.DOTALL)
+_WRAPPED = re.compile(r"```(?:json)?\s*(.*?)\s*```", re.DOTALL | re.IGNORECASE)
+_ENDS = re.compile(r"(?:\s*<\|[a-z_]+\|>)+\Z")
+"""Marks for the end of a turn, which some servers leave in."""
 
 
 class ReplyFault(NamedTuple):
@@ -85,7 +93,8 @@ def parse_comparison(text: str) -> CompareReply | ReplyFault:
         reason = _reason(reply["reason"])
     except _Refused as refused:
         return ReplyFault(refused.message)
-    match reply["winner"]:
+    winner = reply["winner"]
+    match winner.strip().lower() if isinstance(winner, str) else winner:
         case "first":
             return CompareReply("first", reason)
         case "second":
@@ -95,11 +104,18 @@ def parse_comparison(text: str) -> CompareReply | ReplyFault:
     return ReplyFault(UNKNOWN_WINNER)
 
 
+def because(fault: ReplyFault, finish_reason: FinishReason) -> ReplyFault:
+    """The fault of a reply, or why the model did not come to its end."""
+    if finish_reason == "length":
+        return ReplyFault(CUT_OFF)
+    return ReplyFault(REFUSED) if finish_reason == "refused" else fault
+
+
 def _read(text: str, keys: set[str]) -> dict[str, object]:
     """One JSON object with these keys; a Markdown fence around the whole reply is allowed."""
     if len(text) > MAX_REPLY_CHARACTERS:
         raise _Refused(TOO_LONG)
-    bare = text.strip()
+    bare = _ENDS.sub("", text).strip().removeprefix("\ufeff")
     wrapped = _WRAPPED.fullmatch(bare)
     try:
         reply = json.loads(wrapped[1] if wrapped else bare, object_pairs_hook=_unique, parse_constant=_no_constant)

@@ -5,7 +5,6 @@ from typing import Annotated
 import msgspec
 from msgspec import Meta
 
-from carrel.providers import refusals
 from carrel.providers.base import Answer, Citation, FinishReason, Usage
 from carrel.providers.foreign_json import decoded
 from carrel.providers.protocols import citations
@@ -13,13 +12,14 @@ from carrel.providers.protocols.streamed import StreamReader, event_of
 
 _Tokens = Annotated[int, Meta(ge=0, le=1 << 40)]
 _NULL = b"null"
+_DONE = b"[DONE]"
 
 
 class _Block(msgspec.Struct, frozen=True):
     """A piece of an answer; those that are neither text nor the tool's input are thoughts."""
 
     type: str
-    text: str = ""
+    text: str | None = ""
     input: msgspec.Raw = msgspec.Raw(b"")
     citations: msgspec.Raw = msgspec.Raw(_NULL)
     content: msgspec.Raw = msgspec.Raw(_NULL)
@@ -41,7 +41,7 @@ class _Usage(msgspec.Struct, frozen=True):
 
 
 class _Message(msgspec.Struct, frozen=True):
-    content: list[_Block]
+    content: list[_Block] | None
     stop_reason: str | None = None
     usage: msgspec.Raw = msgspec.Raw(_NULL)
 
@@ -56,7 +56,7 @@ class _Delta(msgspec.Struct, frozen=True):
     """The next part of a block or, where the message changes, the reason why it ended."""
 
     type: str = ""
-    text: str = ""
+    text: str | None = ""
     stop_reason: str | None = None
 
 
@@ -64,9 +64,9 @@ class _Event(msgspec.Struct, frozen=True):
     """Any event. Events of unknown kinds carry nothing that Carrel reads."""
 
     type: str
-    message: _MessageStart = _MessageStart()
+    message: _MessageStart | None = None
     content_block: _Block = _Block("")
-    delta: _Delta = _Delta()
+    delta: _Delta | None = None
     usage: msgspec.Raw = msgspec.Raw(_NULL)
 
 
@@ -99,14 +99,15 @@ def answered(body: bytes) -> Answer | None:
     said = decoded(_said, body)
     if said is None:
         return None
-    called = next((block for block in said.content if block.type == "tool_use"), None)
-    texts = (block.text for block in said.content if block.type == "text")
+    blocks = said.content or []
+    called = next((block for block in blocks if block.type == "tool_use"), None)
+    texts = (block.text or "" for block in blocks if block.type == "text")
     text = bytes(called.input).decode() if called is not None else "".join(texts)
     return Answer(
         text=text,
-        finish_reason=_ENDS.get(said.stop_reason or "", "stop"),
+        finish_reason=_ENDS.get((said.stop_reason or "").lower(), "stop"),
         usage=_counted(said.usage),
-        citations=_citations(said.content),
+        citations=_citations(blocks),
     )
 
 
@@ -128,32 +129,36 @@ class MessageStreamReader(StreamReader):
     def __init__(self) -> None:
         super().__init__()
         self._over = False
-        self._end: FinishReason = "stop"
+        self._end: FinishReason | None = None
         self._counted: dict[str, int] = {}
 
     def answer(self) -> Answer | None:
-        """The whole answer, once the message has stopped."""
-        if not self._over:
+        """The whole answer, once the server has said why it ended or that it has."""
+        if not self._over and self._end is None:
             return None
         raw = msgspec.Raw(msgspec.json.encode(self._counted))
-        return Answer(text=self.text, finish_reason=self._end, usage=_counted(raw))
+        return Answer(text=self.text, finish_reason=self._end or "stop", usage=_counted(raw))
 
     def _event(self, data: bytes) -> str:
+        if self._over or data == _DONE:
+            return ""
         event = event_of(_event, data)
         if event.type == "error":
-            raise refusals.broken_off(data)
+            raise self.broken_off(data)
         if event.type == "message_stop":
             self._over = True
         elif event.type == "message_start":
-            self._count(event.message.usage)
+            # It counts one token of a text that does not exist yet.
+            self._count((event.message or _MessageStart()).usage)
+            self._counted.pop("output_tokens", None)
         elif event.type == "message_delta":
-            if event.delta.stop_reason:
-                self._end = _ENDS.get(event.delta.stop_reason, "stop")
+            if event.delta is not None and event.delta.stop_reason:
+                self._end = _ENDS.get(event.delta.stop_reason.lower(), "stop")
             self._count(event.usage)
         elif event.type == "content_block_start" and event.content_block.type == "text":
-            return event.content_block.text
-        elif event.type == "content_block_delta" and event.delta.type == "text_delta":
-            return event.delta.text
+            return event.content_block.text or ""
+        elif event.type == "content_block_delta" and event.delta is not None and event.delta.type == "text_delta":
+            return event.delta.text or ""
         return ""
 
     def _count(self, raw: msgspec.Raw) -> None:

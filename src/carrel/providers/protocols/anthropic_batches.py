@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 import msgspec
 
-from carrel.providers import batches
+from carrel.providers import batches, refusals
 from carrel.providers.batches import (
     CANCELLED,
     EXPIRED,
@@ -27,26 +27,13 @@ from carrel.providers.batches import (
     Unsure,
     made,
     malformed,
-    required,
     seconds_of,
     successful,
 )
+from carrel.providers.foreign_json import decoded
 from carrel.providers.protocols.names import versioned
 
 _PATH = "/messages/batches"
-_STATUS = {
-    "invalid_request_error": 400,
-    "authentication_error": 401,
-    "billing_error": 402,
-    "permission_error": 403,
-    "not_found_error": 404,
-    "request_too_large": 413,
-    "rate_limit_error": 429,
-    "api_error": 500,
-    "timeout_error": 504,
-    "overloaded_error": 529,
-}
-"""The status that a call by itself would have had."""
 
 
 class _Call(msgspec.Struct, frozen=True):
@@ -83,14 +70,6 @@ class _List(msgspec.Struct, frozen=True):
     has_more: bool = False
 
 
-class _Kind(msgspec.Struct, frozen=True):
-    type: str = ""
-
-
-class _ErrorBody(msgspec.Struct, frozen=True):
-    error: _Kind = _Kind()
-
-
 class _Outcome(msgspec.Struct, frozen=True):
     type: str
     message: msgspec.Raw = msgspec.Raw(b"{}")
@@ -105,7 +84,6 @@ class _Result(msgspec.Struct, frozen=True):
 _batch = msgspec.json.Decoder(_Batch)
 _list = msgspec.json.Decoder(_List)
 _result = msgspec.json.Decoder(_Result)
-_wrapped = msgspec.json.Decoder(_ErrorBody)
 
 
 class AnthropicBatches:
@@ -157,18 +135,21 @@ class AnthropicBatches:
 
     def results(self, body: bytes) -> list[Result]:
         """Read the document of results."""
-        return batches.results(body, lambda line: _read(required(_result, line)))
+        return batches.results(body, _read)
 
     async def cancel(self, send: Send, remote_id: str) -> None:
         """Cancel it."""
         await batches.cancel(send, f"{_PATH}/{remote_id}/cancel")
 
 
-def _read(line: _Result) -> Result:
+def _read(text: bytes) -> Result | None:
+    line = decoded(_result, text.strip())
+    if line is None:
+        return None
     outcome = line.result
     if outcome.type == "succeeded":
         return Result(line.custom_id, 200, bytes(outcome.message))
     if outcome.type == "errored":
         error = bytes(outcome.error)
-        return Result(line.custom_id, _STATUS.get(required(_wrapped, error).error.type, 500), error)
+        return Result(line.custom_id, refusals.status_of(error, otherwise=500), error)
     return Result(line.custom_id, code={"expired": EXPIRED, "canceled": CANCELLED}.get(outcome.type, FAILED))

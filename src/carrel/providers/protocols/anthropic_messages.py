@@ -4,25 +4,24 @@ Written to the public documentation of version 2023-06-01. It has no seed and no
 and its effort begins at low.
 """
 
-import re
 from typing import Literal
+from urllib.parse import quote
 
 import msgspec
 from msgspec import UNSET, UnsetType
 
 from carrel.providers.base import Answer, ModelRequest, Parameters, ProviderError, Turn
 from carrel.providers.foreign_json import decoded
-from carrel.providers.protocols import anthropic_answers
+from carrel.providers.protocols import anthropic_answers, names
 from carrel.providers.protocols.anthropic_answers import MessageStreamReader
-from carrel.providers.protocols.names import bounded, versioned
+from carrel.providers.protocols.names import versioned
 from carrel.providers.protocols.streamed import StreamReader
-from carrel.providers.protocols.wire import Form
+from carrel.providers.protocols.wire import NO_QUIRKS, Form, ModelPage, Quirks, check_thinking_budget
 
 _VERSION = "2023-06-01"
 _HIGHEST_TEMPERATURE = 1.0
 _EFFORTS = frozenset({"low", "medium", "high"})
 _TOOL = "reply"
-_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:/@+-]*")
 
 
 class _Format(msgspec.Struct, frozen=True, tag="json_schema"):
@@ -68,26 +67,24 @@ class _Body(msgspec.Struct, frozen=True, kw_only=True):
     stream: bool | UnsetType = UNSET
 
 
-class _Model(msgspec.Struct, frozen=True):
-    id: str
-
-
-class _Models(msgspec.Struct, frozen=True):
-    data: list[_Model]
+class _Following(msgspec.Struct, frozen=True):
+    has_more: bool | None = None
+    last_id: str | None = None
 
 
 _encode = msgspec.json.Encoder().encode
-_models = msgspec.json.Decoder(_Models)
+_following = msgspec.json.Decoder(_Following)
 
 
 class MessagesWire:
     """The messages API as bytes. Pure."""
 
     forms: tuple[Form, ...] = ("json_schema", "tool", "words")
+    stops_empty = False
 
     def can_be_called(self, name: str) -> bool:
         """Accept every string that could be a name."""
-        return _NAME.fullmatch(name) is not None
+        return names.can_be(name)
 
     def headers(self, key: str) -> dict[str, str]:
         """The key, and the version of the protocol."""
@@ -105,14 +102,16 @@ class MessagesWire:
         """The URL of one page that lists as many models as a page can hold."""
         return f"{versioned(base, 'v1')}/models?limit=1000"
 
-    def encoded(self, request: ModelRequest, form: Form, *, stream: bool = False) -> bytes:
+    def encoded(self, request: ModelRequest, form: Form, quirks: Quirks = NO_QUIRKS, *, stream: bool = False) -> bytes:
         """The body of a call.
 
         Raises:
-            ProviderError: `parameter-not-supported`, for a seed, a penalty, a temperature above 1 or minimal effort.
+            ProviderError: `parameter-not-supported`, for a seed, a penalty, a temperature above 1 or minimal effort;
+                `thinking-budget-too-high`.
         """
         parameters = request.parameters
         _check(parameters)
+        check_thinking_budget(request)
         schema = request.schema if form != "words" else None
         tool = _Tool(_TOOL, "Give the reply.", schema) if schema is not None and form == "tool" else None
         tools: tuple[_Tool | _Search, ...] = () if tool is None else (tool,)
@@ -147,10 +146,14 @@ class MessagesWire:
         """Make a reader for one stream."""
         return MessageStreamReader()
 
-    def models(self, body: bytes) -> tuple[str, ...] | None:
-        """The names in a list of models."""
-        listed = decoded(_models, body)
-        return None if listed is None else bounded(model.id for model in listed.data)
+    def models(self, body: bytes) -> ModelPage | None:
+        """The models in a page of a list."""
+        found = names.entries(body)
+        if found is None:
+            return None
+        following = decoded(_following, body) or _Following()
+        after = f"after_id={quote(following.last_id, safe='')}" if following.has_more and following.last_id else None
+        return ModelPage(names.listed(found), after)
 
 
 def _check(parameters: Parameters) -> None:

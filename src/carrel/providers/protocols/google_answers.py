@@ -6,23 +6,22 @@ import msgspec
 from msgspec import Meta
 from msgspec.structs import replace
 
-from carrel.providers import refusals
 from carrel.providers.base import Answer, Citation, FinishReason, ProviderError, Usage
 from carrel.providers.foreign_json import decoded
 from carrel.providers.protocols import citations
-from carrel.providers.protocols.streamed import StreamReader, event_of
+from carrel.providers.protocols.streamed import StreamReader, event_of, has_error
 
 _Tokens = Annotated[int, Meta(ge=0, le=1 << 40)]
 _NULL = b"null"
 
 
 class _Piece(msgspec.Struct, frozen=True):
-    text: str = ""
-    thought: bool = False
+    text: str | None = ""
+    thought: bool | None = False
 
 
 class _Pieces(msgspec.Struct, frozen=True):
-    parts: list[_Piece] = []
+    parts: list[_Piece] | None = None
 
 
 class _Page(msgspec.Struct, frozen=True):
@@ -39,7 +38,7 @@ class _Grounding(msgspec.Struct, frozen=True, rename="camel"):
 
 
 class _Candidate(msgspec.Struct, frozen=True, rename="camel"):
-    content: _Pieces = _Pieces()
+    content: _Pieces | None = None
     finish_reason: str | None = None
     grounding_metadata: msgspec.Raw = msgspec.Raw(_NULL)
 
@@ -58,8 +57,8 @@ class _Usage(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
 
 
 class _Reply(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
-    candidates: list[_Candidate] = []
-    prompt_feedback: _Feedback = _Feedback()
+    candidates: list[_Candidate] | None = None
+    prompt_feedback: _Feedback | None = None
     usage_metadata: msgspec.Raw = msgspec.Raw(_NULL)
     error: msgspec.Raw = msgspec.Raw(_NULL)
     """Stands in a stream if the server failed on the way."""
@@ -73,9 +72,16 @@ _ENDS: dict[str, FinishReason] = {
     "BLOCKLIST": "refused",
     "PROHIBITED_CONTENT": "refused",
     "SPII": "refused",
+    "MODEL_ARMOR": "refused",
+    "IMAGE_SAFETY": "refused",
+    "IMAGE_PROHIBITED_CONTENT": "refused",
+    "IMAGE_RECITATION": "refused",
 }
 """With every other word the text ended by itself."""
-_BREAKDOWNS = frozenset({"OTHER", "MALFORMED_RESPONSE"})
+_BREAKDOWNS = frozenset(
+    {"OTHER", "MALFORMED_RESPONSE", "MALFORMED_FUNCTION_CALL", "UNEXPECTED_TOOL_CALL", "TOO_MANY_TOOL_CALLS"}
+    | {"NO_IMAGE", "IMAGE_OTHER"}
+)
 
 _said = msgspec.json.Decoder(_Reply)
 _grounding = msgspec.json.Decoder(_Grounding)
@@ -93,8 +99,7 @@ def answered(body: bytes) -> Answer | None:
         return None
     usage = decoded(_usage, said.usage_metadata)
     if not said.candidates:
-        blocked = said.prompt_feedback.block_reason is not None
-        return _answer("", "refused", usage) if blocked else None
+        return _answer("", "refused", usage) if _is_blocked(said) else None
     candidate = said.candidates[0]
     if candidate.finish_reason in _BREAKDOWNS:
         raise ProviderError("provider-overloaded", retryable=True)
@@ -127,12 +132,12 @@ class ContentStreamReader(StreamReader):
 
     def _event(self, data: bytes) -> str:
         said = event_of(_said, data)
-        if bytes(said.error) != _NULL:
-            raise refusals.broken_off(data)
+        if has_error(said.error):
+            raise self.broken_off(data)
         if bytes(said.usage_metadata) != _NULL:
             self._usage = decoded(_usage, said.usage_metadata)
         if not said.candidates:
-            self._blocked = self._blocked or said.prompt_feedback.block_reason is not None
+            self._blocked = self._blocked or _is_blocked(said)
             return ""
         candidate = said.candidates[0]
         if candidate.finish_reason in _BREAKDOWNS:
@@ -142,8 +147,13 @@ class ContentStreamReader(StreamReader):
         return _text(candidate)
 
 
+def _is_blocked(said: _Reply) -> bool:
+    return said.prompt_feedback is not None and said.prompt_feedback.block_reason is not None
+
+
 def _text(candidate: _Candidate) -> str:
-    return "".join(piece.text for piece in candidate.content.parts if not piece.thought)
+    parts = (candidate.content or _Pieces()).parts or ()
+    return "".join(piece.text or "" for piece in parts if not piece.thought)
 
 
 def _answer(text: str, finish_reason: FinishReason, usage: _Usage | None) -> Answer:

@@ -4,24 +4,24 @@ Written to the public documentation of v1beta. The key goes into a header, never
 a level from Gemini 3 on; older models take a number of tokens.
 """
 
-import re
+from collections.abc import Mapping
 from typing import Literal
+from urllib.parse import quote
 
 import msgspec
 from msgspec import UNSET, UnsetType
 
 from carrel.providers.base import Answer, ModelRequest, ProviderError
 from carrel.providers.foreign_json import decoded
-from carrel.providers.protocols import google_answers
+from carrel.providers.protocols import google_answers, names
 from carrel.providers.protocols.google_answers import ContentStreamReader
-from carrel.providers.protocols.names import bounded, versioned
+from carrel.providers.protocols.names import versioned
 from carrel.providers.protocols.streamed import StreamReader
-from carrel.providers.protocols.wire import Form
+from carrel.providers.protocols.wire import NO_QUIRKS, Form, ModelPage, Quirks
 
 _VERSION = "v1beta"
 _HIGHEST_SEED = (1 << 31) - 1
-_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
-"""The name becomes part of a path."""
+_KINDS = ("models", "tunedModels")
 _BUDGETED = ("gemini-1", "gemini-2")
 _BUDGETS = {"minimal": 1_024, "low": 1_024, "medium": 8_192, "high": 24_576}
 """The tokens that stand for OpenAI's levels of effort in Google's own translation for older models."""
@@ -66,27 +66,23 @@ class _Body(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     tools: tuple[_Tool, ...] | UnsetType = UNSET
 
 
-class _Model(msgspec.Struct, frozen=True, rename="camel"):
-    name: str
-    supported_generation_methods: tuple[str, ...] = ("generateContent",)
-
-
-class _Models(msgspec.Struct, frozen=True):
-    models: list[_Model]
+class _Following(msgspec.Struct, frozen=True, rename="camel"):
+    next_page_token: str | None = None
 
 
 _encode = msgspec.json.Encoder().encode
-_models = msgspec.json.Decoder(_Models)
+_following = msgspec.json.Decoder(_Following)
 
 
 class GenerateWire:
     """The generateContent method of the Gemini API as bytes. Pure."""
 
     forms: tuple[Form, ...] = ("json_schema", "json_object", "words")
+    stops_empty = True
 
     def can_be_called(self, name: str) -> bool:
-        """Accept every name that stays one segment of a path."""
-        return _NAME.fullmatch(name) is not None
+        """Accept every string that could be a name."""
+        return names.can_be(name)
 
     def headers(self, key: str) -> dict[str, str]:
         """The key. The URL may hold it too, but others would read it there."""
@@ -94,17 +90,17 @@ class GenerateWire:
 
     def call_url(self, base: str, model: str) -> str:
         """The URL of the model: every model has a path of its own."""
-        return f"{versioned(base, _VERSION)}/models/{model}:generateContent"
+        return f"{versioned(base, _VERSION)}/{_path_of(model)}:generateContent"
 
     def stream_url(self, base: str, model: str) -> str:
         """The URL of another method. It sends events if the client asks for them, otherwise pieces of one array."""
-        return f"{versioned(base, _VERSION)}/models/{model}:streamGenerateContent?alt=sse"
+        return f"{versioned(base, _VERSION)}/{_path_of(model)}:streamGenerateContent?alt=sse"
 
     def models_url(self, base: str) -> str:
         """The URL of one page that lists as many models as a page can hold."""
         return f"{versioned(base, _VERSION)}/models?pageSize=1000"
 
-    def encoded(self, request: ModelRequest, form: Form, *, stream: bool = False) -> bytes:
+    def encoded(self, request: ModelRequest, form: Form, quirks: Quirks = NO_QUIRKS, *, stream: bool = False) -> bytes:
         """The body of a call, which is the same for a stream.
 
         Raises:
@@ -147,13 +143,28 @@ class GenerateWire:
         """Make a reader for one stream."""
         return ContentStreamReader()
 
-    def models(self, body: bytes) -> tuple[str, ...] | None:
-        """The names in a list of models, of those that write text."""
-        listed = decoded(_models, body)
-        if listed is None:
+    def models(self, body: bytes) -> ModelPage | None:
+        """The models in a page of a list, of those that write text."""
+        found = names.entries(body)
+        if found is None:
             return None
-        writing = (model for model in listed.models if "generateContent" in model.supported_generation_methods)
-        return bounded(model.name.removeprefix("models/") for model in writing)
+        following = (decoded(_following, body) or _Following()).next_page_token
+        writing = [model for model in found if _writes(model)]
+        listed = (one._replace(name=one.name.removeprefix("models/")) for one in names.listed(writing))
+        return ModelPage(tuple(listed), f"pageToken={quote(following, safe='')}" if following else None)
+
+
+def _writes(entry: Mapping[str, object]) -> bool:
+    methods = entry.get("supportedGenerationMethods")
+    return not isinstance(methods, list) or "generateContent" in methods
+
+
+def _path_of(model: str) -> str:
+    """Where the model is below the address. It may be named as Google's own list writes it."""
+    kind, slash, name = model.partition("/")
+    if slash and kind in _KINDS:
+        return f"{kind}/{quote(name, safe='')}"
+    return f"models/{quote(model, safe='')}"
 
 
 def _thinking(request: ModelRequest) -> _Thinking | UnsetType:

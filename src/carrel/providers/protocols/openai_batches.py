@@ -23,12 +23,19 @@ from carrel.providers.batches import (
     UnconfirmedBatch,
     made,
     malformed,
-    required,
 )
+from carrel.providers.foreign_json import decoded
 
 _ENDPOINT = "/v1/chat/completions"
 _NAMED: Final = "carrel_batch"
-_CODES = {"batch_expired": EXPIRED, "batch_cancelled": CANCELLED}
+_CODES: dict[str | int | None, str] = {"batch_expired": EXPIRED, "batch_cancelled": CANCELLED}
+_WHY: dict[str | int | None, str] = {
+    "model_not_found": "model-unknown",
+    "billing_hard_limit_reached": "provider-no-credit",
+    "insufficient_quota": "provider-no-credit",
+    "invalid_api_key": "provider-key-rejected",
+}
+"""Why a whole batch failed. A call by itself would fail by the same code."""
 _FULL = "token_limit_exceeded"
 
 
@@ -51,7 +58,7 @@ class _File(msgspec.Struct, frozen=True):
 
 
 class _Error(msgspec.Struct, frozen=True):
-    code: str | None = None
+    code: str | int | None = None
 
 
 class _Errors(msgspec.Struct, frozen=True):
@@ -125,7 +132,9 @@ class OpenAiBatches:
         batch = made(_batch, await send("GET", f"/batches/{remote_id}", None, JSON))
         if batch.status == "failed":
             errors = (batch.errors or _Errors()).data or []
-            return Status("full" if any(error.code == _FULL for error in errors) else "failed")
+            if any(error.code == _FULL for error in errors):
+                return Status("full")
+            return Status("failed", code=next((_WHY[error.code] for error in errors if error.code in _WHY), FAILED))
         if batch.status not in ("completed", "expired", "cancelled"):
             return Status("open")
         files = (batch.output_file_id, batch.error_file_id)
@@ -133,17 +142,20 @@ class OpenAiBatches:
 
     def results(self, body: bytes) -> list[Result]:
         """Read a file of results or of errors."""
-        return batches.results(body, lambda line: _read(required(_result, line)))
+        return batches.results(body, _read)
 
     async def cancel(self, send: Send, remote_id: str) -> None:
         """Cancel it."""
         await batches.cancel(send, f"/batches/{remote_id}/cancel")
 
 
-def _read(result: _Result) -> Result:
+def _read(line: bytes) -> Result | None:
+    result = decoded(_result, line.strip())
+    if result is None:
+        return None
     if result.response is not None:
         return Result(result.custom_id, result.response.status_code, bytes(result.response.body))
-    code = (result.error or _Error()).code or ""
+    code = (result.error or _Error()).code
     return Result(result.custom_id, code=_CODES.get(code, FAILED))
 
 

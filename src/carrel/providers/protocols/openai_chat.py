@@ -1,15 +1,12 @@
 """OpenAI's chat completions, which many servers speak; a dialect says what differs from server to server."""
 
-import re
-
 from carrel.providers.base import Answer, ModelRequest
-from carrel.providers.protocols import openai_wire
+from carrel.providers.protocols import names, openai_wire
 from carrel.providers.protocols.openai_stream import ChatStreamReader
 from carrel.providers.protocols.openai_wire import PLAIN, Dialect
 from carrel.providers.protocols.streamed import StreamReader
-from carrel.providers.protocols.wire import Form
+from carrel.providers.protocols.wire import NO_QUIRKS, Form, ModelPage, Quirks
 
-_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:/@+-]*")
 _DEPLOYMENTS = "/deployments/"
 """The part of Azure's base URLs that names one deployment. URLs that end in `/openai/v1` need no version."""
 
@@ -17,13 +14,15 @@ _DEPLOYMENTS = "/deployments/"
 class ChatWire:
     """Chat completions in one dialect."""
 
+    stops_empty = False
+
     def __init__(self, dialect: Dialect = PLAIN) -> None:
         self.dialect = dialect
         self.forms: tuple[Form, ...] = dialect.forms
 
     def can_be_called(self, name: str) -> bool:
-        """Accept every string that could be a name, with its maker or its revision."""
-        return _NAME.fullmatch(name) is not None
+        """Accept every string that could be a name: it goes into the body only."""
+        return names.can_be(name)
 
     def headers(self, key: str) -> dict[str, str]:
         """The key, in the server's own header."""
@@ -42,9 +41,9 @@ class ChatWire:
         listing = base.partition(_DEPLOYMENTS)[0] if self._query(base) else base
         return f"{listing}/models{self._query(base)}"
 
-    def encoded(self, request: ModelRequest, form: Form, *, stream: bool = False) -> bytes:
+    def encoded(self, request: ModelRequest, form: Form, quirks: Quirks = NO_QUIRKS, *, stream: bool = False) -> bytes:
         """The body of a call; see `openai_wire.encoded`."""
-        return openai_wire.encoded(request, self.dialect, form, stream=stream)
+        return openai_wire.encoded(request, self.dialect, form, quirks, stream=stream)
 
     def answered(self, body: bytes) -> Answer | None:
         """Read the body of a 200; see `openai_wire.answered`."""
@@ -54,9 +53,10 @@ class ChatWire:
         """Make a reader for one stream."""
         return ChatStreamReader()
 
-    def models(self, body: bytes) -> tuple[str, ...] | None:
-        """The names in a list of models."""
-        return openai_wire.models(body)
+    def models(self, body: bytes) -> ModelPage | None:
+        """The models in a list, which is never cut into pages."""
+        found = names.entries(body)
+        return None if found is None else ModelPage(names.listed(found))
 
     def _query(self, base: str) -> str:
         version = self.dialect.deployment_version

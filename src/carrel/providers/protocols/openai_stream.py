@@ -2,32 +2,34 @@
 
 import msgspec
 
-from carrel.providers import refusals
-from carrel.providers.base import Answer, FinishReason, ProviderError, Usage
+from carrel.providers.base import Answer, FinishReason, Usage
 from carrel.providers.protocols import openai_wire
-from carrel.providers.protocols.openai_wire import BREAKDOWNS, ENDS, ContentPart
-from carrel.providers.protocols.streamed import StreamReader, event_of
+from carrel.providers.protocols.openai_wire import ContentPart
+from carrel.providers.protocols.streamed import StreamReader, event_of, has_error
 
 _NULL = b"null"
+_NOTHING = (_NULL, b"{}")
 _DONE = b"[DONE]"
 
 
 class _Delta(msgspec.Struct, frozen=True):
-    content: str | list[ContentPart] | None = None
+    content: str | list[ContentPart | str] | None = None
     refusal: str | None = None
 
 
 class _Step(msgspec.Struct, frozen=True):
-    delta: _Delta = _Delta()
+    delta: _Delta | None = None
     finish_reason: str | None = None
+    error: msgspec.Raw = msgspec.Raw(_NULL)
 
 
 class _Chunk(msgspec.Struct, frozen=True):
-    """A piece of a stream; `error` stands there if the server failed on the way."""
+    """A piece of a stream; an error stands there if the server failed on the way."""
 
-    choices: list[_Step] = []
+    choices: list[_Step] | None = None
     usage: msgspec.Raw = msgspec.Raw(_NULL)
     error: msgspec.Raw = msgspec.Raw(_NULL)
+    object: str | None = None
 
 
 _chunk = msgspec.json.Decoder(_Chunk)
@@ -38,10 +40,11 @@ class ChatStreamReader(StreamReader):
 
     def __init__(self) -> None:
         super().__init__()
-        self._over = False
+        self._over = self._has_said = False
         self._refusal = bytearray()
         self._end: FinishReason | None = None
         self._usage: Usage | None = None
+        self._told: int | None = None
 
     @property
     def size(self) -> int:
@@ -49,31 +52,35 @@ class ChatStreamReader(StreamReader):
         return super().size + len(self._refusal)
 
     def answer(self) -> Answer | None:
-        """The whole answer, once the server has said why it ended or that it is done."""
-        if self._end is None and not self._over:
+        """The whole answer, once the server has said why it ended, or something and then that it is done."""
+        if self._end is None and not (self._over and self._has_said):
             return None
         text = self.text
         if self._refusal and not text:
             refusal = self._refusal.decode("utf-8", "surrogatepass")
-            return Answer(text=refusal, finish_reason="refused", usage=self._usage)
-        return Answer(text=text, finish_reason=self._end or "stop", usage=self._usage)
+            return Answer(text=refusal, finish_reason="refused", usage=self._usage, told_micros=self._told)
+        return Answer(text=text, finish_reason=self._end or "stop", usage=self._usage, told_micros=self._told)
 
     def _event(self, data: bytes) -> str:
         if self._over or data == _DONE:
             self._over = True
             return ""
         chunk = event_of(_chunk, data)
-        if bytes(chunk.error) != _NULL:
-            raise refusals.broken_off(data)
-        if bytes(chunk.usage) != _NULL:
+        if chunk.object == "error" or has_error(chunk.error):
+            raise self.broken_off(data)
+        if bytes(chunk.usage) not in _NOTHING:
             self._usage = openai_wire.counted(chunk.usage)
+            self._told = openai_wire.told_micros(chunk.usage)
         return self._said(chunk.choices[0]) if chunk.choices else ""
 
     def _said(self, step: _Step) -> str:
-        if step.finish_reason in BREAKDOWNS:
-            raise ProviderError("provider-overloaded", retryable=True)
+        if has_error(step.error):
+            raise self.broken_off(bytes(step.error))
+        self._has_said = True
         if step.finish_reason:
-            self._end = ENDS.get(step.finish_reason, "stop")
+            self._end = openai_wire.end_of(step.finish_reason)
+        if step.delta is None:
+            return ""
         if step.delta.refusal:
             self._refusal += step.delta.refusal.encode("utf-8", "surrogatepass")
         return openai_wire.text_of(step.delta.content)

@@ -9,8 +9,8 @@ from msgspec import UNSET, Meta, UnsetType
 from carrel.providers.base import Answer, Citation, FinishReason, ModelRequest, ProviderError, Turn, Usage
 from carrel.providers.foreign_json import decoded
 from carrel.providers.protocols import citations
-from carrel.providers.protocols.names import bounded
-from carrel.providers.protocols.wire import Form
+from carrel.providers.protocols.streamed import has_error
+from carrel.providers.protocols.wire import NO_QUIRKS, Form, Quirks, check_thinking_budget
 
 _Tokens = Annotated[int, Meta(ge=0, le=1 << 40)]
 
@@ -36,6 +36,10 @@ class Dialect(NamedTuple):
     """The `api-version` of URLs that name a deployment, `None` where there are none."""
 
 
+_OTHER_LIMIT: dict[str, Literal["max_completion_tokens", "max_tokens"]] = {
+    "max_completion_tokens": "max_tokens",
+    "max_tokens": "max_completion_tokens",
+}
 PLAIN = Dialect()
 """What most servers accept."""
 
@@ -90,7 +94,7 @@ class ContentPart(msgspec.Struct, frozen=True):
     """A piece of an answer; those that are not text are a model's thoughts."""
 
     type: str = "text"
-    text: str = ""
+    text: str | None = None
 
 
 class _UrlCitation(msgspec.Struct, frozen=True):
@@ -104,7 +108,7 @@ class _Annotation(msgspec.Struct, frozen=True):
 
 
 class _Message(msgspec.Struct, frozen=True):
-    content: str | list[ContentPart] | None = None
+    content: str | list[ContentPart | str] | None = None
     refusal: str | None = None
     annotations: msgspec.Raw = msgspec.Raw(b"null")
 
@@ -112,11 +116,13 @@ class _Message(msgspec.Struct, frozen=True):
 class _Choice(msgspec.Struct, frozen=True):
     message: _Message
     finish_reason: str | None = None
+    error: msgspec.Raw = msgspec.Raw(b"null")
 
 
 class _Completion(msgspec.Struct, frozen=True):
     choices: Annotated[list[_Choice], Meta(min_length=1)]
     usage: msgspec.Raw = msgspec.Raw(b"null")
+    error: msgspec.Raw = msgspec.Raw(b"null")
 
 
 class _CacheTokens(msgspec.Struct, frozen=True):
@@ -142,40 +148,57 @@ class _Usage(msgspec.Struct, frozen=True):
     prompt_cache_hit_tokens: _Tokens | None = None
 
 
-class _Model(msgspec.Struct, frozen=True):
-    id: str
+class _Counts(msgspec.Struct, frozen=True):
+    """The same where the details are in no known form."""
+
+    prompt_tokens: _Tokens
+    completion_tokens: _Tokens
 
 
-class _Models(msgspec.Struct, frozen=True):
-    data: list[_Model]
+class _Bill(msgspec.Struct, frozen=True):
+    cost: Annotated[float, Meta(ge=0, le=1e6)]
 
 
-ENDS: dict[str, FinishReason] = {
+_ENDS: dict[str, FinishReason] = {
     "length": "length",
     "max_tokens": "length",
     "model_length": "length",
+    "repetition_truncation": "length",
     "content_filter": "refused",
+    "content_filtered": "refused",
     "safety": "refused",
+    "sensitive": "refused",
+    "prohibited_content": "refused",
+    "blocklist": "refused",
+    "recitation": "refused",
+    "spii": "refused",
 }
 """With every other word the text ended by itself."""
-BREAKDOWNS = frozenset({"error", "insufficient_system_resource"})
+_BREAKDOWNS = frozenset({"error", "abort", "network_error", "insufficient_system_resource"})
+_MICROS = 1_000_000
 
 _encode = msgspec.json.Encoder().encode
 _annotations = msgspec.json.Decoder(list[_Annotation])
 _completion = msgspec.json.Decoder(_Completion)
 _usage = msgspec.json.Decoder(_Usage)
-_models = msgspec.json.Decoder(_Models)
+_counts = msgspec.json.Decoder(_Counts)
+_bill = msgspec.json.Decoder(_Bill)
 
 
-def encoded(request: ModelRequest, dialect: Dialect, form: Form, *, stream: bool = False) -> bytes:
+def encoded(
+    request: ModelRequest, dialect: Dialect, form: Form, quirks: Quirks = NO_QUIRKS, *, stream: bool = False
+) -> bytes:
     """Build the body of a call in the server's dialect. With `stream` it asks for an answer piece by piece.
 
     Raises:
         ProviderError: `parameter-not-supported`, the dialect has no word for a parameter that was set.
     """
     parameters = request.parameters
+    if dialect.thinking_budget is not None:
+        check_thinking_budget(request)
+    limit = _OTHER_LIMIT[dialect.output_limit] if quirks.other_limit_word else dialect.output_limit
     named = (
-        (dialect.output_limit, request.output_limit),
+        (limit, request.output_limit),
         (dialect.seed, parameters.seed),
         (dialect.reasoning_effort, parameters.reasoning_effort),
         (dialect.top_k, parameters.top_k),
@@ -200,7 +223,9 @@ def encoded(request: ModelRequest, dialect: Dialect, form: Form, *, stream: bool
         web_search_options={} if searches == "web_search_options" else UNSET,
         tools=(_Tool(searches),) if searches == "openrouter:web_search" else UNSET,
         stream=stream or UNSET,
-        stream_options=_StreamOptions() if stream and dialect.stream_options else UNSET,
+        stream_options=_StreamOptions()
+        if stream and dialect.stream_options and not quirks.no_stream_options
+        else UNSET,
         **{field: value for field, value in named if field is not None and value is not None},  # type: ignore[arg-type]  # paired above
     )
     return _encode(asked)
@@ -230,24 +255,34 @@ def _is_closed(schema: object) -> bool:
 
 
 def answered(body: bytes) -> Answer | None:
-    """Read the body of a 200; `None` if it is not a completion.
+    """Read the body of a 200; `None` if it is not a completion, or tells an error.
 
     Raises:
         ProviderError: `provider-overloaded`, the server says that it failed on the way; `answer-too-large`.
     """
     completion = decoded(_completion, body)
-    if completion is None:
+    if completion is None or has_error(completion.error) or has_error(completion.choices[0].error):
         return None
     choice = completion.choices[0]
-    if choice.finish_reason in BREAKDOWNS:
-        raise ProviderError("provider-overloaded", retryable=True)
+    finish = "stop" if not choice.finish_reason else end_of(choice.finish_reason)
     message = choice.message
-    text = text_of(message.content)
+    text, told = text_of(message.content), told_micros(completion.usage)
     if message.refusal and not text:
-        return Answer(text=message.refusal, finish_reason="refused", usage=counted(completion.usage))
-    finish = ENDS.get(choice.finish_reason or "", "stop")
+        return Answer(text=message.refusal, finish_reason="refused", usage=counted(completion.usage), told_micros=told)
     found = _citations(message.annotations)
-    return Answer(text=text, finish_reason=finish, usage=counted(completion.usage), citations=found)
+    usage = counted(completion.usage)
+    return Answer(text=text, finish_reason=finish, usage=usage, citations=found, told_micros=told)
+
+
+def end_of(word: str) -> FinishReason:
+    """Why a text ended.
+
+    Raises:
+        ProviderError: `provider-overloaded`, the server failed on the way.
+    """
+    if word.lower() in _BREAKDOWNS:
+        raise ProviderError("provider-overloaded", retryable=True)
+    return _ENDS.get(word.lower(), "stop")
 
 
 def _citations(raw: msgspec.Raw) -> tuple[Citation, ...]:
@@ -256,19 +291,31 @@ def _citations(raw: msgspec.Raw) -> tuple[Citation, ...]:
     return citations.bounded((one.url_citation.url, one.url_citation.title) for one in found)
 
 
-def text_of(content: str | list[ContentPart] | None) -> str:
+def text_of(content: str | list[ContentPart | str] | None) -> str:
     """The text that the model wrote, without thoughts."""
     if isinstance(content, list):
-        return "".join(part.text for part in content if part.type == "text")
+        texts = (part if isinstance(part, str) else part.text for part in content if _is_text(part))
+        return "".join(text for text in texts if text)
     return content or ""
+
+
+def _is_text(part: ContentPart | str) -> bool:
+    return isinstance(part, str) or part.type == "text"
+
+
+def told_micros(raw: msgspec.Raw) -> int | None:
+    """What the server says that the call cost, in millionths of a dollar."""
+    bill = decoded(_bill, raw) if b'"cost"' in bytes(raw) else None
+    return None if bill is None else round(bill.cost * _MICROS)
 
 
 def counted(raw: msgspec.Raw) -> Usage | None:
     """The tokens of a call; `None` if the server did not count them in a known way."""
     usage = decoded(_usage, raw)
     if usage is None:
+        plain = decoded(_counts, raw)
         # The answer was paid for and is good; only its tokens are unknown.
-        return None
+        return None if plain is None else Usage(input_tokens=plain.prompt_tokens, output_tokens=plain.completion_tokens)
     details = usage.prompt_tokens_details or _CacheTokens()
     cached = min(details.cached_tokens or usage.prompt_cache_hit_tokens or 0, usage.prompt_tokens)
     written = min(details.cache_write_tokens or 0, usage.prompt_tokens - cached)
@@ -287,9 +334,3 @@ def _apart(usage: _Usage) -> int:
     """
     thoughts = (usage.completion_tokens_details or _Thought()).reasoning_tokens or 0
     return thoughts if usage.total_tokens == usage.prompt_tokens + usage.completion_tokens + thoughts else 0
-
-
-def models(body: bytes) -> tuple[str, ...] | None:
-    """The names in a list of models, in order; `None` if the body is not such a list."""
-    listed = decoded(_models, body)
-    return None if listed is None else bounded(model.id for model in listed.data)

@@ -18,7 +18,7 @@ from carrel.kit.logs import tail
 from carrel.providers import hosts
 from carrel.providers.base import KEY_CHANGED, Access, Answer, ProviderError
 from carrel.providers.batch_client import BatchClient
-from carrel.providers.batches import CANCELLED, FAILED, LOST, BatchLine, Result, UnconfirmedBatch, Unsure
+from carrel.providers.batches import CANCELLED, LOST, BatchLine, Result, UnconfirmedBatch, Unsure
 from carrel.providers.registry import provider_of
 from carrel.runs.engine.dependencies import EngineDependencies
 from carrel.runs.tasks import attempts, batches, collecting
@@ -227,7 +227,7 @@ class _BatchWorker:
         if status.state == "full" and not batch.cancelled:
             await self.workspace.write(batches.send_later, batch.seq, FULL_SECONDS)
         elif status.state not in ("open", "ended"):
-            await self._fail(batch, ProviderError(FAILED, retryable=False, unbilled=True))
+            await self._fail(batch, ProviderError(status.code, retryable=False, unbilled=True))
 
     async def _record(self, client: BatchClient, batch: Batch, results: Collection[Result]) -> None:
         """Record what became of each call, and end the batch."""

@@ -91,6 +91,17 @@ def resume(conn: Connection, run_id: RunId, system: Collection[str] = ()) -> Run
     return store.get(conn, run_id)
 
 
+def go_on(conn: Connection, run_id: RunId) -> None:
+    """Continue a run that has paused because a provider answered nothing, unless somebody did something else with it.
+
+    Raises:
+        NotFound: it was deleted.
+    """
+    found = run_transitions.present(conn, run_id)
+    if (found.state, found.pause_reason) == ("paused", "provider"):
+        run_transitions.run(conn, found.seq, "run-resumed")
+
+
 def cancel(conn: Connection, run_id: RunId, called: Collection[str] | None = None) -> Run:
     """End the run for good. Its driver reads that from the rows.
 

@@ -13,7 +13,7 @@ from typing import Concatenate, ParamSpec, TypeVar
 
 from carrel.errors import CarrelError, DiskFull, Unavailable
 from carrel.kit.sqlite.database import Connection
-from carrel.providers.registry import provider_of
+from carrel.providers.registry import lane_of
 from carrel.runs.checking import marks, results
 from carrel.runs.engine import answer_checks, commands, payer
 from carrel.runs.engine.dependencies import EngineDependencies
@@ -24,7 +24,7 @@ from carrel.runs.model.setup import RunId, Setup
 from carrel.runs.scheduling.concurrency import Concurrency
 from carrel.runs.scheduling.permits import Permits
 from carrel.runs.tasks import claims, outcomes, phases
-from carrel.runs.tasks.attempts import Attempt
+from carrel.runs.tasks.attempts import Attempt, CallFailure, Result
 from carrel.runs.tasks.claims import HALTED, Ahead
 from carrel.runs.verdicts import evidence, judgement
 from carrel.runs.verdicts.judgement import PackedEvidence
@@ -39,6 +39,8 @@ _LONG_REST_SECONDS = 10.0
 for a moment, the run must not use up the attempts of more and more tasks."""
 _RANKING_SECONDS = 600.0
 """The longest ranking, ten times as long as one for a request. One that takes longer is no result but a fault."""
+SILENT_SECONDS = 30.0
+"""After so long in which a provider answers no call, the run pauses."""
 RETRY_SECONDS = 15.0
 """How long the driver waits after a failed commit before it tries again."""
 
@@ -57,7 +59,8 @@ class DriverState(Enum):
 class RunDriver:
     """The work on one run of one user, in one open workspace. The driver calls `on_commit` after every commit.
 
-    It calls `on_halted` if the run has halted and the driver only waits for the ends of calls that credits pay for.
+    It calls `on_halted` if the run has halted and the driver only waits for the ends of calls that credits pay for, and
+    `on_silent` if it has paused because a provider answers nothing.
     """
 
     def __init__(
@@ -68,6 +71,7 @@ class RunDriver:
         dependencies: EngineDependencies,
         on_commit: Callable[[], None],
         on_halted: Callable[[], None] = lambda: None,
+        on_silent: Callable[[], None] = lambda: None,
     ) -> None:
         self.run_id = run_id
         self._state = DriverState.WORKING
@@ -76,6 +80,7 @@ class RunDriver:
         self._dependencies = dependencies
         self._on_commit = on_commit
         self._on_halted = on_halted
+        self._on_silent = on_silent
         self._setup: Setup | None = None
         self._something_changed = asyncio.Event()
         self._rows_changed = asyncio.Event()
@@ -88,7 +93,7 @@ class RunDriver:
         """The tasks that are claimed and whose calls have not begun."""
         self._permits = Permits(dependencies.scheduler, workspace.uuid, run_id, self._something_changed.set)
         self._permit_of: dict[str, str] = {}
-        """The tasks that have a permit, and the provider for which it is."""
+        """The tasks that have a permit, and the lane for which it is."""
         self._concurrency = Concurrency(self._something_changed.set)
         self._payer = Payer(workspace, dependencies.funds, self._on_money_freed)
         self._calls = RunCalls(workspace, dependencies, self._payer)
@@ -191,8 +196,8 @@ class RunDriver:
         """Do what can be done now. Return whether nothing is left to do."""
         self._something_changed.clear()
         ahead = self._look_ahead()
-        ready = self._permits.settle(Counter(provider for provider in ahead.providers if provider is not None))
-        if ready or None in ahead.providers:
+        ready = self._permits.settle(Counter(lane for lane in ahead.lanes if lane is not None))
+        if ready or None in ahead.lanes:
             await self._claim(group)
         elif self._working or ahead.then == "more":
             await self._something_changed.wait()
@@ -212,7 +217,14 @@ class RunDriver:
         if setup is None or self._draining:
             return HALTED
         room = 0 if self._short_of_money else self._concurrency.room(setup.concurrency)
-        return self._workspace.read(claims.ahead, setup, room)
+        return self._workspace.read(claims.ahead, setup, room, self._held_lanes(setup))
+
+    def _held_lanes(self, setup: Setup) -> set[str]:
+        """The lanes of the run in which a provider refuses calls now."""
+        limiter, user = self._dependencies.scheduler.limiter, self._workspace.uuid
+        models = [*(one.model for one in setup.candidates), *(one.model for one in setup.round.judges)]
+        lanes = {lane_of(model) for model in models if model is not None}
+        return {lane for lane in lanes if limiter.held_seconds(user, lane)}
 
     async def _advance(self) -> None:
         """All planned tasks are done: look at the results, enter the next phase, or end the round."""
@@ -261,7 +273,9 @@ class RunDriver:
         permits = self._permits.take()
         self._concurrency.claiming(permits.total(), setup.concurrency)
         try:
-            attempts, short = await self._write(claims.claim, setup, permits, self._payer.credits)
+            attempts, short = await self._write(
+                claims.claim, setup, permits, self._payer.credits, self._held_lanes(setup)
+            )
             self._to_begin = {attempt.key for attempt in attempts}
             self._short_of_money = short
             refused = await self._payer.reserve(attempts)
@@ -270,7 +284,7 @@ class RunDriver:
                 await self._write(claims.withdraw, setup, refused, pause=not self._short_of_money)
             for number, attempt in enumerate((one for one in attempts if one not in refused), start=1):
                 if attempt.key in self._to_begin:
-                    permits[provider_of(attempt.model)] -= 1
+                    permits[lane_of(attempt.model)] -= 1
                     self._begin(group, setup, attempt)
                 else:
                     self._payer.done(attempt.key)
@@ -283,7 +297,7 @@ class RunDriver:
 
     def _begin(self, group: asyncio.TaskGroup, setup: Setup, attempt: Attempt) -> None:
         """Begin a task that has a permit. A task that is cancelled before its first step still releases it."""
-        self._permit_of[attempt.key] = provider_of(attempt.model)
+        self._permit_of[attempt.key] = lane_of(attempt.model)
         self._concurrency.take(attempt.key)
         working = self._working[attempt.key] = group.create_task(self._work_on(group, setup, attempt))
         working.add_done_callback(lambda _: self._on_task_ended(attempt.key, setup))
@@ -309,18 +323,30 @@ class RunDriver:
                 then = await self._write(outcomes.commit, setup, present, *made)
                 self._calls.recorded(attempt.key)
                 self._payer.done(attempt.key)
+                if then.do == "again" and self._is_silent(setup, present, made[0]):
+                    await self._write(claims.pause_for_provider, setup, present)
+                    # The others rest, perhaps for long.
+                    self.wake()
+                    self._on_silent()
+                    return
             present = await self._next_attempt(setup, present, then.wait_seconds) if then.do == "again" else None
+
+    def _is_silent(self, setup: Setup, attempt: Attempt, result: Result) -> bool:
+        """Whether the provider has answered nothing for so long that the run pauses, and nothing else is under way."""
+        silent = result.silent_seconds if isinstance(result, CallFailure) else None
+        lane = lane_of(attempt.model)
+        return silent is not None and silent >= SILENT_SECONDS and set(self._permit_of.values()) <= {lane}
 
     def _follow_overdue(self, group: asyncio.TaskGroup, setup: Setup, attempt: Attempt, overdue: Overdue) -> None:
         """Let a call go on without its task. It keeps its permit and its reservation until its end is recorded."""
         reservation = self._payer.overdue(attempt.key)
-        provider = self._permit_of.pop(attempt.key)
+        lane = self._permit_of.pop(attempt.key)
 
         def on_end(following: asyncio.Task[None]) -> None:
             overdue.call.cancel()
             self._calls.recorded_overdue(attempt.call_id)
             self._payer.done_overdue(reservation)
-            self._permits.release(provider)
+            self._permits.release(lane)
             self._overdue.discard(following)
             self._on_money_freed()
 
@@ -360,20 +386,20 @@ class RunDriver:
 
     async def _take_permit(self, attempt: Attempt) -> bool:
         """Wait for a permit. Return False if the run is halted meanwhile."""
-        provider = provider_of(attempt.model)
+        lane = lane_of(attempt.model)
         with ExitStack() as undo:
-            permit = self._permits.single(provider)
+            permit = self._permits.single(lane)
             undo.callback(permit.withdraw)
             if not await self._unless_halted(permit.there.wait()):
                 return False
             undo.pop_all()
-        self._permit_of[attempt.key] = provider
+        self._permit_of[attempt.key] = lane
         return True
 
     def _release_permit(self, key: str) -> None:
-        provider = self._permit_of.pop(key, None)
-        if provider is not None:
-            self._permits.release(provider)
+        lane = self._permit_of.pop(key, None)
+        if lane is not None:
+            self._permits.release(lane)
 
     async def _unless_halted(self, waiting: Awaitable[object]) -> bool:
         """Wait for something. Return False if the run is halted before it has come."""

@@ -41,6 +41,10 @@ _BACK_SECONDS = 5
 """After this time the next process may have started in this one's place."""
 
 
+SILENT_SECONDS = 30.0
+"""After so long a run that has paused because a provider answers nothing tries it again."""
+
+
 class _ActiveRun(NamedTuple):
     """A driver, the task in which it runs, and the workspace that is leased for it."""
 
@@ -77,6 +81,8 @@ class Engine:
         """Users whose key left before the engine could write that their runs are paused."""
         self.batching = Batching(pool, dependencies, self._on_results)
         self._stopping = False
+        self._silent: dict[UserUuid, set[asyncio.Task[None]]] = {}
+        """Runs that wait for a provider that answers nothing."""
         self._writing: set[asyncio.Task[Any]] = set()
         """Changes that users asked for and that are not done yet."""
 
@@ -235,6 +241,7 @@ class Engine:
             self._rekeying[uuid] = frozenset(one.driver.run_id for one in active)
             await _drain(active, REKEY_SECONDS)
         await cancel(one.task for one in active)
+        await cancel(list(self._silent.get(uuid, ())))
         await self.batching.stop(uuid)
         if not active or why == "deleted":
             return
@@ -256,6 +263,7 @@ class Engine:
         # A change that is being written now may start a run; the code that writes it pauses the run again.
         writing = [asyncio.wait(self._writing, timeout=STOP_SECONDS)] if self._writing else []
         await asyncio.gather(*(self._stop_runs(self._active_of(uuid)) for uuid in list(self._active)), *writing)
+        await cancel([task for tasks in self._silent.values() for task in tasks])
         await self.batching.stop_all()
 
     async def _stop_runs(self, active: list[_ActiveRun]) -> None:
@@ -288,11 +296,36 @@ class Engine:
             self._dependencies,
             lambda: self._on_commit(workspace, run_id),
             lambda: self._on_halted(uuid),
+            lambda: self._try_again_later(workspace, run_id),
         )
         active = _ActiveRun(driver, asyncio.create_task(driver.run()), workspace)
         self._active.setdefault(uuid, {})[run_id] = active
         # A callback, because a task that is cancelled before its first step runs none of its own clean-up.
         active.task.add_done_callback(lambda _: self._on_driver_ended(active))
+
+    def _try_again_later(self, workspace: Workspace, run_id: RunId) -> None:
+        """Let the run go on by itself after a while. Its workspace stays open meanwhile."""
+        uuid = workspace.uuid
+        leased = self._pool.try_lease(uuid)
+        if leased is None:
+            # The next opening lets it go on.
+            return
+        waiting = asyncio.create_task(self._try_again(leased, run_id))
+        self._silent.setdefault(uuid, set()).add(waiting)
+
+        def on_end(_: asyncio.Task[None]) -> None:
+            self._pool.release(leased)
+            self._silent[uuid].discard(waiting)
+            if not self._silent[uuid]:
+                del self._silent[uuid]
+
+        waiting.add_done_callback(on_end)
+
+    async def _try_again(self, workspace: Workspace, run_id: RunId) -> None:
+        await self._dependencies.sleep(SILENT_SECONDS)
+        # It is deleted, the membership or the key is gone, or the disk is full: then whoever mends that lets it go on.
+        with suppress(CarrelError):
+            await self.begin(workspace, commands.go_on, run_id)
 
     def _on_commit(self, workspace: Workspace, run_id: RunId) -> None:
         self.hub.notify(workspace.uuid, run_id)

@@ -12,7 +12,8 @@ from carrel.kit.sqlite.rows import Select
 from carrel.providers import hosts
 from carrel.providers.answer_room import AnswerMemory
 from carrel.providers.base import KEY_CHANGED, Access, Answer, ModelRequest, Provider, ProviderError, Streaming
-from carrel.providers.registry import needs_key
+from carrel.providers.registry import lane_of, needs_key
+from carrel.rate_limits.limiter import DOWN
 from carrel.runs.costs import quotes
 from carrel.runs.engine.dependencies import EngineDependencies
 from carrel.runs.engine.payer import Payer
@@ -58,6 +59,8 @@ class RunCalls:
         """The calls that go on although their tasks do not wait any longer."""
         self._paid: set[str] = set()
         """The tasks whose last call was made, is paid with credits, and is not recorded yet."""
+        self._failing: dict[str, float] = {}
+        """When the first call for each task in work failed because its provider did not work."""
         self._places: dict[str, AnswerMemory] = {}
         """What the answer to each task's last call holds, until it is recorded."""
 
@@ -114,7 +117,7 @@ class RunCalls:
     async def _call(
         self, provider: Provider, asked: ModelRequest, attempt: Attempt, live: LiveAnswer | None
     ) -> tuple[Result, CallUsage]:
-        dependencies = self._dependencies
+        dependencies, begun = self._dependencies, self._dependencies.clock.monotonic()
         made = await metered.call(
             provider.complete(asked) if live is None else _spoken(provider, asked, attempt, live),
             user=self._workspace.uuid,
@@ -122,15 +125,26 @@ class RunCalls:
             price=attempt.price,
             limiter=dependencies.scheduler.limiter,
             clock=dependencies.clock,
+            by_list=attempt.hold is not None,
         )
         if live is not None:
             live.end(made.outcome.text if isinstance(made.outcome, Answer) else "")
         cost_micros = made.cost_micros
         credit_micros = None if cost_micros is None else quotes.credits_of(cost_micros, self._payer.credits.markup)
-        measured = CallUsage(made.usage, cost_micros, made.latency_ms, credit_micros)
+        measured = CallUsage(made.usage, cost_micros, made.latency_ms, credit_micros, made.is_told)
         if isinstance(made.outcome, ProviderError):
             error = made.outcome
-            return CallFailure(error.code, error.retryable, error.retry_after_seconds), measured
+            # What a provider says about the operator's account is none of the user's business.
+            said = error.said if attempt.hold is None else ""
+            user, lane, limiter = self._workspace.uuid, lane_of(attempt.model), dependencies.scheduler.limiter
+            wait = error.retry_after_seconds
+            if error.code == "rate-limited":
+                wait = max(wait or 0.0, limiter.held_seconds(user, lane))
+            silent = None
+            if error.code in DOWN:
+                since = self._failing.setdefault(attempt.key, dependencies.clock.monotonic())
+                silent = limiter.silent_seconds(user, lane, min(since, begun))
+            return CallFailure(error.code, error.retryable, wait, said, silent), measured
         return result(attempt, made.outcome), measured
 
     def is_owed(self, task_key: str) -> bool:
@@ -150,6 +164,7 @@ class RunCalls:
         """Forget the task, because nobody works on it any more."""
         self._made.pop(task_key, None)
         self._paid.discard(task_key)
+        self._failing.pop(task_key, None)
         self._release(task_key)
 
     def _release(self, task_key: str) -> None:

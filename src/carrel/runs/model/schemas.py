@@ -188,10 +188,11 @@ class Deleted(msgspec.Struct, frozen=True):
 
 
 class TaskError(msgspec.Struct, frozen=True):
-    """Why a task brought no result."""
+    """Why a task brought no result. `said` are the provider's own words about it, where it said any."""
 
     code: str
     message: str
+    said: str | None = None
 
 
 class Task(msgspec.Struct, frozen=True):
@@ -275,7 +276,8 @@ class GeneratedDocument(msgspec.Struct, frozen=True, kw_only=True):
     `input` is the id of the document, or that of the row of a data set. `content_id` is set if a run wrote the
     answer into the library and the content still exists. `checks` has the mark of each check, from 0 to 1; null where
     a check could not be made. `citations` are the pages that the answer rests on; an answer that `lacks_citations`
-    had to name some, and counts as not delivered.
+    had to name some, and counts as not delivered. `thought` is what the model wrote before its answer, where its server
+    does not keep that apart: it is neither judged nor counted.
     """
 
     id: Id
@@ -294,6 +296,7 @@ class GeneratedDocument(msgspec.Struct, frozen=True, kw_only=True):
     created_at: Time
     version: int
     content_id: ContentId | None = None
+    thought: str | None = None
     checks: dict[str, float | None] = {}
     citations: list[Citation] = []
     lacks_citations: bool = False

@@ -7,7 +7,15 @@ from carrel.errors import Conflict, FieldError
 
 State = Literal["pending", "running", "paused", "completed", "completed_with_errors", "failed", "cancelled"]
 PauseReason = Literal[
-    "user", "budget", "credits", "unknown-costs", "key-absent", "service-stopped", "service-restarted", "membership"
+    "user",
+    "budget",
+    "credits",
+    "unknown-costs",
+    "provider",
+    "key-absent",
+    "service-stopped",
+    "service-restarted",
+    "membership",
 ]
 TaskState = Literal["pending", "running", "succeeded", "failed", "skipped", "cancelled"]
 
@@ -93,6 +101,6 @@ def in_sql(wanted: Collection[State]) -> str:
 
 def continues_at_login(reason: PauseReason, *, resume_after_restart: bool) -> bool:
     """Whether a paused run continues by itself when its user signs in."""
-    if reason == "key-absent":
+    if reason in ("key-absent", "provider"):
         return True
     return reason in ("service-stopped", "service-restarted") and resume_after_restart

@@ -32,7 +32,8 @@ _MESSAGES = {
     "role-not-supported": "The model cannot be used for this.",
     "criterion-not-supported": "The judge cannot judge by one of the criteria.",
     "parameter-not-supported": "The model does not take one of the parameters.",
-    "request-refused": "The provider refused the request: the text may be too long for the model.",
+    "thinking-budget-too-high": "The thinking budget must be below the output limit: set a higher max_output_tokens.",
+    "request-refused": "The provider refused the request.",
     "provider-key-missing": "No key of the provider is stored.",
     "provider-key-changed": "The key came to name another host while the task waited.",
     "provider-key-rejected": "The provider does not take the key.",
@@ -52,6 +53,10 @@ _MESSAGES = {
     "batch-failed": "The provider did not come to the call.",
     "batch-cancelled": "The provider did not come to the call.",
     "batch-lost": "The provider has no result of the call any more.",
+}
+_JUDGES = {
+    "reply-cut-off": "The judge reached its output limit before it came to a verdict: set a higher max_output_tokens.",
+    "reply-refused": "The judge refused to judge.",
 }
 _MALFORMED = "The judge's reply was not in the form that was asked for, also when it was asked again."
 _OTHERWISE = "The call failed."
@@ -108,11 +113,16 @@ def get(conn: Connection, run_id: RunId, key: str) -> Task:
 
 def message_of(code: str) -> str:
     """The meaning of a task's error code, in a constant sentence."""
-    return _MALFORMED if code.startswith("reply-") else _MESSAGES.get(code, _OTHERWISE)
+    if code.startswith("reply-"):
+        return _JUDGES.get(code, _MALFORMED)
+    return _MESSAGES.get(code, _OTHERWISE)
 
 
-def _error(code: str | None) -> TaskError | None:
-    return None if code is None else TaskError(code, message_of(code))
+def _error(stored: str | None) -> TaskError | None:
+    if stored is None:
+        return None
+    code, _, said = stored.partition(" ")
+    return TaskError(code, message_of(code), said or None)
 
 
 _tasks = Select(
@@ -126,7 +136,8 @@ _tasks = Select(
     repeat="tasks.repeat",
     order="presented",
     generated_id="generated.id",
-    error=SqlColumn("error", _error),
+    # No code has a space in it.
+    error=SqlColumn("error || ' ' || coalesce(tasks.provider_said, '')", _error),
     started_at="tasks.started_at",
     finished_at="tasks.finished_at",
     cost=SqlColumn("tasks.cost_micros", text_if_known),

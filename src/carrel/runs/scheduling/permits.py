@@ -25,16 +25,16 @@ class Permits:
         self._granted: Counter[str] = Counter()
 
     def settle(self, needed: Mapping[str, int]) -> bool:
-        """Wait for this many permits of each provider, and release those that are too many.
+        """Wait for this many permits of each lane (see `registry.lane_of`), and release those that are too many.
 
         Return whether the run has any.
         """
-        for provider in {*needed, *self._tickets}:
-            wanted = needed.get(provider, 0)
-            while self._granted[provider] > wanted:
-                self._granted[provider] -= 1
-                self._scheduler.release(self._uuid, provider, used=False)
-            self._scheduler.want(self._ticket(provider), wanted - self._granted[provider])
+        for lane in {*needed, *self._tickets}:
+            wanted = needed.get(lane, 0)
+            while self._granted[lane] > wanted:
+                self._granted[lane] -= 1
+                self._scheduler.release(self._uuid, lane, used=False)
+            self._scheduler.want(self._ticket(lane), wanted - self._granted[lane])
         return self._granted.total() > 0
 
     def take(self) -> Counter[str]:
@@ -46,23 +46,23 @@ class Permits:
         """Put back permits that were taken and not used."""
         self._granted.update(permits)
 
-    def release(self, provider: str) -> None:
+    def release(self, lane: str) -> None:
         """Release one permit, because a call has ended."""
-        self._scheduler.release(self._uuid, provider)
+        self._scheduler.release(self._uuid, lane)
 
-    def single(self, provider: str) -> "SinglePermit":
+    def single(self, lane: str) -> "SinglePermit":
         """Ask for one more permit, for a task that is tried again."""
-        return SinglePermit(self._scheduler, self._uuid, self._run_id, provider)
+        return SinglePermit(self._scheduler, self._uuid, self._run_id, lane)
 
-    def _ticket(self, provider: str) -> Ticket:
-        ticket = self._tickets.get(provider)
+    def _ticket(self, lane: str) -> Ticket:
+        ticket = self._tickets.get(lane)
         if ticket is None:
-            ticket = Ticket(self._uuid, self._run_id, provider, lambda: self._grant(provider))
-            self._tickets[provider] = ticket
+            ticket = Ticket(self._uuid, self._run_id, lane, lambda: self._grant(lane))
+            self._tickets[lane] = ticket
         return ticket
 
-    def _grant(self, provider: str) -> None:
-        self._granted[provider] += 1
+    def _grant(self, lane: str) -> None:
+        self._granted[lane] += 1
         self._on_grant()
 
 
@@ -72,9 +72,9 @@ class DirectPermits:
     def __init__(self, scheduler: FairScheduler) -> None:
         self._scheduler = scheduler
 
-    async def enter(self, user: UserUuid, provider: str, timeout_seconds: float) -> bool:
+    async def enter(self, user: UserUuid, lane: str, timeout_seconds: float) -> bool:
         """Wait for a permit. Return False if none was granted in that time."""
-        permit = SinglePermit(self._scheduler, user, _OUTSIDE, provider)
+        permit = SinglePermit(self._scheduler, user, _OUTSIDE, lane)
         with ExitStack() as undo:
             undo.callback(permit.withdraw)
             with suppress(TimeoutError):
@@ -85,23 +85,23 @@ class DirectPermits:
             undo.pop_all()
         return True
 
-    def leave(self, user: UserUuid, provider: str) -> None:
+    def leave(self, user: UserUuid, lane: str) -> None:
         """Release the permit, because the call has ended."""
-        self._scheduler.release(user, provider)
+        self._scheduler.release(user, lane)
 
 
 class SinglePermit:
     """One permit for which a task waits. The scheduler sets `there` when it grants the permit."""
 
-    def __init__(self, scheduler: FairScheduler, uuid: UserUuid, run_id: RunId, provider: str) -> None:
+    def __init__(self, scheduler: FairScheduler, uuid: UserUuid, run_id: RunId, lane: str) -> None:
         self.there = asyncio.Event()
         self._scheduler = scheduler
-        self._ticket = Ticket(uuid, run_id, provider, self.there.set)
+        self._ticket = Ticket(uuid, run_id, lane, self.there.set)
         scheduler.want(self._ticket, 1)
 
     def withdraw(self) -> None:
         """Withdraw from the queue, or release the permit if it was granted."""
         if self.there.is_set():
-            self._scheduler.release(self._ticket.user, self._ticket.provider, used=False)
+            self._scheduler.release(self._ticket.user, self._ticket.lane, used=False)
         else:
             self._scheduler.want(self._ticket, 0)

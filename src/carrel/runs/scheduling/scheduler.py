@@ -8,11 +8,12 @@ A user who may not call a provider now, because of a rate limit or because the p
 queue and blocks nobody. The scheduler puts the user back when one of the user's calls ends or when the time is over.
 """
 
-from collections import OrderedDict
+from collections import Counter, OrderedDict
 from collections.abc import Callable, Hashable, Mapping
 from math import isfinite
 from typing import Generic, Protocol, TypeVar
 
+from carrel.providers.registry import provider_of
 from carrel.rate_limits.limiter import Limiter
 
 K = TypeVar("K", bound=Hashable)
@@ -36,12 +37,15 @@ CallLater = Callable[[float, Callable[[], None]], TimerHandle]
 
 
 class Ticket:
-    """Permits of one provider for which one run waits. `granted` is called for each; it must not call the scheduler."""
+    """Permits of one lane (see `registry.lane_of`) for which one run waits.
 
-    def __init__(self, user: str, run: str, provider: str, granted: Callable[[], None]) -> None:
+    `granted` is called for each; it must not call the scheduler.
+    """
+
+    def __init__(self, user: str, run: str, lane: str, granted: Callable[[], None]) -> None:
         self.user = user
         self.run = run
-        self.provider = provider
+        self.lane = lane
         self.granted = granted
         self.count = 0
         """How many permits the ticket still waits for. Only the scheduler sets it."""
@@ -71,14 +75,13 @@ class _User(_Ring[str, _Run]):
     timer: TimerHandle | None = None
 
 
-class _ProviderQueue(_Ring[str, _User]):
-    """One provider: the number of permits taken, the users who wait for one, and those who may not call it now."""
+class _LaneQueue(_Ring[str, _User]):
+    """One lane of a provider: the users who wait for a permit, and those who may not call now."""
 
-    def __init__(self, provider: str, limit: int) -> None:
+    def __init__(self, lane: str) -> None:
         super().__init__()
-        self.provider = provider
-        self.limit = limit
-        self.taken = 0
+        self.lane = lane
+        self.provider = provider_of(lane)
         self.aside: dict[str, _User] = {}
 
 
@@ -105,7 +108,9 @@ class FairScheduler:
         self._all = self._total = total
         self._limits = dict(limits)
         self._later = later
-        self._queues: dict[str, _ProviderQueue] = {}
+        self._queues: dict[str, _LaneQueue] = {}
+        self._taken = Counter[str]()
+        """The permits that are granted, by provider."""
         self._turns = 0
         limiter.subscribe(self.look_again)
 
@@ -118,18 +123,17 @@ class FairScheduler:
         ticket.count = count
         self._grant()
 
-    def release(self, user: str, provider: str, *, used: bool = True) -> None:
+    def release(self, user: str, lane: str, *, used: bool = True) -> None:
         """Take back a permit that was granted. If it was not `used`, nothing was called."""
+        provider = provider_of(lane)
         self.taken -= 1
-        self._queues[provider].taken -= 1
-        self.limiter.release(user, provider, used=used)
+        self._taken[provider] -= 1
+        self.limiter.release(user, lane, used=used)
         self.look_again(user, provider)
 
     def share(self, processes: int) -> None:
         """So many processes share the calls from now on. What was granted goes on, whatever this one's part is."""
         self._total = max(1, self._all // processes)
-        for queue in self._queues.values():
-            queue.limit = self._limit(queue.provider)
         self._grant()
 
     def resume(self) -> None:
@@ -138,24 +142,24 @@ class FairScheduler:
 
     def look_again(self, user: str, provider: str) -> None:
         """Look again, because the user may be allowed more than before."""
-        queue = self._queues.get(provider)
-        if queue is not None and user in queue.aside:
-            self._bring_back(queue, user)
+        for queue in self._queues.values():
+            if queue.provider == provider and user in queue.aside:
+                self._bring_back(queue, user)
         self._grant()
 
     def _enter(self, ticket: Ticket) -> None:
-        queue = self._queues.setdefault(ticket.provider, _ProviderQueue(ticket.provider, self._limit(ticket.provider)))
+        queue = self._queues.setdefault(ticket.lane, _LaneQueue(ticket.lane))
         user = queue.members.get(ticket.user) or queue.aside.get(ticket.user)
         if user is None:
             user = queue.members[ticket.user] = _User()
             self._to_the_end(queue, ticket.user, user)
         user.members.setdefault(ticket.run, _Run()).tickets[ticket] = None
 
-    def _limit(self, provider: str) -> int:
-        return min(self._total, self._limits.get(provider, self._total))
+    def _limit(self, queue: _LaneQueue) -> int:
+        return min(self._total, self._limits.get(queue.provider, self._total))
 
     def _leave(self, ticket: Ticket) -> None:
-        queue = self._queues[ticket.provider]
+        queue = self._queues[ticket.lane]
         if ticket.user in queue.aside:
             self._bring_back(queue, ticket.user)
         user = queue.members[ticket.user]
@@ -165,20 +169,23 @@ class FairScheduler:
             del user.members[ticket.run]
         if not user.members:
             del queue.members[ticket.user]
+        if not queue.members and not queue.aside:
+            # A name of a model may be anything, so they are not kept.
+            del self._queues[ticket.lane]
 
-    def _set_aside(self, queue: _ProviderQueue, uuid: str, seconds: float) -> None:
+    def _set_aside(self, queue: _LaneQueue, uuid: str, seconds: float) -> None:
         user = queue.aside[uuid] = queue.members.pop(uuid)
         if isfinite(seconds):
             user.timer = self._later(max(seconds, _SHORTEST_SECONDS), lambda: self.look_again(uuid, queue.provider))
 
-    def _bring_back(self, queue: _ProviderQueue, uuid: str) -> None:
+    def _bring_back(self, queue: _LaneQueue, uuid: str) -> None:
         user = queue.members[uuid] = queue.aside.pop(uuid)
         if user.timer is not None:
             user.timer.cancel()
             user.timer = None
         self._to_the_end(queue, uuid, user)
 
-    def _to_the_end(self, queue: _ProviderQueue, uuid: str, user: _User) -> None:
+    def _to_the_end(self, queue: _LaneQueue, uuid: str, user: _User) -> None:
         self._turns += 1
         user.turn = self._turns
         queue.members.move_to_end(uuid)
@@ -189,23 +196,23 @@ class FairScheduler:
             if queue is None:
                 return
             uuid, user = queue.first()
-            wait_seconds = self.limiter.wait_seconds(uuid, queue.provider)
+            wait_seconds = self.limiter.wait_seconds(uuid, queue.lane)
             if wait_seconds > 0:
                 self._set_aside(queue, uuid, wait_seconds)
                 continue
-            self.limiter.take(uuid, queue.provider)
+            self.limiter.take(uuid, queue.lane)
             run_id, run = user.first()
             ticket = next(iter(run.tickets))
             user.members.move_to_end(run_id)
             self._to_the_end(queue, uuid, user)
             self.taken += 1
-            queue.taken += 1
+            self._taken[queue.provider] += 1
             ticket.count -= 1
             if not ticket.count:
                 self._leave(ticket)
             ticket.granted()
 
-    def _next_queue(self) -> _ProviderQueue | None:
-        """Among the providers with free permits and waiting users, the one whose next user has waited longest."""
-        queues = [queue for queue in self._queues.values() if queue.members and queue.taken < queue.limit]
+    def _next_queue(self) -> _LaneQueue | None:
+        """Among the lanes with free permits and waiting users, the one whose next user has waited longest."""
+        queues = [one for one in self._queues.values() if one.members and self._taken[one.provider] < self._limit(one)]
         return min(queues, key=lambda queue: queue.first()[1].turn, default=None)

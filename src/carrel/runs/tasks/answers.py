@@ -37,6 +37,7 @@ class _Row(NamedTuple):
     ordinal: int
     repeat: int
     body: str
+    thought: str | None
     finish_reason: FinishReason
     input_tokens: int
     output_tokens: int
@@ -108,10 +109,10 @@ def put(
     delivered = finish_reason == "stop" and bool(text.strip()) and not answer.lacks_citations
     conn.run(
         "INSERT INTO generated (id, task, run, document, candidate, repeat, finish_reason, delivered, words,"
-        " input_tokens, output_tokens, cost_micros, host, created_at, body) SELECT ?, seq, run, document, candidate,"
-        " repeat, ?, ?, ?, ?, ?, ?, ?, ?, ? FROM tasks WHERE seq = ? AND run = ?",
+        " input_tokens, output_tokens, cost_micros, host, created_at, body, thought) SELECT ?, seq, run, document,"
+        " candidate, repeat, ?, ?, ?, ?, ?, ?, ?, ?, ?, ? FROM tasks WHERE seq = ? AND run = ?",
         *(conn.new_id(), finish_reason, delivered, len(text.split()), usage.read_tokens, usage.output_tokens),
-        *(cost_micros, host, conn.now(), text, task, run),
+        *(cost_micros, host, conn.now(), text, answer.thought or None, task, run),
     )
     if answer.citations:
         conn.run(
@@ -158,6 +159,7 @@ def get(conn: Connection, run_id: RunId, generated_id: str) -> GeneratedDocument
         host=row.host,
         repeat=row.repeat,
         body=row.body,
+        thought=row.thought,
         finish_reason=row.finish_reason,
         tokens=Tokens(row.input_tokens, row.output_tokens),
         cost=row.cost,

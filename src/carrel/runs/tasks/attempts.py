@@ -65,12 +65,16 @@ class Attempt(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class GenerateResult(msgspec.Struct, frozen=True):
-    """A text, complete or not. `lacks_citations`: it names none, although it had to search."""
+    """A text, complete or not. `lacks_citations`: it names none, although it had to search.
+
+    `thought` is what the model wrote before it, and is neither judged nor counted.
+    """
 
     text: str
     finish_reason: FinishReason
     citations: tuple[Citation, ...] = ()
     lacks_citations: bool = False
+    thought: str = ""
 
 
 class ScoreResult(msgspec.Struct, frozen=True):
@@ -95,11 +99,16 @@ class InvalidReply(msgspec.Struct, frozen=True):
 
 
 class CallFailure(msgspec.Struct, frozen=True):
-    """The call returned no answer."""
+    """The call returned no answer. `said` are the provider's own sentences.
+
+    `silent_seconds` is how long the provider has answered no call at all, if it is down.
+    """
 
     code: str
     retryable: bool
     retry_after_seconds: float | None = None
+    said: str = ""
+    silent_seconds: float | None = None
 
 
 Result = GenerateResult | ScoreResult | CompareResult | InvalidReply | CallFailure
@@ -165,7 +174,9 @@ def result(attempt: Attempt, answer: Answer) -> Result:
     if isinstance(matter, GenerateMatter | CombineMatter):
         lacks_citations = attempt.grounding == "required" and not answer.citations
         found = tuple(Citation(as_text(one.url), as_text(one.title)) for one in answer.citations)
-        return GenerateResult(as_text(answer.text), answer.finish_reason, found, lacks_citations)
+        return GenerateResult(
+            as_text(answer.text), answer.finish_reason, found, lacks_citations, as_text(answer.thought)
+        )
     if isinstance(matter, CompareMatter):
         compared = replies.parse_comparison(answer.text)
         return _malformed(compared, answer) if isinstance(compared, ReplyFault) else CompareResult(*compared)
@@ -174,4 +185,5 @@ def result(attempt: Attempt, answer: Answer) -> Result:
 
 
 def _malformed(fault: ReplyFault, answer: Answer) -> InvalidReply:
+    fault = replies.because(fault, answer.finish_reason)
     return InvalidReply(_FAULTS[fault.message], as_text(answer.text)[: replies.MAX_REPLY_CHARACTERS])

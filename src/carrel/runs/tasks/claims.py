@@ -13,7 +13,7 @@ from carrel.kit.sqlite.database import Connection
 from carrel.kit.sqlite.rows import Select
 from carrel.metering import calls
 from carrel.providers.prices import Price
-from carrel.providers.registry import is_free, provider_of
+from carrel.providers.registry import is_free, lane_of
 from carrel.runs.costs import quotes
 from carrel.runs.costs.quotes import NO_CREDITS, Credits
 from carrel.runs.model import log, run_transitions
@@ -46,38 +46,59 @@ _runs = Select(_Run)
 
 
 class Ahead(NamedTuple):
-    """What is next: the providers of the next tasks, in the order of the plan; `None` where nobody is called now.
+    """What is next: the lanes of the next tasks, in the order of the plan; `None` where nobody is called now.
 
     Those are tasks without a model, and tasks for a batch. `more`: the phase holds further tasks, or waits for a batch.
     `over`: no task is left to be claimed. `halted`: the run must not continue now.
     """
 
     then: Literal["more", "over", "halted"]
-    providers: list[str | None]
+    lanes: list[str | None]
 
 
 HALTED = Ahead("halted", [])
 
 
-def ahead(conn: Connection, setup: Setup, room: int) -> Ahead:
-    """What could be claimed with permits for `room` calls. Of a long plan, it looks only at the front."""
+def ahead(conn: Connection, setup: Setup, room: int, held: Collection[str] = ()) -> Ahead:
+    """What could be claimed with permits for `room` calls. Of a long plan, it looks only at the front.
+
+    While other tasks are left, it leaves out those of lanes that are `held` by their provider.
+    """
     run = _runs.one(conn, "FROM runs WHERE seq = ? AND state = 'running'", setup.seq)
     if run is None:
         return HALTED
     if room <= 0:
         return Ahead("more", [])
-    rows = conn.all(
-        "SELECT candidate, judge FROM tasks WHERE run = ? AND state = 'pending' AND kind = ? ORDER BY seq LIMIT ?",
-        *(setup.seq, run.phase, min(room, _FRONT)),
-    )
+    others = _without(setup, run.phase, held)
+    rows = _front(conn, setup, run.phase, room, others)
+    if others and not rows:
+        rows = _front(conn, setup, run.phase, room)
     if setup.economy:
         full, waits = batches.is_full(conn, setup), batches.waits(conn, setup)
         models = [model_of(setup, candidate, judge) for candidate, judge in rows]
         now = [one for one in models if not (full and one is not None and setup.batches(one))]
         # A batch that is to be prepared needs no permit.
-        providers = [None if one is None or setup.batches(one) else provider_of(one) for one in now]
-        return Ahead("more" if rows or waits else "over", providers)
-    return Ahead("more" if rows else "over", [_provider(setup, candidate, judge) for candidate, judge in rows])
+        lanes = [None if one is None or setup.batches(one) else lane_of(one) for one in now]
+        return Ahead("more" if rows or waits else "over", lanes)
+    return Ahead("more" if rows else "over", [_lane(setup, candidate, judge) for candidate, judge in rows])
+
+
+def _front(conn: Connection, setup: Setup, phase: Kind, room: int, others: str = "") -> list[tuple[int, int | None]]:
+    return conn.all(
+        f"SELECT candidate, judge FROM tasks WHERE run = ? AND state = 'pending' AND kind = ?{others}"
+        " ORDER BY seq LIMIT ?",
+        *(setup.seq, phase, min(room, _FRONT)),
+    )
+
+
+def _without(setup: Setup, phase: Kind, held: Collection[str]) -> str:
+    """A condition that leaves out the tasks of these lanes; nothing if there are none."""
+    if not held:
+        return ""
+    judged = phase in ("score", "compare")
+    models = [one.model for one in setup.round.judges] if judged else [one.model for one in setup.candidates]
+    out = [str(number) for number, one in enumerate(models, 1) if one is not None and lane_of(one) in held]
+    return f" AND {'judge' if judged else 'candidate'} NOT IN ({', '.join(out)})" if out else ""
 
 
 class ClaimResult(NamedTuple):
@@ -94,9 +115,16 @@ class _Short(NamedTuple):
 _SHORT = _Short()
 
 
-def claim(conn: Connection, setup: Setup, permits: Mapping[str, int], paying: Credits = NO_CREDITS) -> ClaimResult:
+def claim(
+    conn: Connection,
+    setup: Setup,
+    permits: Mapping[str, int],
+    paying: Credits = NO_CREDITS,
+    held: Collection[str] = (),
+) -> ClaimResult:
     """Begin attempts at the next tasks of the present phase, in the order of the plan, as far as there are `permits`.
 
+    It does not look at tasks of lanes that are `held` and for which there is none.
     If a run's next call does not fit into its budget, this pauses the run once none of its calls is under way.
     """
     run = _runs.one(conn, "FROM runs WHERE seq = ? AND state = 'running'", setup.seq)
@@ -110,21 +138,22 @@ def claim(conn: Connection, setup: Setup, permits: Mapping[str, int], paying: Cr
     attempts: list[Attempt] = []
     left = Counter(permits)
     looked_at, last = 0, 0
+    others = _without(setup, run.phase, [lane for lane in held if not permits.get(lane)])
     while looked_at < _LOOKED_AT and (left.total() or not any(permits.values())):
         tasks = _tasks.all(
             conn,
-            "FROM tasks WHERE run = ? AND state = 'pending' AND kind = ? AND seq > ? ORDER BY seq LIMIT ?",
+            f"FROM tasks WHERE run = ? AND state = 'pending' AND kind = ? AND seq > ?{others} ORDER BY seq LIMIT ?",
             *(setup.seq, run.phase, last, max(left.total(), _PAGE)),
         )
         for task in tasks:
             model = model_of(setup, task.candidate, task.judge)
-            if model is None or (left[provider_of(model)] > 0 and not setup.batches(model)):
+            if model is None or (left[lane_of(model)] > 0 and not setup.batches(model)):
                 attempt = _begin(conn, setup, task, paying)
                 if isinstance(attempt, _Short):
                     _pause_if_idle(conn, setup)
                     return ClaimResult(attempts, short=True)
                 if attempt is not None:
-                    left[provider_of(attempt.model)] -= 1
+                    left[lane_of(attempt.model)] -= 1
                     attempts.append(attempt)
         if not tasks:
             break
@@ -199,6 +228,13 @@ def put_back(conn: Connection, setup: Setup, attempt: Attempt) -> None:
     transitions.put_back(conn, setup.seq, attempt.task, attempt.number)
 
 
+def pause_for_provider(conn: Connection, setup: Setup, attempt: Attempt) -> None:
+    """Put the task back, and pause the run until its provider may answer again."""
+    transitions.put_back(conn, setup.seq, attempt.task, attempt.number)
+    if conn.one("SELECT 1 FROM runs WHERE seq = ? AND state = 'running'", setup.seq) is not None:
+        run_transitions.pause(conn, setup.seq, "provider")
+
+
 def release(conn: Connection, seq: int, run_id: RunId) -> None:
     """Put back every task of the run that was claimed and not completed, because nobody works on it any more."""
     transitions.put_back_all(conn, seq)
@@ -238,10 +274,10 @@ def model_of(setup: Setup, candidate: int, judge: int | None) -> str | None:
     return setup.asked(candidate, judge).model
 
 
-def _provider(setup: Setup, candidate: int, judge: int | None) -> str | None:
-    """The provider that a task would call."""
+def _lane(setup: Setup, candidate: int, judge: int | None) -> str | None:
+    """The lane in which a task would call."""
     model = model_of(setup, candidate, judge)
-    return None if model is None else provider_of(model)
+    return None if model is None else lane_of(model)
 
 
 def _begin(

@@ -2,12 +2,14 @@
 
 from typing import Literal, NamedTuple
 
+from carrel.evaluation.asking import replies
 from carrel.evaluation.records import Side
 from carrel.kit.sqlite.database import Connection
 from carrel.kit.sqlite.rows import as_json
 from carrel.metering import calls
 from carrel.metering.calls import CallEnd
 from carrel.providers.base import FORM_REFUSED, KEY_CHANGED, Criterion, Usage
+from carrel.providers.batches import seconds_of
 from carrel.providers.registry import needs_key
 from carrel.runs.model import log, run_hosts
 from carrel.runs.model.setup import Setup
@@ -34,17 +36,22 @@ _FORMS_TRIED = 6
 again."""
 
 
+_LONGEST_SECONDS = 3_600.0
+"""How long a task is tried while its provider is too busy, or down, before its attempts count."""
+
+
 class CallUsage(NamedTuple):
     """What a call took.
 
     `cost_micros` is `None` where the price is unknown; `credit_micros` is the cost with the markup. A call of a batch
-    has no `latency_ms`.
+    has no `latency_ms`. `is_told`: the cost is the provider's own word.
     """
 
     usage: Usage | None
     cost_micros: int | None
     latency_ms: int | None
     credit_micros: int | None = None
+    is_told: bool = False
 
 
 class Then(NamedTuple):
@@ -68,19 +75,23 @@ def commit(conn: Connection, setup: Setup, attempt: Attempt, result: Result, mea
     """
     cost_micros = None if measured is None else end_call(conn, setup, attempt, result, measured)
     row = conn.one(
-        "SELECT failures, malformed, candidate, judge FROM tasks"
+        "SELECT failures, malformed, candidate, judge, started_at FROM tasks"
         " WHERE seq = ? AND run = ? AND state = 'running' AND attempts = ?",
         *(attempt.task, setup.seq, attempt.number),
     )
     if row is None:
         return DONE
-    failures, malformed, candidate, judge = row
+    failures, malformed, candidate, judge, started_at = row
     if isinstance(result, CallFailure):
         uncounted = attempt.number - 1 - failures - malformed
         if result.code in (FORM_REFUSED, KEY_CHANGED) and uncounted < _FORMS_TRIED:
             # The next attempt asks in another form, or at another host, and this one does not count.
             _log(conn, setup, attempt, "attempt-failed", level="warning", code=result.code)
             return Then("again")
+        if _costs_time_only(setup, result) and conn.clock.now() - seconds_of(started_at) < _LONGEST_SECONDS:
+            transitions.wait(conn, setup.seq, attempt.task, result.code, result.said)
+            _log(conn, setup, attempt, "attempt-failed", level="warning", code=result.code)
+            return Then("again", _patience(attempt, result, uncounted))
         return _failed(conn, setup, attempt, result, failures + 1)
     if needs_key(attempt.model):
         run_hosts.record(conn, setup, setup.asked(candidate, judge), attempt.host)
@@ -96,6 +107,21 @@ def commit(conn: Connection, setup: Setup, attempt: Attempt, result: Result, mea
     transitions.succeed(conn, setup.seq, attempt.task)
     _log(conn, setup, attempt, "task-succeeded", state="succeeded", measured=measured)
     return DONE
+
+
+def _costs_time_only(setup: Setup, result: CallFailure) -> bool:
+    """Whether the failure says nothing about this call: the provider takes no more calls now, or answers none.
+
+    Whoever allows one attempt alone wants no other while a provider is down: it may bill each.
+    """
+    return result.code == "rate-limited" or (result.silent_seconds is not None and setup.max_attempts > 1)
+
+
+def _patience(attempt: Attempt, result: CallFailure, before: int) -> float:
+    if result.code == "rate-limited":
+        # The limiter holds back every call, and lets them go on one by one: more of a wait would only come on top.
+        return result.retry_after_seconds or 0.0
+    return backoff.wait_seconds(attempt.call_id, before + 1, result.retry_after_seconds)
 
 
 def decide_text(conn: Connection, setup: Setup, task: int, key: str, text: str) -> None:
@@ -136,7 +162,7 @@ def put_comparison(conn: Connection, task: int, compared: CompareResult) -> None
 
 
 def _failed(conn: Connection, setup: Setup, attempt: Attempt, result: CallFailure, failures: int) -> Then:
-    transitions.count_failure(conn, setup.seq, attempt.task, failures, result.code)
+    transitions.count_failure(conn, setup.seq, attempt.task, failures, result.code, result.said)
     if result.retryable and failures < setup.max_attempts:
         _log(conn, setup, attempt, "attempt-failed", level="warning", code=result.code)
         return Then("again", backoff.wait_seconds(attempt.call_id, failures, result.retry_after_seconds))
@@ -147,7 +173,7 @@ def _failed(conn: Connection, setup: Setup, attempt: Attempt, result: CallFailur
 
 def _malformed(conn: Connection, setup: Setup, attempt: Attempt, result: InvalidReply, malformed: int) -> Then:
     transitions.count_malformed(conn, setup.seq, attempt.task, malformed, result.code)
-    if malformed <= REASKS:
+    if malformed <= REASKS and result.code not in replies.FINAL:
         _log(conn, setup, attempt, "attempt-failed", level="warning", code=result.code)
         return Then("again")
     if attempt.kind == "score":
@@ -169,6 +195,7 @@ def end_call(conn: Connection, setup: Setup, attempt: Attempt, result: Result, m
         cost_micros=measured.cost_micros,
         credit_micros=measured.credit_micros,
         latency_ms=measured.latency_ms,
+        is_told=measured.is_told,
     )
     charge = calls.end(conn, attempt.call_id, call)
     if charge is None:

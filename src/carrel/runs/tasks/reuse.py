@@ -29,6 +29,7 @@ class _Answer(NamedTuple):
     finish_reason: FinishReason
     citations: list[Citation] | None
     lacks_citations: bool
+    thought: str | None
 
 
 _sources = Select(_Source, origin="coalesce(reused, seq)")
@@ -64,7 +65,13 @@ def take(conn: Connection, setup: Setup, task: inputs.TaskRow, digest: bytes, ho
         answer = _answers.one(conn, "FROM generated WHERE task = ?", source.seq)
         if answer is None:
             return False
-        made = GenerateResult(answer.text, answer.finish_reason, tuple(answer.citations or ()), answer.lacks_citations)
+        made = GenerateResult(
+            answer.text,
+            answer.finish_reason,
+            tuple(answer.citations or ()),
+            answer.lacks_citations,
+            answer.thought or "",
+        )
         answers.put(conn, setup.seq, task.seq, made, Usage(), 0, host)
     else:
         table, columns = ("scores", "fate, marks, said") if task.kind == "score" else ("comparisons", "word, said")

@@ -49,21 +49,33 @@ def discount_attempt(conn: Connection, run: int, key: str) -> None:
     conn.run("UPDATE tasks SET attempts = attempts - 1 WHERE run = ? AND key = ?", run, key)
 
 
-def count_failure(conn: Connection, run: int, task: int, failures: int, code: str) -> None:
-    """Record that an attempt brought no answer and another one follows."""
-    conn.run("UPDATE tasks SET failures = ?, error = ? WHERE seq = ? AND run = ?", failures, code, task, run)
+def count_failure(conn: Connection, run: int, task: int, failures: int, code: str, said: str = "") -> None:
+    """Record that an attempt brought no answer, and what the provider `said`."""
+    conn.run(
+        "UPDATE tasks SET failures = ?, error = ?, provider_said = ? WHERE seq = ? AND run = ?",
+        *(failures, code, said or None, task, run),
+    )
+
+
+def wait(conn: Connection, run: int, task: int, code: str, said: str = "") -> None:
+    """Record why an attempt brought no answer that does not count."""
+    conn.run("UPDATE tasks SET error = ?, provider_said = ? WHERE seq = ? AND run = ?", code, said or None, task, run)
 
 
 def count_malformed(conn: Connection, run: int, task: int, malformed: int, code: str) -> None:
     """Record that an attempt brought an answer in a wrong form."""
-    conn.run("UPDATE tasks SET malformed = ?, error = ? WHERE seq = ? AND run = ?", malformed, code, task, run)
+    conn.run(
+        "UPDATE tasks SET malformed = ?, error = ?, provider_said = NULL WHERE seq = ? AND run = ?",
+        *(malformed, code, task, run),
+    )
 
 
 def add_cost(conn: Connection, run: int, task: int, cost_micros: int | None) -> None:
     """Add the cost of one call; `None` means that it is unknown."""
     # NULL: no call has ended yet, or the cost of one is unknown; then the cost of the task is unknown, too.
     conn.run(
-        "UPDATE tasks SET cost_micros = CASE WHEN cost_micros IS NULL AND failures + malformed > 0 THEN NULL"
+        "UPDATE tasks SET cost_micros = CASE WHEN cost_micros IS NULL"
+        " AND (failures + malformed > 0 OR error IS NOT NULL) THEN NULL"
         " ELSE coalesce(cost_micros, 0) + ? END WHERE seq = ? AND run = ?",
         *(cost_micros, task, run),
     )
@@ -106,7 +118,8 @@ def retry(conn: Connection, run: int, task: int) -> None:
     conn.run("DELETE FROM scores WHERE task = ?", task)
     conn.run("DELETE FROM comparisons WHERE task = ?", task)
     conn.run(
-        "UPDATE tasks SET state = 'pending', failures = 0, malformed = 0, error = NULL, finished_at = NULL"
+        "UPDATE tasks SET state = 'pending', failures = 0, malformed = 0, error = NULL, started_at = NULL,"
+        " finished_at = NULL"
         " WHERE seq = ? AND run = ?",
         *(task, run),
     )

@@ -23,6 +23,14 @@ const TROUBLES: Record<string, string> = {
   "provider-redirected": "its address leads elsewhere: store the one that it leads to",
   "provider-untrusted": "its certificate cannot be verified",
   "rate-limited": "the provider asks to wait; try again later",
+  "request-refused": "the provider refused the request",
+  "model-unknown": "the provider has nothing at this address; its path may be wrong",
+  "models-not-listed": "nothing answers at this address; its path may be wrong",
+  "provider-malformed": "what answers at this address could not be read; it may be no such server",
+  "provider-host-not-allowed": "the operator does not allow calls to this address",
+  "answer-too-large": "the list of models is longer than any list should be",
+  "service-busy": "too many long answers came at once; try again",
+  "parameter-not-supported": "the provider refused the request",
 };
 const PROVIDERS = [
   ...["openai", "anthropic", "google", "mistral", "groq", "xai", "deepseek", "openrouter", "azure"],
@@ -194,7 +202,7 @@ function UsualPrice({ provider }: { provider: string }) {
 
 function Outcome({ provider, outcome }: { provider: string; outcome: NonNullable<Test["data"]> }) {
   const formats = useFormats();
-  const { ok, latency_ms: latency, models = [], code } = outcome;
+  const { ok, latency_ms: latency, models = [], code, said } = outcome;
   if (!ok)
     return (
       <Note tone="bad" role="status">
@@ -202,10 +210,14 @@ function Outcome({ provider, outcome }: { provider: string; outcome: NonNullable
           The key is stored, but it does not work: {TROUBLES[code ?? ""] ?? "no reason was given"}.{" "}
           {code && <code>{code}</code>}
         </p>
+        {said && <p className="small">The provider says: {said}</p>}
       </Note>
     );
   return (
     <Note tone="good" role="status">
+      {code === "models-not-listed" && (
+        <p>The server has no list of its models. Name the one that you want: it can be used all the same.</p>
+      )}
       <p>
         It is stored, encrypted with your own key, and works: it answered
         {latency === null || latency === undefined ? "" : ` in ${formats.integer(latency)} ms`} and knows{" "}

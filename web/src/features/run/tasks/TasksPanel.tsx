@@ -150,6 +150,7 @@ function TaskLine({ task, numberOf, canSkip, onSkip }: LineProps) {
         {task.error && (
           <div className="small bad">
             {task.error.message} <code>{task.error.code}</code>
+            {task.error.said && <span className="small block">The provider says: {task.error.said}</span>}
           </div>
         )}
       </div>
