@@ -2,7 +2,7 @@
 
 from carrel.receipts import rules
 
-DIGEST = "07d3ed51a21a611c74b92ace2e1cbb1f61d1102c6bceba16627dd577543d3438"
+DIGEST = "b5224fc13257a0845bbbffe2681d15418aaabe9fb0ab260249847c04d2a28f8a"
 
 
 def test_the_rules_of_rankings_and_words_are_those_that_this_version_says_it_has() -> None:

@@ -121,6 +121,10 @@ CASES: Final[dict[Kind, tuple[Evidence, str]]] = {
         evidence(long("aab" * 8, lambda i: (10 + i % 5, 12))),
         "With all answers equally long (length-adjusted",
     ),
+    "by_rule": (
+        evidence([*verdicts("AB", "a" * 6), Verdict(document="d9", judge="judge", a="A", b="B", by_rule="a")]),
+        "1 verdict is by rule: an answer was empty, cut off or refused",
+    ),
     "nothing_missing": (evidence(verdicts("AB", "a" * 6)), "No verdict is missing."),
     "bounds": (evidence(verdicts("AB", "aab??")), "With all of them against it, the leader's win share is"),
     "widened": (evidence(MISSING, "ABC"), "so intervals of win shares reach further: "),

@@ -9,7 +9,7 @@ import csv
 import io
 import json
 import zipfile
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Collection, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -277,9 +277,9 @@ async def test_no_call_goes_to_another_host_than_the_one_that_was_recorded_for_i
     claim, changes = claims.claim, list[ClaimResult]()
 
     def then_the_key_changes(
-        conn: Connection, setup: Setup, permits: Mapping[str, int], paying: Credits
+        conn: Connection, setup: Setup, permits: Mapping[str, int], paying: Credits, held: Collection[str]
     ) -> ClaimResult:
-        made = claim(conn, setup, permits, paying)
+        made = claim(conn, setup, permits, paying, held)
         if made.attempts and not changes:
             changes.append(made)
             keys.put(conn, ProviderKeyIn(**genuine.key), (genuine.host,))

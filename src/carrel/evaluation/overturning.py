@@ -15,7 +15,7 @@ def tried(ranking: Ranking) -> tuple[Remark, ...]:
     """Everything that was tried, with its result, whether or not it speaks against the verdict."""
     if not ranking.groups:
         return ()
-    return (*_judges(ranking), *_length(ranking), *_missing(ranking))
+    return (*_judges(ranking), *_length(ranking), *_by_rule(ranking), *_missing(ranking))
 
 
 def _judges(ranking: Ranking) -> Iterator[Remark]:
@@ -60,6 +60,18 @@ def _level(level: LengthAdjusted) -> str:
         return said
     between = _interval(level.taste_low, level.taste_high, " (", ")")
     return f"{said} The longer of two equally good answers wins {percent(level.taste)} of the time{between}."
+
+
+def _by_rule(ranking: Ranking) -> Iterator[Remark]:
+    """Nobody judged what a rule decides, and it may be a failure of a server's that no other try would bring."""
+    of = ranking.counts.by_rule
+    if of and ranking.basis == "comparisons":
+        are = "is" if of == 1 else "are"
+        yield Remark(
+            "by_rule",
+            f"{counted(of, 'verdict')} {are} by rule: an answer was empty, cut off or refused, or failed a required"
+            " check.",
+        )
 
 
 def _missing(ranking: Ranking) -> Iterator[Remark]:

@@ -35,6 +35,7 @@ Kind = Literal[
     "longer_text",
     "lengths_tied_up",
     "tried_equally_long",
+    "by_rule",
     "nothing_missing",
     "bounds",
     "widened",

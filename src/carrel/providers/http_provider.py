@@ -356,6 +356,8 @@ class HttpProvider:
             return await self._ask(request, access, base, form, place, on_piece=take)
         except ProviderError as error:
             # However the connection ends after the end of the answer, the answer is whole.
+            with suppress(ProviderError):
+                streamed.finish()
             if error.code not in _BROKEN_WAYS or streamed.answer() is None:
                 raise
             return Reply(HTTPStatus.OK, {}, b"")

@@ -82,6 +82,8 @@ class RunDriver:
         self._on_halted = on_halted
         self._on_silent = on_silent
         self._setup: Setup | None = None
+        self._lanes: set[str] | None = None
+        """In which its models are called; `None` if it has to be found out."""
         self._something_changed = asyncio.Event()
         self._rows_changed = asyncio.Event()
         self._draining = False
@@ -212,7 +214,7 @@ class RunDriver:
 
     def _look_ahead(self) -> Ahead:
         if self._setup is None:
-            self._setup = self._workspace.read(setups.load, self._seq)
+            self._setup, self._lanes = self._workspace.read(setups.load, self._seq), None
         setup = self._setup
         if setup is None or self._draining:
             return HALTED
@@ -222,9 +224,10 @@ class RunDriver:
     def _held_lanes(self, setup: Setup) -> set[str]:
         """The lanes of the run in which a provider refuses calls now."""
         limiter, user = self._dependencies.scheduler.limiter, self._workspace.uuid
-        models = [*(one.model for one in setup.candidates), *(one.model for one in setup.round.judges)]
-        lanes = {lane_of(model) for model in models if model is not None}
-        return {lane for lane in lanes if limiter.held_seconds(user, lane)}
+        if self._lanes is None:
+            models = [*(one.model for one in setup.candidates), *(one.model for one in setup.round.judges)]
+            self._lanes = {lane_of(model) for model in models if model is not None}
+        return {lane for lane in self._lanes if limiter.held_seconds(user, lane)}
 
     async def _advance(self) -> None:
         """All planned tasks are done: look at the results, enter the next phase, or end the round."""
