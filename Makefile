@@ -139,9 +139,9 @@ openapi: .venv/.runtime
 	@$(BIN)/carrel openapi > openapi.json
 
 lock:
-	$(BIN)/uv pip compile --quiet --generate-hashes --no-emit-package carrel-sdk --no-header pyproject.toml --group build -o requirements.lock
+	$(BIN)/uv pip compile --quiet --universal --generate-hashes --no-emit-package carrel-sdk --no-header pyproject.toml --group build -o requirements.lock
 	$(BIN)/uv pip compile --quiet --generate-hashes --no-header --group pyproject.toml:demo -c requirements.lock -o requirements-demo.lock
-	$(BIN)/uv pip compile --quiet --generate-hashes --no-emit-package carrel-sdk --no-header pyproject.toml --group build --group demo --group dev --group bench -c requirements.lock -o requirements-dev.lock
+	$(BIN)/uv pip compile --quiet --universal --generate-hashes --no-emit-package carrel-sdk --no-header pyproject.toml --group build --group demo --group dev --group bench -c requirements.lock -o requirements-dev.lock
 	$(BIN)/uv pip compile --quiet --generate-hashes --no-header tests/proxy/requirements.in -o tests/proxy/requirements.lock
 
 clean:

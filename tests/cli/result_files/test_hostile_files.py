@@ -2,8 +2,10 @@
 
 import io
 import json
+import sys
 import tracemalloc
 import zipfile
+import zlib
 from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
@@ -18,6 +20,11 @@ from carrel.cli.result_files.json_text import MAX_ELEMENTS
 from carrel.cli.result_files.reading import Source, read_results, read_table
 from tests.cli.result_files.test_result_files import log, promptfoo, result, sample
 
+if sys.version_info >= (3, 14):
+    from compression import zstd
+else:
+    from backports import zstd
+
 MB = 1_000_000
 
 
@@ -27,6 +34,19 @@ def packed(*samples: bytes, header: Any = None) -> bytes:
         made.writestr("header.json", json.dumps(log() if header is None else header))
         for number, one in enumerate(samples):
             made.writestr(f"samples/{number}.json", one)
+    return file.getvalue()
+
+
+def zstd_packed(size: int, sample_text: bytes) -> bytes:
+    """An .eval file of today's Inspect. It says that its sample has `size` bytes."""
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w") as made:
+        header = json.dumps(log()).encode()
+        for name, text in {"header.json": header, "samples/0.json": sample_text}.items():
+            made.writestr(name, zstd.compress(text))
+            entry = made.getinfo(name)
+            entry.compress_type, entry.CRC = 93, zlib.crc32(text)
+            entry.file_size = len(text) if name == "header.json" else size
     return file.getvalue()
 
 
@@ -75,6 +95,22 @@ DEEP: dict[str, tuple[str, bytes]] = {
         ).encode(),
     ),
 }  # fmt: skip
+
+
+@pytest.mark.parametrize("size", [0, 100, 80 * MB])
+def test_a_sample_that_says_a_wrong_size_is_not_unpacked_further(size: int) -> None:
+    text = json.dumps(sample(1)).encode() + b" " * 60 * MB
+    body = zstd_packed(size, text)
+    tracemalloc.start()
+    try:
+        with pytest.raises(Unreadable, match=r"damaged|more than 64 MiB"):
+            read_results("a.eval", body)
+        assert tracemalloc.get_traced_memory()[1] < 2 * MB
+    finally:
+        tracemalloc.stop()
+    answers = read_results("a.eval", zstd_packed(len(text), text))
+    assert answers is not None
+    assert answers.candidates == ("openai/gpt-5",)
 
 
 @pytest.mark.parametrize("name", DEEP)

@@ -3,12 +3,21 @@
 import io
 import json
 import zipfile
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from carrel.cli.result_files.answers import AnswerTable, Unreadable
 from carrel.cli.result_files.reading import Source, read_results
+
+FILES = Path(__file__).with_name("files")
+
+
+def read_file(name: str, source: Source | None = None) -> AnswerTable:
+    answers = read_results(name, (FILES / name).read_bytes(), source)
+    assert answers is not None
+    return answers
 
 
 def read(document: Any, name: str = "outputs.json", source: Source | None = None) -> AnswerTable:
@@ -69,6 +78,16 @@ def sample(sample_id: str | int, **more: Any) -> dict[str, Any]:
         "output": {"model": "openai/gpt-5", "choices": [said]},
         **more,
     }
+
+
+def test_a_log_that_inspect_packed_with_zstd_is_read() -> None:
+    """Inspect 0.3.285 wrote it."""
+    answers = read_file("inspect-zstd.eval")
+    assert answers.candidates == ("fake/one",)
+    assert [(row["id"], (row["input"] or "")[:20], row["expected"]) for row in answers.rows] == [
+        ("1", "Which is a fruit?\nA)", "B"),
+        ("2", "Which is a metal?\nA)", "B"),
+    ]
 
 
 def log(*samples: Any) -> dict[str, Any]:

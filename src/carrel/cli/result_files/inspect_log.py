@@ -5,6 +5,7 @@ A sample is a row, and the model of the log is the only candidate: others come f
 
 import io
 import struct
+import sys
 import zipfile
 import zlib
 from collections.abc import Iterable, Iterator
@@ -12,6 +13,11 @@ from typing import Any, Final, NamedTuple
 
 from carrel.cli.result_files.answers import AnswerTable, Unreadable, get, shown, text_of
 from carrel.cli.result_files.json_text import decoded
+
+if sys.version_info >= (3, 14):
+    from compression import zstd
+else:
+    from backports import zstd
 
 _MOST_BYTES: Final = 1 << 30
 """Of all files in the zip, which are read one by one."""
@@ -21,7 +27,15 @@ _MOST_CHARACTERS: Final = 64 * 1024 * 1024
 _MOST_FILES: Final = 100_000
 _ENTRY: Final = b"PK\x01\x02"
 """What begins an entry in the zip's table of contents."""
-_PACKINGS: Final = frozenset({zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED})
+_ZSTD: Final = 93
+"""How Inspect packs since version 0.3.206."""
+_PACKINGS: Final = frozenset({zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED, _ZSTD})
+_DAMAGES: Final = (
+    *(zipfile.BadZipFile, zlib.error, zstd.ZstdError, struct.error),
+    *(ArithmeticError, ValueError, RuntimeError, EOFError),
+)
+_WINDOW: Final = {zstd.DecompressionParameter.window_log_max: _MOST_SAMPLE_BYTES.bit_length() - 1}
+"""What unpacking looks back at takes no more than a sample may have."""
 _LETTERS: Final = 26
 _DIGITS: Final = 18
 _ATTACHMENT: Final = "attachment://"
@@ -49,15 +63,15 @@ def read_packed(body: bytes) -> AnswerTable:
                 raise Unreadable(f"a sample in the .eval file holds more than {_MOST_SAMPLE_BYTES >> 20} MiB")
             if any(entry.compress_type not in _PACKINGS for entry in entries):
                 words = "the .eval file is packed in a way that Carrel cannot read"
-                raise Unreadable(f"{words}; `inspect log convert --to json` unpacks it")
+                raise Unreadable(f"{words}; `inspect log convert FILE --to json --output-dir FOLDER` unpacks it")
             names = file.namelist()
             start = next((name for name in ("header.json", "_journal/start.json") if name in names), None)
             if start is None:
                 raise Unreadable("the zip has no header.json: it is no .eval file of Inspect")
-            header = decoded(file.read(start))
+            header = decoded(_unpacked(file, start))
             samples = [name for name in names if name.startswith("samples/") and name.endswith(".json")]
             return _answers(header, _decoded(file, samples))
-    except (zipfile.BadZipFile, zlib.error, struct.error, ArithmeticError, ValueError, RuntimeError, EOFError) as error:
+    except _DAMAGES as error:
         if isinstance(error, RecursionError):
             raise
         raise Unreadable("the .eval file is damaged") from None
@@ -66,7 +80,22 @@ def read_packed(body: bytes) -> AnswerTable:
 def _decoded(file: zipfile.ZipFile, names: Iterable[str]) -> Iterator[Any]:
     """The samples one by one: the transcript of one may be as long as all answers together."""
     for name in names:
-        yield decoded(file.read(name))
+        yield decoded(_unpacked(file, name))
+
+
+def _unpacked(file: zipfile.ZipFile, name: str) -> bytes:
+    """The bytes of an entry, never more of them than its table of contents says."""
+    entry = file.getinfo(name)
+    if entry.compress_type != _ZSTD:
+        return file.read(name)
+    # `zipfile` would unpack with zstd whatever comes, and look at the size afterwards.
+    packed = zipfile.ZipInfo(entry.orig_filename)
+    packed.flag_bits, packed.header_offset = entry.flag_bits, entry.header_offset
+    packed.compress_size = packed.file_size = entry.compress_size
+    found = zstd.ZstdDecompressor(options=_WINDOW).decompress(file.open(packed).read(), entry.file_size + 1)
+    if len(found) != entry.file_size or zlib.crc32(found) != entry.CRC:
+        raise zipfile.BadZipFile
+    return found
 
 
 def read(log: dict[str, Any]) -> AnswerTable:
