@@ -60,6 +60,7 @@ BASES: Final = {
     "Run": ("RunSummary",),
     "RunSummary": ("RunStates",),
     "SessionOut": ("Hidden",),
+    "UploadedDataSet": ("DataSet",),
     "WriteOff": ("WriteOffSum",),
 }
 """What a struct is besides: another one with more fields, or a class of `carrel_sdk.behaviour`."""
@@ -132,7 +133,7 @@ class _Schemas:
         parents = [base for base in bases if base in self.by_name]
         inherited = {field: kind for parent in parents for field, (kind, _) in self._fields(parent).items()}
         own = [f"    {field}: {kind}{rest}" for field, (kind, rest) in fields.items() if inherited.get(field) != kind]
-        changes = name in self._saved and not parents
+        changes = not parents if name in self._saved else any(parent in self._saved for parent in parents)
         options = ["omit_defaults=True"] if self._is_sent(name) else [] if changes else ["frozen=True"]
         renamed = {here: there for there, here in FIELDS.items() if here in fields}
         options += ["kw_only=True", *([f"rename={renamed}"] if renamed else [])]

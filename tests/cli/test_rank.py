@@ -9,6 +9,7 @@ import time
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 import psutil
 import pytest
@@ -124,7 +125,7 @@ def test_results_of_promptfoo_are_ranked_without_naming_columns(signed_in: Termi
     assert ranked.exit_code == 0, ranked.stderr
     assert {row["candidate"] for row in json.loads(ranked.stdout)["ranking"]["rows"]} == {"long", "short"}
     refused = signed_in("rank", str(file), "--candidates", "gpt", "--judge", "local:reader")
-    assert "no candidate is called gpt; there are long, short" in refused.stderr
+    assert "no candidate is called gpt; there are long; short" in refused.stderr
 
 
 def test_answers_in_further_files_are_joined_by_id(signed_in: Terminal, table: Path) -> None:
@@ -149,6 +150,47 @@ def test_answers_in_further_files_are_joined_by_id(signed_in: Terminal, table: P
     assert (refused.exit_code, "few.jsonl: the id 'q2' and 10 more are missing" in refused.stderr) == (1, True)
     (folder / "broken.json").write_text('{"a": 1}')
     assert "broken.json: the file is no array of rows" in signed_in(*rank, "--with", f"{folder}/broken.json").stderr
-    (folder / "broken.csv").write_text("id,a\n1\n")
-    assert "broken.csv: rows[1] has too few columns" in signed_in(*rank, "--with", f"{folder}/broken.csv").stderr
+    (folder / "broken.csv").write_text("id,a\n1,2,3\n")
+    assert "broken.csv: rows[1] has too many columns" in signed_in(*rank, "--with", f"{folder}/broken.csv").stderr
     assert "nothing.csv cannot be read" in signed_in(*rank, "--with", f"{folder}/nothing.csv").stderr
+
+
+FILES = Path(__file__).parents[1] / "datasets/files"
+COMPARE = ("--input", "question", "--candidates", "gpt,claude", "--judge", "local:reader", "--json")
+
+
+def ranked(signed_in: Terminal, name: str, *words: str) -> dict[str, Any]:
+    answer = signed_in("rank", str(FILES / name), *words)
+    assert answer.exit_code == 0, answer.stderr
+    verdict: dict[str, Any] = json.loads(answer.stdout)["verdict"]
+    return verdict
+
+
+def test_names_that_nobody_gave_have_no_meaning(signed_in: Terminal) -> None:
+    more = ("--with", str(FILES / "topic_more.csv"), "--id", "n")
+    sentences = {
+        ranked(signed_in, name, *COMPARE, *words)["sentence"]
+        for name, words in (("theme.csv", ()), ("topic.csv", ()), ("topic_id.csv", more))
+    }
+    assert len(sentences) == 1
+    assert "groups" not in sentences.pop()
+    grouped = ranked(signed_in, "theme.csv", *COMPARE, "--group", "theme")
+    assert "2 groups" in grouped["sentence"]
+
+
+@pytest.mark.parametrize("name", ["conv.csv", "topiclong.csv", "iddup.csv", "pandas.csv", "trail.csv", "nan.jsonl"])
+def test_columns_that_nobody_named_stop_nothing(signed_in: Terminal, name: str) -> None:
+    assert ranked(signed_in, name, *COMPARE)["sentence"]
+
+
+def test_each_candidates_option_names_one_or_several(signed_in: Terminal) -> None:
+    rank = ("--input", "question", "--judge", "local:reader", "--json")
+    for words in (("--candidates", "gpt, warm,gpt, cold"), ("--candidates", "gpt, warm", "--candidates", "gpt, cold")):
+        assert ranked(signed_in, "commas.csv", *rank, *words)["sentence"]
+
+
+def test_a_table_without_two_answers_in_a_row_says_so(signed_in: Terminal) -> None:
+    answer = signed_in(
+        "rank", str(FILES / "two.csv"), "--input", "question", "--candidates", "a,b", "--judge", "local:reader"
+    )
+    assert (answer.exit_code, "two.csv: no row has the answers of two candidates" in answer.stderr) == (1, True)

@@ -39,7 +39,7 @@ def test_a_table_is_uploaded_read_changed_and_deleted(workspace: Workspace) -> N
     assert [one.version for one in data_sets.versions(made.id)] == [3, 2, 1]
     assert [(one.id, one.row_count) for one in data_sets.each()] == [(longer.id, 3)]
     with pytest.raises(CarrelApiError) as refused:
-        data_sets.upload("q.csv", TABLE + b",\n")
+        data_sets.upload("q.csv", TABLE + b",x\n", columns={"question": "variable"})
     assert [fault.path for fault in refused.value.errors] == ["rows[3].question"]
     data_sets.delete(made.id)
     with pytest.raises(NotFound):

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 
-from carrel.datasets.batches import read_table
+from carrel.datasets.batches import cleaned, read_table
 from carrel.datasets.schemas import Column, Format, Role
 from carrel.datasets.store import TableInfo
 from carrel.datasets.table import Limits
@@ -21,7 +21,7 @@ def uploaded(
 ) -> tuple[TableInfo, list[bytes]]:
     """What `store.create` takes: what belongs to the table besides its rows, and its rows in batches."""
     table = read_table(iter([body]), kind, roles or {}, list(before), LIMITS)
-    return TableInfo(name, "", kind, len(body)), list(table)
+    return TableInfo(name, "", kind, len(body)), cleaned(list(table))
 
 
 def hostile(size: int) -> dict[str, tuple[Format, Callable[[], bytes]]]:

@@ -5,7 +5,15 @@ from collections.abc import Iterator, Mapping
 import msgspec
 
 from carrel_sdk.calls import Calls
-from carrel_sdk.models import ColumnRole, DataSet, DataSetChange, DataSetRow, DataSetSummary, DataSetVersion
+from carrel_sdk.models import (
+    ColumnRole,
+    DataSet,
+    DataSetChange,
+    DataSetRow,
+    DataSetSummary,
+    DataSetVersion,
+    UploadedDataSet,
+)
 from carrel_sdk.transport import segment
 
 
@@ -22,14 +30,14 @@ class DataSets:
         *,
         name: str | None = None,
         columns: Mapping[str, ColumnRole] | None = None,
-    ) -> DataSet:
+    ) -> UploadedDataSet:
         """Keep the rows of a table: all of them, or none. `columns` chooses roles; names suggest the others.
 
         Raises:
             CarrelApiError: a code that begins with `data-set-` says what is wrong; `errors` names row and column.
         """
         fields = _fields(columns) | ({} if name is None else {"name": name})
-        return self._calls.post_file("/data-sets", DataSet, (file_name, body), fields)
+        return self._calls.post_file("/data-sets", UploadedDataSet, (file_name, body), fields)
 
     def add_version(
         self,
@@ -39,7 +47,7 @@ class DataSets:
         *,
         columns: Mapping[str, ColumnRole] | None = None,
         if_match: str | None = None,
-    ) -> DataSet:
+    ) -> UploadedDataSet:
         """Keep a table as the next version. Columns of the same names keep their roles.
 
         Raises:
@@ -47,7 +55,7 @@ class DataSets:
             VersionMismatch: `if_match` names another version than the present one.
         """
         path = f"{_path(data_set_id)}/versions"
-        return self._calls.post_file(path, DataSet, (file_name, body), _fields(columns), if_match=if_match)
+        return self._calls.post_file(path, UploadedDataSet, (file_name, body), _fields(columns), if_match=if_match)
 
     def each(self) -> Iterator[DataSetSummary]:
         """Every data set, newest first."""

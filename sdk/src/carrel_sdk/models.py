@@ -323,7 +323,7 @@ class DataSet(msgspec.Struct, kw_only=True):
 class DataSetChange(msgspec.Struct, omit_defaults=True, kw_only=True):
     """A data set's name and the roles of its columns, as they are to be. The column `id` cannot change.
 
-    The client may send back the fields that Carrel keeps, unchanged.
+    The client may send back the fields that Carrel keeps, unchanged, and the `notes` of an upload.
     """
 
     name: str
@@ -362,6 +362,12 @@ class DataSetVersion(msgspec.Struct, frozen=True, kw_only=True):
     columns: list[Column] = []
     row_count: int = 0
     updated_at: str
+
+
+class UploadedDataSet(DataSet, kw_only=True):
+    """A data set whose table came just now. `notes` say what was left out, or taken otherwise than names suggest."""
+
+    notes: list[str] = []
 
 
 class Document(msgspec.Struct, frozen=True, kw_only=True):

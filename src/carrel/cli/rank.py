@@ -4,12 +4,15 @@ import os
 import secrets
 import signal
 import sys
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from tempfile import NamedTemporaryFile
 from typing import Final, NamedTuple, get_args
 from uuid import uuid4
 
+import msgspec
 import rich_click as click
 from carrel_sdk import CarrelError, Workspace
 from carrel_sdk.models import (
@@ -36,13 +39,14 @@ from carrel.cli.result_files.json_text import MAX_FILE_BYTES
 from carrel.cli.result_files.reading import Source, read_results, read_table
 
 _BUILT_IN: Final = "local:"
+_SHOWN_CODES: Final = 5
 
 
 class _ColumnNames(NamedTuple):
     """The columns that the command line names."""
 
     inputs: tuple[str, ...]
-    candidates: str | None
+    candidates: tuple[str, ...]
     expected: str | None
     group: str | None
     id: str | None
@@ -62,7 +66,12 @@ class _Table(NamedTuple):
 @click.argument("file", type=click.Path(path_type=Path))
 @click.option("--with", "others", multiple=True, metavar="[NAME=]FILE", help="More answers, with the same ids.")
 @click.option("--input", "inputs", multiple=True, metavar="COLUMN", help="What was asked. A table needs it.")
-@click.option("--candidates", metavar="COLUMN,COLUMN", help="The columns with the finished answers. A table needs it.")
+@click.option(
+    "--candidates",
+    multiple=True,
+    metavar="COLUMN[,COLUMN]",
+    help="The columns with the finished answers. A table needs it; it may be repeated.",
+)
 @click.option("--judge", "judges", multiple=True, required=True, metavar="MODEL", help="Who compares, as local:reader.")
 @click.option("--criteria", type=click.Path(path_type=Path), help="A YAML file; judges then also score.")
 @click.option("--expected", metavar="COLUMN", help="The expected answer, which judges see.")
@@ -77,7 +86,7 @@ def command(
     file: Path,
     others: tuple[str, ...],
     inputs: tuple[str, ...],
-    candidates: str | None,
+    candidates: tuple[str, ...],
     judges: tuple[str, ...],
     criteria: Path | None,
     expected: str | None,
@@ -107,6 +116,9 @@ def command(
         with _workspace(url, judges, as_json=as_json) as workspace:
             cli = UserCommand(as_json, terminal.wide_console(), workspace)
             run = _rank(cli, table, judges, criteria)
+            if not run.has_result:
+                words = f"the run is {run.state}: {_reason(workspace, run.id)}"
+                terminal.end(terminal.EXIT_RUN_WITHOUT_RESULT, words, as_json=as_json)
     except ServiceFailed as error:
         terminal.end(terminal.EXIT_FAILED, str(error), as_json=as_json)
     except CarrelError as error:
@@ -117,8 +129,6 @@ def command(
         sys.exit(terminal.EXIT_INTERRUPTED)
     finally:
         signal.signal(signal.SIGTERM, before)
-    if not run.has_result:
-        terminal.end(terminal.EXIT_RUN_WITHOUT_RESULT, f"the run is {run.state}", as_json=as_json)
 
 
 def _table(
@@ -131,10 +141,13 @@ def _table(
     """
     body = _bytes(file, as_json=as_json)
     answers = _answers(file, body, source)
+    if not others and answers is not None and len(answers.candidates) == 1:
+        raise Unreadable(f"{file.name} has one candidate, {answers.candidates[0]}: join another file with --with")
+    table = answers or _rows(file, body)
     if others:
         parts = [_part(other, as_json=as_json) for other in others]
-        answers = join(JoinedFile(file.name, answers or _rows(file, body)), parts, chosen.id)
-    labels = [label.strip() for label in (chosen.candidates or "").split(",") if label.strip()]
+        answers = join(JoinedFile(file.name, table), parts, chosen.id)
+    labels = _labels(chosen.candidates, (answers or table).columns)
     if answers is not None:
         labels = labels or list(answers.candidates)
         answers = answers.only(labels)
@@ -149,10 +162,31 @@ def _table(
     roles: dict[str, ColumnRole] = dict.fromkeys(chosen.inputs, "variable")
     roles |= dict.fromkeys(labels, "output")
     roles |= {column: role for role, column in single.items() if column is not None}
+    if len(labels) > 1 and not any(_answered(row, labels) > 1 for row in (answers or table).rows):
+        raise Unreadable(f"{file.name}: no row has the answers of two candidates")
+    # A name that nobody gave as an option has no meaning.
+    rest: dict[str, ColumnRole] = dict.fromkeys((answers or table).columns, "metadata")
     if answers is None:
-        return _Table(file.name, file.name, body, roles, labels)
-    rest: dict[str, ColumnRole] = dict.fromkeys(answers.columns, "metadata")
+        return _Table(file.name, file.name, body, rest | roles, labels)
     return _Table(file.name, f"{file.stem}.jsonl", answers.as_json_lines(), rest | roles, labels)
+
+
+def _answered(row: Mapping[str, str | None], labels: Sequence[str]) -> int:
+    return sum(row.get(label, "") is not None for label in labels)
+
+
+def _labels(given: Sequence[str], columns: Sequence[str]) -> list[str]:
+    """The candidates that the options name: each option names one, or several between commas."""
+    found: list[str] = []
+    for text in given:
+        parts = text.split(",")
+        while parts:
+            # A column's own name may have commas: the longest that begins here is meant.
+            ends = range(len(parts), 0, -1)
+            end = next((end for end in ends if ",".join(parts[:end]).strip() in columns), 1)
+            found.append(",".join(parts[:end]).strip())
+            del parts[:end]
+    return [label for label in found if label]
 
 
 def _part(given: str, *, as_json: bool) -> JoinedFile:
@@ -257,6 +291,18 @@ def _rank(
     if ended.has_result:
         _show(cli, run.id)
     return ended
+
+
+def _reason(workspace: Workspace, run_id: str) -> str:
+    """What failed and how often, and the file where the run's log is: the service may end now."""
+    with NamedTemporaryFile("wb", prefix="carrel-rank-", suffix=".jsonl", delete=False) as kept:
+        codes: Counter[str] = Counter()
+        for entry in workspace.runs.logs(run_id):
+            kept.write(msgspec.json.encode(entry) + b"\n")
+            if entry.event in ("attempt-failed", "task-failed", "run-paused") and entry.code:
+                codes[entry.code] += 1
+    found = ", ".join(f"{code} ({count:,}×)" for code, count in codes.most_common(_SHOWN_CODES))
+    return f"{found or 'nothing could be compared'}. Its log is in {kept.name}"
 
 
 def _show(cli: UserCommand, run_id: str) -> None:

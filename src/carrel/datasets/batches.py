@@ -1,7 +1,8 @@
 """The rows of a table on their way from the worker that reads and checks it to the thread that stores them."""
 
 from collections.abc import Iterator
-from typing import Annotated, Final
+from itertools import count
+from typing import Annotated, Final, TypeVar
 
 import msgspec
 from msgspec import Meta
@@ -11,6 +12,8 @@ from carrel.datasets.names import Cells
 from carrel.datasets.refusals import TableUnreadable
 from carrel.datasets.schemas import MAX_COLUMNS, Column, Format, Role
 from carrel.datasets.table import CheckedTable, Limits
+
+T = TypeVar("T")
 
 _BATCH_BYTES: Final = 256 * 1024
 """A longer row is a batch of its own."""
@@ -25,10 +28,16 @@ class BatchRow(msgspec.Struct, frozen=True, array_like=True, gc=False):
 
 
 class RowBatch(msgspec.Struct, frozen=True, array_like=True):
-    """The next rows. `columns` are there in the last batch, because a row may add some."""
+    """The next rows. All else is there in the last batch, because a row may add columns."""
 
     rows: list[BatchRow]
     columns: _Columns | None = None
+    notes: list[str] = []
+    """What was left out or taken otherwise than its name suggests, for people."""
+    lost_ids: bool = False
+    """Whether the ids are the numbers of rows after all."""
+    hollow: list[int] = []
+    """The places of columns that are left out."""
 
 
 class _EncodedBatch(msgspec.Struct, frozen=True, array_like=True):
@@ -36,6 +45,9 @@ class _EncodedBatch(msgspec.Struct, frozen=True, array_like=True):
 
     rows: list[msgspec.Raw]
     columns: _Columns | None = None
+    notes: list[str] = []
+    lost_ids: bool = False
+    hollow: list[int] = []
 
 
 _batch = msgspec.msgpack.Decoder(RowBatch)
@@ -64,7 +76,8 @@ def read_table(
     Raises:
         CarrelError: one of `READING_REFUSALS`.
     """
-    table = CheckedTable(reading.read(kind, pieces, limits.row_characters), roles, limits, before)
+    source = reading.read(kind, pieces, limits.row_characters)
+    table = CheckedTable(source, roles, limits, before)
     rows: list[msgspec.Raw] = []
     size = 0
     for row in table.rows():
@@ -74,4 +87,28 @@ def read_table(
         if size >= _BATCH_BYTES:
             yield _encode(_EncodedBatch(rows))
             rows, size = [], 0
-    yield _encode(_EncodedBatch(rows, table.columns))
+    yield _encode(_EncodedBatch(rows, table.columns, source.notes + table.notes, table.lost_ids, sorted(source.hollow)))
+
+
+def cleaned(encoded: list[bytes]) -> list[bytes]:
+    """The batches of a whole table without the columns that are left out, and with the ids that it has after all.
+
+    Raises:
+        TableUnreadable: a worker has made something else.
+    """
+    last = decoded(encoded[-1]) if encoded else None
+    if last is None or not (last.lost_ids or last.hollow):
+        return encoded
+    hollow, numbers = frozenset(last.hollow), count(1)
+
+    def kept(values: list[T]) -> list[T]:
+        return [value for place, value in enumerate(values) if place not in hollow]
+
+    for index, batch in enumerate(encoded):
+        rows = [
+            BatchRow(str(number) if last.lost_ids else row.id, kept(row.cells))
+            for row, number in zip(decoded(batch).rows, numbers, strict=False)
+        ]
+        encoded[index] = _encode(RowBatch(rows))
+    encoded[-1] = _encode(RowBatch(rows, kept(last.columns or []), last.notes))
+    return encoded

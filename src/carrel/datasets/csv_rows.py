@@ -5,8 +5,9 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from carrel.datasets.lines import require_few_empty, too_long
-from carrel.datasets.names import Cells, TableReader, check_names, too_many_columns
+from carrel.datasets import grid
+from carrel.datasets.lines import too_long
+from carrel.datasets.names import TableReader, too_many_columns
 from carrel.datasets.refusals import TableUnreadable, fault
 from carrel.datasets.schemas import MAX_COLUMNS, MAX_ROW_ELEMENTS
 from carrel.errors import FieldError
@@ -38,9 +39,8 @@ def read(lines: Iterator[str], separator: str | None, longest: int) -> TableRead
         header = [name.strip() for name in next(records, [])]
     except csv.Error:
         raise TableUnreadable(errors=(FieldError("columns", f"are not {_QUOTES}"),)) from None
-    check_names(header)
     counted.columns = len(header)
-    return TableReader(header, _rows(records, counted))
+    return grid.of_records(header, _records(records, counted))
 
 
 class _RecordLines:
@@ -87,7 +87,7 @@ class _RecordLines:
             at = found.end()
             self._cells += 1
             if self._cells > self.columns:
-                raise _not_as_many(self.row, f"more than {self.columns}", "many", self.columns)
+                raise _too_many(self.row, self.columns)
 
 
 def _again(first: str, lines: Iterator[str]) -> Iterator[str]:
@@ -101,10 +101,10 @@ def _separator(header: str) -> str:
     return max(_SEPARATORS, key=plain.count)
 
 
-def _rows(records: Iterator[list[str]], counted: _RecordLines) -> Iterator[Cells]:
-    columns = counted.columns
-    number, empty = 1, 0
+def _records(records: Iterator[list[str]], counted: _RecordLines) -> Iterator[list[str]]:
+    number, record = 0, None
     while True:
+        number += record is None or any(record)
         counted.begin(number)
         try:
             record = next(records, None)
@@ -112,18 +112,8 @@ def _rows(records: Iterator[list[str]], counted: _RecordLines) -> Iterator[Cells
             raise TableUnreadable(errors=(fault(number, f"is not {_QUOTES}"),)) from None
         if record is None:
             return
-        if not record:
-            empty += 1
-            require_few_empty(empty)
-        else:
-            if len(record) != columns:
-                size = "few" if len(record) < columns else "many"
-                raise _not_as_many(number, str(len(record)), size, columns)
-            yield [cell or None for cell in record]
-            number += 1
+        yield record
 
 
-def _not_as_many(row: int, found: str, size: str, columns: int) -> Exception:
-    if not row:
-        return too_many_columns()
-    return TableUnreadable(errors=(fault(row, f"has too {size} columns: {found} instead of {columns}"),))
+def _too_many(row: int, columns: int) -> Exception:
+    return grid.not_as_many(row, f"more than {columns}", columns) if row else too_many_columns()

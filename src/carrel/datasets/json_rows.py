@@ -19,6 +19,8 @@ _READ_AT_ONCE: Final = 64 * 1024
 _SPACE: Final = re.compile(r"[ \t\n\r]*+")
 _TO_BRACE: Final = re.compile(r'[^"{}]*+(?:"[^"\\]*+(?:\\.[^"\\]*+)*+"[^"{}]*+)*+', re.DOTALL)
 """What comes before the next brace that is in no text; it ends before a text that is not whole."""
+_NO_NUMBER: Final = re.compile(r'("[^"\\]*+(?:\\.[^"\\]*+)*+")|-?\b(?:NaN|Infinity)\b', re.DOTALL)
+"""A text, or a number that is none."""
 _line = msgspec.json.Decoder(dict[str, msgspec.Raw])
 _text = msgspec.json.Decoder(str)
 
@@ -53,13 +55,13 @@ def members(source: io.TextIOWrapper, longest: int) -> Iterator[str]:
             row += 1
             if sign != "{":
                 raise TableUnreadable(errors=(fault(row, _NO_OBJECT),))
-            yield array.object()
+            yield array.object(row)
             sign = array.sign()
             if sign != ",":
                 break
             sign = array.sign()
     if sign != "]" or array.sign():
-        raise _no_array()
+        raise _no_array(row)
 
 
 class _Array:
@@ -81,8 +83,8 @@ class _Array:
             if not self._more(self._at):
                 return ""
 
-    def object(self) -> str:
-        """Pass the object whose first brace was passed, and return it.
+    def object(self, row: int) -> str:
+        """Pass the object whose first brace was passed, and return it; it is the row of this number.
 
         Raises:
             TableUnreadable: it does not end.
@@ -100,7 +102,7 @@ class _Array:
             elif self._more(begin):
                 begin = 0
             else:
-                raise _no_array()
+                raise TableUnreadable(errors=(fault(row, "does not end"),))
         return self._text[begin : self._at]
 
     def _pass(self, what: "re.Pattern[str]") -> None:
@@ -118,7 +120,9 @@ class _Array:
         return bool(found)
 
 
-def _no_array() -> TableUnreadable:
+def _no_array(row: int = 0) -> TableUnreadable:
+    if row:
+        return TableUnreadable(errors=(fault(row, "is neither the last of the array nor followed by a comma"),))
     return TableUnreadable(errors=(FieldError("file", "is not a JSON array of objects"),))
 
 
@@ -133,7 +137,7 @@ def _rows(objects: Iterator[str], columns: dict[str, int], names: list[str]) -> 
         if line.count(",") > MAX_ROW_ELEMENTS and json_elements.are_more_than(MAX_ROW_ELEMENTS, line.encode()):
             raise TableUnreadable(errors=(fault(number, f"must have at most {MAX_ROW_ELEMENTS:,} elements"),))
         try:
-            values = _line.decode(line)
+            values = _decoded(line)
             cells: Cells = [None] * len(names)
             for name, raw in values.items():
                 if name not in columns:
@@ -145,6 +149,16 @@ def _rows(objects: Iterator[str], columns: dict[str, int], names: list[str]) -> 
         except (msgspec.DecodeError, RecursionError, UnicodeError):
             raise TableUnreadable(errors=(fault(number, _NO_OBJECT),)) from None
         yield cells
+
+
+def _decoded(line: str) -> dict[str, msgspec.Raw]:
+    try:
+        return _line.decode(line)
+    except msgspec.DecodeError:
+        # Python and JavaScript write what JSON does not know.
+        if "NaN" not in line and "Infinity" not in line:
+            raise
+        return _line.decode(_NO_NUMBER.sub(lambda found: found[1] or "null", line))
 
 
 def _cell(raw: bytes) -> str | None:

@@ -19,6 +19,8 @@ _MARKS: Final = (
     (codecs.BOM_UTF16_LE, "utf-16-le"),
     (codecs.BOM_UTF16_BE, "utf-16-be"),
 )
+_GUESSED_BY: Final = 200
+"""So many bytes tell the encoding."""
 _NOT_UTF8: Final = (
     "is neither UTF-8 nor UTF-16 with its mark; save it as UTF-8, in a spreadsheet program as “CSV UTF-8”"
 )
@@ -28,11 +30,19 @@ def opened(pieces: Iterable[bytes], newline: str) -> io.TextIOWrapper:
     """The text in the pieces. `newline` is as for `open`."""
     left = iter(pieces)
     head = b""
-    while len(head) < len(codecs.BOM_UTF8) and (piece := next(left, b"")):
+    while len(head) < _GUESSED_BY and (piece := next(left, b"")):
         head += piece
-    mark, encoding = next((one for one in _MARKS if head.startswith(one[0])), (b"", "utf-8"))
+    mark, encoding = next((one for one in _MARKS if head.startswith(one[0])), (b"", _unmarked(head[:_GUESSED_BY])))
     raw = io.BufferedReader(_Pieces(chain((head[len(mark) :],), left)))
     return io.TextIOWrapper(raw, encoding, newline=newline)
+
+
+def _unmarked(head: bytes) -> str:
+    """The encoding of a text without a mark: every second byte of UTF-16 is zero where the text is English."""
+    for encoding, zeros, others in (("utf-16-le", head[1::2], head[::2]), ("utf-16-be", head[::2], head[1::2])):
+        if zeros.count(0) > len(zeros) // 2 and not others.count(0):
+            return encoding
+    return "utf-8"
 
 
 def read(source: io.TextIOWrapper, count: int) -> str:

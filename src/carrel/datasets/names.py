@@ -11,11 +11,15 @@ Cells = list[str | None]
 
 
 class TableReader:
-    """A table that is being read. `columns` are complete when all rows have been read: JSON rows may add some."""
+    """A table that is being read. All but `rows` is complete when all rows have been read, which may add columns."""
 
     def __init__(self, columns: list[str], rows: Iterator[Cells]) -> None:
         self.columns = columns
         self.rows = rows
+        self.notes: list[str] = []
+        """What was left out or named, for people."""
+        self.hollow: set[int] = set()
+        """The places of columns that have neither a name nor a cell."""
 
 
 def check_names(names: list[str], root: str = "") -> None:

@@ -7,7 +7,7 @@ from contextlib import AsyncExitStack, contextmanager
 from typing import Final
 
 from carrel.config import Settings
-from carrel.datasets.batches import read_table
+from carrel.datasets.batches import cleaned, read_table
 from carrel.datasets.refusals import TableTooComplex
 from carrel.datasets.schemas import Column, Format, Role, TableUpload
 from carrel.datasets.table import Limits
@@ -31,7 +31,7 @@ class TableReaders:
         most = settings.max_body_bytes
         self._limits = Limits(settings.max_data_set_rows, most, 2 * most)
         # An export escapes quotation marks and line breaks, and has a column's name beside each cell.
-        self._limits_of_imports = self._limits._replace(row_characters=4 * most)
+        self._limits_of_imports = self._limits._replace(row_characters=4 * most, guesses=False)
         self._threads = ThreadPoolExecutor(settings.workers, "tables")
 
     async def read(self, user: str, file: TableUpload, before: Sequence[Column] = ()) -> list[bytes]:
@@ -54,7 +54,7 @@ class TableReaders:
                 if size > most:
                     raise WorkerLied
                 found.append(batch)
-            return found
+            return cleaned(found)
 
         with _refusing():
             async with self._readers.turn(user) as worker, worker.stream() as stream:

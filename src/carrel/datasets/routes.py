@@ -18,6 +18,7 @@ from carrel.datasets.schemas import (
     DataSetSummary,
     DataSetVersion,
     TableUpload,
+    UploadedDataSet,
 )
 from carrel.datasets.store import TableInfo
 from carrel.errors import Malformed
@@ -47,7 +48,7 @@ async def upload_data_set(
     settings: Settings,
     tables: TableReaders,
     once: Once,
-) -> Response[DataSet]:
+) -> Response[UploadedDataSet]:
     """Keep the rows of a table: all of them, or none if one breaks a rule."""
     with room.place(workspace.uuid) as place:
         file = await _read(request, settings, place)
@@ -97,7 +98,7 @@ async def upload_version(
     tables: TableReaders,
     if_match: IfMatch,
     once: Once,
-) -> Response[DataSet]:
+) -> Response[UploadedDataSet]:
     """Keep a table as the next version. Its name stays, and columns of the same names keep their roles."""
     with room.place(workspace.uuid) as place:
         file = await _read(request, settings, place)

@@ -90,10 +90,16 @@ class DataSet(DataSetSummary, frozen=True):
     """A table whose rows are inputs of runs. Every change makes a new version; runs keep the rows that they took."""
 
 
+class UploadedDataSet(DataSet, frozen=True):
+    """A data set whose table came just now. `notes` say what was left out, or taken otherwise than names suggest."""
+
+    notes: list[str]
+
+
 class DataSetChange(In, frozen=True, kw_only=True):
     """A data set's name and the roles of its columns, as they are to be. The column `id` cannot change.
 
-    The client may send back the fields that Carrel keeps, unchanged.
+    The client may send back the fields that Carrel keeps, unchanged, and the `notes` of an upload.
     """
 
     name: Name
@@ -106,6 +112,7 @@ class DataSetChange(In, frozen=True, kw_only=True):
     version: int | UnsetType = UNSET
     created_at: Time | UnsetType = UNSET
     updated_at: Time | UnsetType = UNSET
+    notes: list[str] | UnsetType = UNSET
 
 
 class DataSetVersion(msgspec.Struct, frozen=True):

@@ -4,11 +4,14 @@ from collections.abc import Iterable
 from itertools import count
 from typing import Final, NamedTuple
 
+from msgspec import UNSET
+from msgspec.structs import asdict, replace
+
 from carrel.datasets import batches, rows
 from carrel.datasets.columns import check_roles
 from carrel.datasets.refusals import MAX_NAMED_FAULTS, ColumnsInvalid, DataSetInUse, RowsInvalid, TableUnreadable, fault
 from carrel.datasets.rows import Choice, Version, find
-from carrel.datasets.schemas import Column, DataSet, DataSetChange, DataSetSummary, Format
+from carrel.datasets.schemas import Column, DataSet, DataSetChange, DataSetSummary, Format, UploadedDataSet
 from carrel.datasets.table import cell_fault
 from carrel.errors import FieldError, NotFound, PreconditionFailed
 from carrel.http.answers.etag import IfMatch, require_unchanged
@@ -50,7 +53,7 @@ def page(conn: Connection, paging: Paging) -> Page[DataSetSummary]:
     return fetch(conn, paging, _summaries, "FROM data_sets")
 
 
-def create(conn: Connection, described: TableInfo, table: Iterable[bytes]) -> DataSet:
+def create(conn: Connection, described: TableInfo, table: Iterable[bytes]) -> UploadedDataSet:
     """Keep a table as a new data set. Its rows come in the `batches` that a worker has made.
 
     Raises:
@@ -63,8 +66,8 @@ def create(conn: Connection, described: TableInfo, table: Iterable[bytes]) -> Da
         " updated_at) VALUES (?, ?, ?, ?, '[]', 0, ?, 1, 1, ?, ?)",
         *(data_set_id, *described, now, now),
     )
-    _fill(conn, conn.last_insert_rowid(), 1, table)
-    return get(conn, data_set_id)
+    notes = _fill(conn, conn.last_insert_rowid(), 1, table)
+    return UploadedDataSet(**asdict(get(conn, data_set_id)), notes=notes)
 
 
 def add_version(
@@ -74,7 +77,7 @@ def add_version(
     table: Iterable[bytes],
     before: list[Column],
     if_match: IfMatch,
-) -> DataSet:
+) -> UploadedDataSet:
     """Keep a table as the next version. It was read with the roles of the columns `before`.
 
     Raises:
@@ -89,8 +92,8 @@ def add_version(
         "UPDATE data_sets SET format = ?, bytes = ?, batch = version WHERE seq = ?",
         *(described.format, described.size, present.seq),
     )
-    _fill(conn, present.seq, present.version + 1, table)
-    return get(conn, data_set_id)
+    notes = _fill(conn, present.seq, present.version + 1, table)
+    return UploadedDataSet(**asdict(get(conn, data_set_id)), notes=notes)
 
 
 def present_columns(conn: Connection, data_set_id: DataSetId, if_match: IfMatch) -> list[Column]:
@@ -114,7 +117,8 @@ def change(conn: Connection, data_set_id: DataSetId, data: DataSetChange, if_mat
         ColumnsInvalid: the columns are not those of the table, or their roles do not fit.
         RowsInvalid: a cell cannot have the role that its column gets.
     """
-    require_unchanged(data, lambda: get(conn, data_set_id))
+    # Nothing keeps the notes of an upload.
+    require_unchanged(replace(data, notes=UNSET), lambda: get(conn, data_set_id))
     present = _keep_present(conn, data_set_id, if_match)
     _check_columns(present.columns, data.columns)
     _check_cells(conn, present, data.columns)
@@ -158,13 +162,15 @@ def _keep_present(conn: Connection, data_set_id: DataSetId, if_match: IfMatch) -
     return present
 
 
-def _fill(conn: Connection, seq: int, number: int, table: Iterable[bytes]) -> None:
+def _fill(conn: Connection, seq: int, number: int, table: Iterable[bytes]) -> list[str]:
     ordinals = count(1)
     columns: list[Column] | None = None
+    notes: list[str] = []
     longest = 0
     for encoded in table:
         batch = batches.decoded(encoded)
-        columns, longest = batch.columns, max(longest, max((len(row.cells) for row in batch.rows), default=0))
+        columns, notes = batch.columns, batch.notes
+        longest = max((longest, *(len(row.cells) for row in batch.rows)))
         conn.executemany(
             "INSERT INTO data_set_rows (data_set, batch, ordinal, id, cells) VALUES (?, ?, ?, ?, ?)",
             [(seq, number, next(ordinals), row.id, as_json(row.cells)) for row in batch.rows],
@@ -172,6 +178,7 @@ def _fill(conn: Connection, seq: int, number: int, table: Iterable[bytes]) -> No
     if columns is None or longest > len(columns):
         raise TableUnreadable
     conn.run("UPDATE data_sets SET columns = ?, row_count = ? WHERE seq = ?", as_json(columns), next(ordinals) - 1, seq)
+    return notes
 
 
 def _check_columns(present: list[Column], wanted: list[Column]) -> None:

@@ -15,11 +15,15 @@ _REQUIRED: Final[frozenset[Role]] = frozenset({"id", "variable", "messages"})
 
 
 class Limits(NamedTuple):
-    """What the operator's settings allow: rows of a table, bytes of a cell, and characters of a row in its file."""
+    """What the operator's settings allow: rows of a table, bytes of a cell, and characters of a row in its file.
+
+    `guesses` says whether a column may lose the role that its name suggests.
+    """
 
     rows: int
     cell_bytes: int
     row_characters: int
+    guesses: bool = True
 
 
 class StoredRow(NamedTuple):
@@ -36,13 +40,21 @@ class CheckedTable:
     def __init__(
         self, table: TableReader, roles: Mapping[str, Role], limits: Limits, before: Sequence[Column] = ()
     ) -> None:
-        """`roles` were chosen; `before` are the columns of the version before, whose roles stay."""
+        """`roles` were chosen; `before` are the columns of the version before, whose roles stay.
+
+        Every other column has the role that its name suggests, until a cell of it does not fit: then it is `metadata`.
+        """
         self._table = table
         self._roles = roles
         self._limits = limits
         self._before = {column.name: column.role for column in before}
         self.columns: list[Column] = []
         self.row_count = 0
+        self.notes: list[str] = []
+        """Which columns have not the role that their name suggests, and why."""
+        self.lost_ids = False
+        """Whether one of them is the id: then the rows are named by their numbers, those before it, too."""
+        self._unsuitable: dict[str, Role] = {}
 
     def rows(self) -> Iterator[StoredRow]:
         """The rows, if all of them are good; the caller keeps none of them otherwise.
@@ -54,7 +66,6 @@ class CheckedTable:
         faults: list[FieldError] = []
         numbers: dict[str, int] = {}
         required: set[int] = set()
-        place: int | None = None
         for number, cells in enumerate(table.rows, start=1):
             self._require_room(number)
             if len(table.columns) > len(self.columns):
@@ -62,18 +73,21 @@ class CheckedTable:
                 before = len(self.columns)
                 self.columns = self._with_roles(table.columns, _present(self._roles, table.columns))
                 if number > 1:
-                    faults += _lacking(self.columns, before)
+                    faults += self._faults(1, [None] * len(self.columns), range(before, len(self.columns)))
                 required = {at for at, column in enumerate(self.columns) if column.role in _REQUIRED}
-                place = columns.place_of(self.columns, "id")
             # Most cells of a sparse table are empty: to look at each of them as at others takes a second of 5,000,000.
             looked_at = [at for at, cell in enumerate(cells) if cell is not None or at in required]
             self._require_small(number, cells, looked_at)
             faults += self._faults(number, cells, looked_at)
-            row_id = str(number) if place is None else (cells[place] if place < len(cells) else None) or ""
-            if row_id in numbers:
-                message = f"is the id of row {numbers[row_id]}, too"
-                faults.append(fault(number, message, (0 if place is None else place + 1, "id")))
-            numbers[row_id] = number
+            row_id, place = str(number), columns.place_of(self.columns, "id")
+            if place is not None:
+                row_id = (cells[place] if place < len(cells) else None) or ""
+                if row_id and numbers.setdefault(row_id, number) != number:
+                    message = f"is the id of row {numbers[row_id]}, too"
+                    if self._is_unsuitable(place, number, message):
+                        row_id = str(number)
+                    else:
+                        faults.append(fault(number, message, (place + 1, self.columns[place].name)))
             if len(faults) >= MAX_NAMED_FAULTS:
                 break
             self.row_count = number
@@ -90,7 +104,7 @@ class CheckedTable:
         """The columns with the roles that were chosen, those that they had before, or those that names suggest."""
         taken = {role for role in chosen.values() if role in SINGLE_ROLES}
         kept = {name: role for name, role in _present(self._before, names).items() if role not in taken}
-        return columns.with_roles(names, {**kept, **chosen})
+        return columns.with_roles(names, {**kept, **self._unsuitable, **chosen})
 
     def _require_room(self, number: int) -> None:
         # A row takes what its cells take, also the empty ones.
@@ -110,16 +124,19 @@ class CheckedTable:
         for place in places:
             column = self.columns[place]
             message = cell_fault(column.role, cells[place])
-            if message is not None:
+            if message is not None and not self._is_unsuitable(place, number, message):
                 yield fault(number, message, (place + 1, column.name))
 
-
-def _lacking(found: Sequence[Column], before: int) -> Iterator[FieldError]:
-    """The faults of the first row, if later rows add columns that every row must have."""
-    for place, column in list(enumerate(found))[before:]:
-        message = cell_fault(column.role, None)
-        if message is not None:
-            yield fault(1, message, (place + 1, column.name))
+    def _is_unsuitable(self, place: int, number: int, message: str) -> bool:
+        """Whether only its name gave the column its role. Then it loses it."""
+        name, role = self.columns[place].name, self.columns[place].role
+        if message == NOT_TEXT or name in self._roles or name in self._before or not self._limits.guesses:
+            return False
+        self.notes.append(f"The column {name} is metadata, although its name suggests {role}: row {number} {message}.")
+        self.columns[place] = Column(name=name, role="metadata")
+        self._unsuitable[name] = "metadata"
+        self.lost_ids |= role == "id"
+        return True
 
 
 def cell_fault(role: Role, cell: str | None) -> str | None:

@@ -17,7 +17,7 @@ from carrel.uploads.form import Sink, UploadTooLarge
 
 _MAX_PARTS: Final = 3
 _MAX_FIELD_BYTES: Final = 64 * 1024
-_BY_ENDING: Final[dict[str, Format]] = {
+FORMATS: Final[dict[str, Format]] = {
     ".csv": "csv",
     ".tsv": "tsv",
     ".tab": "tsv",
@@ -25,6 +25,7 @@ _BY_ENDING: Final[dict[str, Format]] = {
     ".ndjson": "jsonl",
     ".json": "json",
 }
+"""By the endings of files' names."""
 _BY_MEDIA_TYPE: Final[dict[str, Format]] = {
     "text/csv": "csv",
     "text/tab-separated-values": "tsv",
@@ -112,7 +113,7 @@ def _chosen(text: str | None) -> dict[str, Role]:
 def _format(file_name: str, media_type: str | None) -> Format:
     """The format by the name's ending; for a name without one, by the media type."""
     ending = PurePosixPath(file_name).suffix.lower()
-    found = _BY_ENDING.get(ending) if ending else _BY_MEDIA_TYPE.get(media_type or "")
+    found = FORMATS.get(ending) if ending else _BY_MEDIA_TYPE.get(media_type or "")
     if found is None:
         raise TableFormatUnsupported
     return found

@@ -66,7 +66,7 @@ def test_tables_without_ids_cannot_be_joined() -> None:
 @pytest.mark.parametrize(
     ("name", "body", "words"),
     [
-        ("a.csv", b"id,gpt\n1\n", r"rows\[1\] has too few columns"),
+        ("a.csv", b"id,gpt\n1,2,3\n", r"rows\[1\] has too many columns"),
         ("a.jsonl", b"{", r"rows\[1\] is not a JSON object"),
         ("a.csv", b"id,gpt\n", "the table has no rows"),
         ("a.xlsx", b"", "only csv, tsv, jsonl and json"),

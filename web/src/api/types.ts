@@ -51,6 +51,7 @@ export type CriteriaProposal = Schemas["CriteriaProposal"];
 export type AnswerNote = Schemas["AnswerNote"];
 export type AnswerNoteIn = Schemas["AnswerNoteIn"];
 export type DataSet = Schemas["DataSet"];
+export type UploadedDataSet = Schemas["UploadedDataSet"];
 export type DataSetSummary = Schemas["DataSetSummary"];
 export type DataSetChange = Schemas["DataSetChange"];
 export type AnswerCheck = Schemas["Check"];

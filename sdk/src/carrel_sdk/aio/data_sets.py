@@ -6,7 +6,15 @@ import msgspec
 
 from carrel_sdk.aio.calls import AsyncCalls
 from carrel_sdk.data_sets import _fields, _path
-from carrel_sdk.models import ColumnRole, DataSet, DataSetChange, DataSetRow, DataSetSummary, DataSetVersion
+from carrel_sdk.models import (
+    ColumnRole,
+    DataSet,
+    DataSetChange,
+    DataSetRow,
+    DataSetSummary,
+    DataSetVersion,
+    UploadedDataSet,
+)
 
 
 class AsyncDataSets:
@@ -17,14 +25,14 @@ class AsyncDataSets:
 
     async def upload(
         self, file_name: str, body: bytes, *, name: str | None = None, columns: Mapping[str, ColumnRole] | None = None
-    ) -> DataSet:
+    ) -> UploadedDataSet:
         """Keep the rows of a table: all of them, or none. `columns` chooses roles; names suggest the others.
 
         Raises:
             CarrelApiError: a code that begins with `data-set-` says what is wrong; `errors` names row and column.
         """
         fields = _fields(columns) | ({} if name is None else {"name": name})
-        return await self._calls.post_file("/data-sets", DataSet, (file_name, body), fields)
+        return await self._calls.post_file("/data-sets", UploadedDataSet, (file_name, body), fields)
 
     async def add_version(
         self,
@@ -34,7 +42,7 @@ class AsyncDataSets:
         *,
         columns: Mapping[str, ColumnRole] | None = None,
         if_match: str | None = None,
-    ) -> DataSet:
+    ) -> UploadedDataSet:
         """Keep a table as the next version. Columns of the same names keep their roles.
 
         Raises:
@@ -42,7 +50,9 @@ class AsyncDataSets:
             VersionMismatch: `if_match` names another version than the present one.
         """
         path = f"{_path(data_set_id)}/versions"
-        return await self._calls.post_file(path, DataSet, (file_name, body), _fields(columns), if_match=if_match)
+        return await self._calls.post_file(
+            path, UploadedDataSet, (file_name, body), _fields(columns), if_match=if_match
+        )
 
     def each(self) -> AsyncIterator[DataSetSummary]:
         """Every data set, newest first."""

@@ -39,7 +39,7 @@ class AnswerTable:
         """
         missing = next((name for name in candidates if name not in self.columns), None)
         if missing is not None:
-            raise Unreadable(f"no candidate is called {missing}; there are {', '.join(self.candidates)}")
+            raise Unreadable(f"no candidate is called {missing}; there are {'; '.join(self.candidates)}")
         left_out = set(self.candidates) - set(candidates)
         rows = [{name: cell for name, cell in row.items() if name not in left_out} for row in self.rows]
         return replace(self, rows=rows, candidates=tuple(candidates))

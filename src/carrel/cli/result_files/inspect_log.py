@@ -34,7 +34,7 @@ _DAMAGES: Final = (
     *(zipfile.BadZipFile, zlib.error, zstd.ZstdError, struct.error),
     *(ArithmeticError, ValueError, RuntimeError, EOFError),
 )
-_WINDOW: Final = {zstd.DecompressionParameter.window_log_max: _MOST_SAMPLE_BYTES.bit_length() - 1}
+_WINDOW: Final[dict[int, int]] = {zstd.DecompressionParameter.window_log_max: _MOST_SAMPLE_BYTES.bit_length() - 1}
 """What unpacking looks back at takes no more than a sample may have."""
 _LETTERS: Final = 26
 _DIGITS: Final = 18

@@ -3,13 +3,13 @@
 import io
 import json
 from pathlib import PurePath
-from typing import Any, Final, Literal, cast, get_args
+from typing import Any, Final, Literal
 
 from carrel.cli.result_files import inspect_log, langfuse, promptfoo
 from carrel.cli.result_files.answers import AnswerTable, Unreadable, get
 from carrel.cli.result_files.json_text import MAX_ELEMENTS, decoded, require_few, too_many
 from carrel.datasets import reading as tables
-from carrel.datasets.schemas import Format
+from carrel.datasets.upload import FORMATS
 from carrel.errors import CarrelError
 
 Source = Literal["table", "promptfoo", "inspect", "langfuse"]
@@ -35,7 +35,7 @@ def _results(file_name: str, body: bytes, source: Source | None) -> AnswerTable 
     if body.startswith(_ZIP):
         return inspect_log.read_packed(body)
     ending = PurePath(file_name).suffix.lower()
-    if ending not in (".json", ".jsonl"):
+    if ending not in (".json", ".jsonl", ".ndjson"):
         if source is not None:
             raise Unreadable(f"a file of {source} ends in .json or .jsonl, or in .eval")
         return None
@@ -54,18 +54,20 @@ def read_table(file_name: str, body: bytes) -> AnswerTable:
     Raises:
         Unreadable: naming row and column.
     """
-    ending = PurePath(file_name).suffix.lower().removeprefix(".")
-    if ending not in get_args(Format):
+    kind = FORMATS.get(PurePath(file_name).suffix.lower())
+    if kind is None:
         raise Unreadable("only csv, tsv, jsonl and json files are read")
     try:
-        table = tables.read(cast(Format, ending), [body], len(body))
+        table = tables.read(kind, [body], len(body))
         cells = list(table.rows)
     except CarrelError as error:
         raise Unreadable("; ".join(f"{fault.path} {fault.message}" for fault in error.errors)) from None
     if not cells:
         raise Unreadable("the table has no rows")
-    names = table.columns
-    return AnswerTable(rows=[dict(zip(names, row + [None] * (len(names) - len(row)), strict=True)) for row in cells])
+    places = [(place, name) for place, name in enumerate(table.columns) if place not in table.hollow]
+    return AnswerTable(
+        rows=[{name: row[place] if place < len(row) else None for place, name in places} for row in cells]
+    )
 
 
 def _of(document: Any, source: Source | None) -> AnswerTable | None:

@@ -9,7 +9,7 @@ from carrel_sdk.models import ColumnRole
 
 from carrel.cli.interface import terminal
 from carrel.cli.interface.reading import read_bytes
-from carrel.cli.interface.terminal import UserCommand, user_command
+from carrel.cli.interface.terminal import UserCommand, printable, user_command
 
 
 @click.group("data-set", context_settings={"help_option_names": ["-h", "--help"]})
@@ -41,6 +41,8 @@ def add(cli: UserCommand, file: Path, name: str | None, roles: tuple[str, ...], 
         made = data_sets.add_version(data_set_id, file.name, body, columns=chosen)
     columns = ", ".join(f"{column.name} ({column.role})" for column in made.columns)
     cli.show(made, f"{made.id}  {made.name}  version {made.version}: {made.row_count} rows of {columns}")
+    for note in () if cli.as_json else made.notes:
+        cli.console.print(printable(note), soft_wrap=True)
 
 
 @command.command("list")

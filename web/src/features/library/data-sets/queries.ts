@@ -3,7 +3,7 @@ import { infiniteQueryOptions, queryOptions, useMutation, useQueryClient } from 
 import { data, ifMatch, tagged } from "carrel-sdk";
 import type { Api } from "../../../api/client";
 import { queryKeys } from "../../../api/queryKeys";
-import type { DataSet, DataSetChange } from "../../../api/types";
+import type { DataSetChange, UploadedDataSet } from "../../../api/types";
 import { useApi } from "../../../app/context";
 import { toast } from "../../../components/Toasts";
 
@@ -58,7 +58,10 @@ export function useUploadTable() {
   const queries = useQueryClient();
   return useMutation({
     mutationFn: (file: File) => upload(api, "/api/data-sets", file, undefined),
-    onSuccess: () => queries.invalidateQueries({ queryKey: queryKeys.dataSets }),
+    onSuccess: ({ notes }) => {
+      notes.forEach(toast.done);
+      return queries.invalidateQueries({ queryKey: queryKeys.dataSets });
+    },
   });
 }
 
@@ -68,8 +71,9 @@ export function useUploadVersion(dataSetId: string, etag: string | undefined) {
   const queries = useQueryClient();
   return useMutation({
     mutationFn: (file: File) => upload(api, `/api/data-sets/${encodeURIComponent(dataSetId)}/versions`, file, etag),
-    onSuccess: () => {
+    onSuccess: ({ notes }) => {
       toast.done("Saved as the next version.");
+      notes.forEach(toast.done);
       return refresh(queries, dataSetId);
     },
   });
@@ -108,10 +112,14 @@ export function useDeleteDataSet(dataSetId: string) {
   });
 }
 
-function upload(api: Api, path: string, file: File, etag: string | undefined): Promise<DataSet> {
+function upload(api: Api, path: string, file: File, etag: string | undefined): Promise<UploadedDataSet> {
   const body = new FormData();
   body.set("file", file, file.name);
-  return api.upload<DataSet>({ path, body, headers: { "Idempotency-Key": crypto.randomUUID(), ...ifMatch(etag) } });
+  return api.upload<UploadedDataSet>({
+    path,
+    body,
+    headers: { "Idempotency-Key": crypto.randomUUID(), ...ifMatch(etag) },
+  });
 }
 
 function refresh(queries: ReturnType<typeof useQueryClient>, dataSetId: string) {
