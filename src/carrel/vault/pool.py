@@ -44,6 +44,8 @@ class Listener(Protocol):
 T = TypeVar("T")
 P = ParamSpec("P")
 
+LOOK_AGAIN_SECONDS = 60.0
+"""Listeners look for work that waits at most once in so long, unless something is committed."""
 WAIT_SECONDS = 5.0
 """How long a request waits for a rekey before it is told to come again."""
 DRAIN_SECONDS = 5.0
@@ -284,11 +286,14 @@ class WorkspacePool:
     async def announce(self, uuid: UserUuid) -> None:
         """Tell the listeners that work in the user's workspace may begin or go on.
 
-        Not again while it stays open and nothing is committed in it: nothing can wait then that did not before.
+        Not again within `LOOK_AGAIN_SECONDS` while it stays open and nothing is committed in it: only time makes new
+        work then, such as runs that become old.
         """
-        workspace = self._open.get(uuid)
-        if workspace is not None and workspace.announced == workspace.commits:
-            return
+        workspace, now = self._open.get(uuid), self.form.clock.now()
+        if workspace is not None and workspace.announced is not None:
+            commits, at = workspace.announced
+            if commits == workspace.commits and 0 <= now - at < LOOK_AGAIN_SECONDS:
+                return
         failed = False
         for listener in self._listeners:
             try:
@@ -296,7 +301,7 @@ class WorkspacePool:
             except CarrelError:
                 failed = True
         if workspace is not None and not failed:
-            workspace.announced = workspace.commits
+            workspace.announced = workspace.commits, now
 
     async def destroy(self, uuid: UserUuid, remove: Callable[[], None]) -> None:
         """Close the workspace, zero the key, and run `remove` in a thread while nothing can open it again."""

@@ -110,8 +110,8 @@ class Workspace:
         executors: Executors,
     ) -> None:
         self.uuid = uuid
-        self.announced = -1
-        """How many commits there were when the pool's listeners last looked for work that waits."""
+        self.announced: tuple[int, float] | None = None
+        """How many commits there were, and when, as the pool's listeners last looked for work that waits."""
         self._reader = reader
         self._open_connection = open_connection
         self._executors = executors
