@@ -110,7 +110,8 @@ TOO_LONG = {"rows": "must have at most 2,097,152 characters each"}
 REFUSED = [
     ("a.csv", b"", 400, "data-set-empty", {}),
     ("a.csv", b"question\n", 400, "data-set-empty", {}),
-    ("a.xlsx", b"PK\x03\x04", 415, "data-set-format-unsupported", {}),
+    ("a.docx", b"PK\x03\x04", 415, "data-set-format-unsupported", {}),
+    ("a.xlsx", b"PK\x03\x04", 400, "data-set-unreadable", {"file": "is damaged, or closed by a password"}),
     ("a.csv", b"\n", 400, "data-set-columns-invalid", {"columns": "are missing: the first line names them"}),
     ("a.csv", b"a,b,a\n1,2,3\n", 400, "data-set-columns-invalid", {"columns[3]": "has the name of column 1"}),
     (

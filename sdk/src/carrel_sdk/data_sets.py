@@ -30,13 +30,16 @@ class DataSets:
         *,
         name: str | None = None,
         columns: Mapping[str, ColumnRole] | None = None,
+        sheet: str | None = None,
     ) -> UploadedDataSet:
         """Keep the rows of a table: all of them, or none. `columns` chooses roles; names suggest the others.
+
+        `sheet` is one of a spreadsheet; without it the first one is read.
 
         Raises:
             CarrelApiError: a code that begins with `data-set-` says what is wrong; `errors` names row and column.
         """
-        fields = _fields(columns) | ({} if name is None else {"name": name})
+        fields = _fields(columns, sheet) | ({} if name is None else {"name": name})
         return self._calls.post_file("/data-sets", UploadedDataSet, (file_name, body), fields)
 
     def add_version(
@@ -46,6 +49,7 @@ class DataSets:
         body: bytes,
         *,
         columns: Mapping[str, ColumnRole] | None = None,
+        sheet: str | None = None,
         if_match: str | None = None,
     ) -> UploadedDataSet:
         """Keep a table as the next version. Columns of the same names keep their roles.
@@ -55,7 +59,9 @@ class DataSets:
             VersionMismatch: `if_match` names another version than the present one.
         """
         path = f"{_path(data_set_id)}/versions"
-        return self._calls.post_file(path, UploadedDataSet, (file_name, body), _fields(columns), if_match=if_match)
+        return self._calls.post_file(
+            path, UploadedDataSet, (file_name, body), _fields(columns, sheet), if_match=if_match
+        )
 
     def each(self) -> Iterator[DataSetSummary]:
         """Every data set, newest first."""
@@ -91,8 +97,9 @@ class DataSets:
         self._calls.delete(_path(data_set_id), if_match=if_match)
 
 
-def _fields(columns: Mapping[str, ColumnRole] | None) -> dict[str, str]:
-    return {} if not columns else {"columns": msgspec.json.encode(dict(columns)).decode()}
+def _fields(columns: Mapping[str, ColumnRole] | None, sheet: str | None) -> dict[str, str]:
+    chosen = {} if not columns else {"columns": msgspec.json.encode(dict(columns)).decode()}
+    return chosen if sheet is None else chosen | {"sheet": sheet}
 
 
 def _path(data_set_id: str) -> str:

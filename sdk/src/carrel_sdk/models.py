@@ -29,7 +29,7 @@ RunState: TypeAlias = Literal[
     "cancelled", "completed", "completed_with_errors", "failed", "paused", "pending", "running"
 ]
 Scope: TypeAlias = Literal["read", "run", "write"]
-TableFormat: TypeAlias = Literal["csv", "json", "jsonl", "tsv"]
+TableFormat: TypeAlias = Literal["csv", "json", "jsonl", "ods", "tsv", "xls", "xlsx"]
 TaskState: TypeAlias = Literal["cancelled", "failed", "pending", "running", "skipped", "succeeded"]
 
 

@@ -67,7 +67,12 @@ def decoded(encoded: bytes) -> RowBatch:
 
 
 def read_table(
-    pieces: Iterator[bytes], kind: Format, roles: dict[str, Role], before: list[Column], limits: Limits
+    pieces: Iterator[bytes],
+    kind: Format,
+    roles: dict[str, Role],
+    before: list[Column],
+    limits: Limits,
+    sheet: str | None = None,
 ) -> Iterator[bytes]:
     """Read and check a table, and return its rows in encoded batches. For a worker: the bytes may be hostile.
 
@@ -76,7 +81,7 @@ def read_table(
     Raises:
         CarrelError: one of `READING_REFUSALS`.
     """
-    source = reading.read(kind, pieces, limits.row_characters)
+    source = reading.read(kind, pieces, limits.row_characters, sheet)
     table = CheckedTable(source, roles, limits, before)
     rows: list[msgspec.Raw] = []
     size = 0

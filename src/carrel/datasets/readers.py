@@ -9,7 +9,7 @@ from typing import Final
 from carrel.config import Settings
 from carrel.datasets.batches import cleaned, read_table
 from carrel.datasets.refusals import TableTooComplex
-from carrel.datasets.schemas import Column, Format, Role, TableUpload
+from carrel.datasets.schemas import SPREADSHEETS, Column, Format, Role, TableUpload
 from carrel.datasets.table import Limits
 from carrel.kit import logs
 from carrel.kit.concurrency.threads import in_thread
@@ -29,6 +29,7 @@ class TableReaders:
     def __init__(self, readers: WorkerPool, settings: Settings) -> None:
         self._readers = readers
         most = settings.max_body_bytes
+        self._most_packed = settings.max_upload_bytes
         self._limits = Limits(settings.max_data_set_rows, most, 2 * most)
         # An export escapes quotation marks and line breaks, and has a column's name beside each cell.
         self._limits_of_imports = self._limits._replace(row_characters=4 * most, guesses=False)
@@ -42,13 +43,14 @@ class TableReaders:
         Raises:
             CarrelError: one of `TABLE_REFUSALS`.
         """
-        # Rows take no more than the file, but for UTF-16, and a number and a sign for each row and cell.
-        most = 2 * len(file.body) + 32 * MIB
+        # Rows take no more than the file, but for UTF-16, and a number and a sign for each row and cell. A spreadsheet
+        # is packed.
+        most = 2 * (self._most_packed if file.format in SPREADSHEETS else len(file.body)) + 32 * MIB
 
         def gathered(stream: Stream) -> list[bytes]:
             found: list[bytes] = []
             size = 0
-            args = (file.format, file.roles, list(before), self._limits)
+            args = (file.format, file.roles, list(before), self._limits, file.sheet)
             for batch in stream.read(read_table, _taken(file.body), *args):
                 size += len(batch)
                 if size > most:

@@ -1,24 +1,32 @@
-"""Reads the bytes of a table as rows of cells: CSV with any usual separator, JSON lines, or a JSON array.
+"""Reads the bytes of a table as rows of cells: CSV with any usual separator, JSON, or a spreadsheet.
 
 A cell is a text or nothing. Carrel never evaluates it: formulas stay text, and numbers, lists and objects in JSON stay
 as they are written. The bytes come in pieces, and one row at a time is in memory: what a row may have is counted before
 it is taken apart. Pure: nothing is kept.
 """
 
+import importlib
 from collections.abc import Iterable
 
 from carrel.datasets import csv_rows, json_rows
 from carrel.datasets.lines import lines, opened
 from carrel.datasets.names import TableReader
-from carrel.datasets.schemas import Format
+from carrel.datasets.schemas import SPREADSHEETS, Format
 
 
-def read(kind: Format, pieces: Iterable[bytes], longest: int) -> TableReader:
+def read(kind: Format, pieces: Iterable[bytes], longest: int, sheet: str | None = None) -> TableReader:
     """Begin to read a table. Rows come one by one, none of more than `longest` characters in the file.
+
+    Of a spreadsheet the whole `sheet` is in memory, or the first one.
 
     Raises:
         TableUnreadable, ColumnsInvalid, RowTooLarge: at the beginning, or at a row while it is read.
     """
+    if kind in SPREADSHEETS:
+        # Only workers import it.
+        spreadsheets = importlib.import_module("carrel.datasets.spreadsheets")
+        found: TableReader = spreadsheets.read(b"".join(pieces), longest, sheet)
+        return found
     if kind == "json":
         return json_rows.of_objects(json_rows.members(opened(pieces, newline="\n"), longest))
     if kind == "jsonl":

@@ -10,7 +10,7 @@ class TableFormatUnsupported(UnsupportedMedia):
     """Neither its name nor its media type belongs to a table that Carrel can read."""
 
     code = "data-set-format-unsupported"
-    detail = "Only csv, tsv, jsonl and json files can be data sets. Save a spreadsheet as CSV."
+    detail = "Only csv, tsv, jsonl, json, xlsx, xls and ods files can be data sets."
 
 
 class TableUnreadable(BadInput):

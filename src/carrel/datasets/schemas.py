@@ -10,7 +10,8 @@ from carrel.http.requests.schema import Description, In, Name
 from carrel.kit.clock import Time
 from carrel.vault.ids import DataSetId
 
-Format = Literal["csv", "tsv", "jsonl", "json"]
+Format = Literal["csv", "tsv", "jsonl", "json", "xlsx", "xls", "ods"]
+SPREADSHEETS: Final[tuple[Format, ...]] = ("xlsx", "xls", "ods")
 Role = Literal["id", "variable", "messages", "expected", "group", "output", "metadata"]
 SINGLE_ROLES: Final[tuple[Role, ...]] = ("id", "messages", "expected", "group")
 """At most one column of a table has each of them."""
@@ -33,13 +34,18 @@ FORM: Final[dict[str, Any]] = {
     "required": ["file"],
     "additionalProperties": False,
     "properties": {
-        "file": {"type": "string", "format": "binary", "description": "A CSV, TSV, JSONL or JSON file, with its name."},
+        "file": {
+            "type": "string",
+            "format": "binary",
+            "description": "A table (CSV, JSON, XLSX and others), with its name.",
+        },
         "name": {
             "type": "string",
             "minLength": 1,
             "x-limit": "max_name_characters",
             "description": "The name of the data set; else the file's.",
         },
+        "sheet": {"type": "string", "minLength": 1, "description": "The sheet of a spreadsheet; else the first one."},
         "columns": {
             "type": "string",
             "description": 'The roles of columns as a JSON object, such as `{"question": "variable"}`.',
@@ -69,6 +75,7 @@ class TableUpload:
     format: Format
     body: bytearray
     roles: dict[str, Role]
+    sheet: str | None = None
 
 
 class DataSetSummary(msgspec.Struct, frozen=True):

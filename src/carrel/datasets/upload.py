@@ -15,7 +15,7 @@ from carrel.http.requests.validation import explain, name_of
 from carrel.uploads import form
 from carrel.uploads.form import Sink, UploadTooLarge
 
-_MAX_PARTS: Final = 3
+_MAX_PARTS: Final = 4
 _MAX_FIELD_BYTES: Final = 64 * 1024
 FORMATS: Final[dict[str, Format]] = {
     ".csv": "csv",
@@ -24,6 +24,10 @@ FORMATS: Final[dict[str, Format]] = {
     ".jsonl": "jsonl",
     ".ndjson": "jsonl",
     ".json": "json",
+    ".xlsx": "xlsx",
+    ".xlsm": "xlsx",
+    ".xls": "xls",
+    ".ods": "ods",
 }
 """By the endings of files' names."""
 _BY_MEDIA_TYPE: Final[dict[str, Format]] = {
@@ -54,7 +58,7 @@ class _Form:
         if name == "file":
             self.file_name, self.format = file_name, _format(file_name, media_type)
             return self._add_to_file
-        if name not in ("name", "columns"):
+        if name not in ("name", "columns", "sheet"):
             raise BadInput.at(name_of(name), "is not a known field")
         self.fields[name] = bytearray()
         return lambda chunk: self._add_to_field(name, chunk)
@@ -95,7 +99,7 @@ async def read(
         name = (sent.file_name or "Data set")[:most]
     elif not 1 <= len(name) <= most:
         raise BadInput.at("name", f"must have 1 to {most} characters")
-    return TableUpload(name, sent.format, sent.body, _chosen(sent.text("columns")))
+    return TableUpload(name, sent.format, sent.body, _chosen(sent.text("columns")), sent.text("sheet"))
 
 
 def _chosen(text: str | None) -> dict[str, Role]:

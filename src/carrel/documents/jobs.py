@@ -21,6 +21,7 @@ def prepare() -> None:
     """Import the readers with everything that they import later, and every encoding that a font may name."""
     for name in ("docx", "html", "pdf"):
         importlib.import_module(f"carrel.documents.{name}")
+    importlib.import_module("carrel.datasets.spreadsheets")
     for package in ("pypdf", "encodings"):
         for module in pkgutil.walk_packages(importlib.import_module(package).__path__, f"{package}."):
             with suppress(ImportError):  # what needs another system, or a library for pictures

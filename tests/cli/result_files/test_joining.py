@@ -69,7 +69,8 @@ def test_tables_without_ids_cannot_be_joined() -> None:
         ("a.csv", b"id,gpt\n1,2,3\n", r"rows\[1\] has too many columns"),
         ("a.jsonl", b"{", r"rows\[1\] is not a JSON object"),
         ("a.csv", b"id,gpt\n", "the table has no rows"),
-        ("a.xlsx", b"", "only csv, tsv, jsonl and json"),
+        ("a.xlsx", b"", "file is damaged"),
+        ("a.docx", b"", "only csv, tsv, jsonl, json, xlsx, xls and ods"),
     ],
 )
 def test_a_table_that_cannot_be_read_says_where(name: str, body: bytes, words: str) -> None:

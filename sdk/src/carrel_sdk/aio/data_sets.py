@@ -24,14 +24,22 @@ class AsyncDataSets:
         self._calls = calls
 
     async def upload(
-        self, file_name: str, body: bytes, *, name: str | None = None, columns: Mapping[str, ColumnRole] | None = None
+        self,
+        file_name: str,
+        body: bytes,
+        *,
+        name: str | None = None,
+        columns: Mapping[str, ColumnRole] | None = None,
+        sheet: str | None = None,
     ) -> UploadedDataSet:
         """Keep the rows of a table: all of them, or none. `columns` chooses roles; names suggest the others.
+
+        `sheet` is one of a spreadsheet; without it the first one is read.
 
         Raises:
             CarrelApiError: a code that begins with `data-set-` says what is wrong; `errors` names row and column.
         """
-        fields = _fields(columns) | ({} if name is None else {"name": name})
+        fields = _fields(columns, sheet) | ({} if name is None else {"name": name})
         return await self._calls.post_file("/data-sets", UploadedDataSet, (file_name, body), fields)
 
     async def add_version(
@@ -41,6 +49,7 @@ class AsyncDataSets:
         body: bytes,
         *,
         columns: Mapping[str, ColumnRole] | None = None,
+        sheet: str | None = None,
         if_match: str | None = None,
     ) -> UploadedDataSet:
         """Keep a table as the next version. Columns of the same names keep their roles.
@@ -51,7 +60,7 @@ class AsyncDataSets:
         """
         path = f"{_path(data_set_id)}/versions"
         return await self._calls.post_file(
-            path, UploadedDataSet, (file_name, body), _fields(columns), if_match=if_match
+            path, UploadedDataSet, (file_name, body), _fields(columns, sheet), if_match=if_match
         )
 
     def each(self) -> AsyncIterator[DataSetSummary]:

@@ -2,18 +2,25 @@
 
 import io
 import json
+import resource
+from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from multiprocessing import get_context
 from pathlib import PurePath
 from typing import Any, Final, Literal
 
 from carrel.cli.result_files import inspect_log, langfuse, promptfoo
 from carrel.cli.result_files.answers import AnswerTable, Unreadable, get
-from carrel.cli.result_files.json_text import MAX_ELEMENTS, decoded, require_few, too_many
+from carrel.cli.result_files.json_text import MAX_ELEMENTS, MAX_FILE_BYTES, decoded, require_few, too_many
 from carrel.datasets import reading as tables
+from carrel.datasets.schemas import SPREADSHEETS, Format
 from carrel.datasets.upload import FORMATS
 from carrel.errors import CarrelError
 
 Source = Literal["table", "promptfoo", "inspect", "langfuse"]
 
+_MOST_MEMORY: Final = 4 << 30
+_SPREADSHEET: Final = b"xl/workbook.xml"
 _ZIP: Final = b"PK\x03\x04"
 
 
@@ -32,9 +39,13 @@ def read_results(file_name: str, body: bytes, source: Source | None = None) -> A
 def _results(file_name: str, body: bytes, source: Source | None) -> AnswerTable | None:
     if source == "table":
         return None
-    if body.startswith(_ZIP):
-        return inspect_log.read_packed(body)
     ending = PurePath(file_name).suffix.lower()
+    if source is None and FORMATS.get(ending) in SPREADSHEETS:
+        return None
+    if body.startswith(_ZIP):
+        if ending != ".eval" and _SPREADSHEET in body:
+            raise Unreadable("the file is a spreadsheet: its name should end in .xlsx")
+        return inspect_log.read_packed(body)
     if ending not in (".json", ".jsonl", ".ndjson"):
         if source is not None:
             raise Unreadable(f"a file of {source} ends in .json or .jsonl, or in .eval")
@@ -49,16 +60,33 @@ def _results(file_name: str, body: bytes, source: Source | None) -> AnswerTable 
 
 
 def read_table(file_name: str, body: bytes) -> AnswerTable:
-    """The rows of a CSV, TSV, JSONL or JSON file.
+    """The rows of a CSV, TSV, JSONL or JSON file, or of the first sheet of a spreadsheet.
 
     Raises:
         Unreadable: naming row and column.
     """
     kind = FORMATS.get(PurePath(file_name).suffix.lower())
     if kind is None:
-        raise Unreadable("only csv, tsv, jsonl and json files are read")
+        raise Unreadable("only csv, tsv, jsonl, json, xlsx, xls and ods files are read")
+    if kind in SPREADSHEETS:
+        return _in_a_process(kind, body)
+    return _table(kind, body)
+
+
+def _in_a_process(kind: Format, body: bytes) -> AnswerTable:
+    """The rows, read by a process with bounded memory: a small spreadsheet may say that it has a billion cells."""
+    bounds = (resource.RLIMIT_AS, (_MOST_MEMORY, _MOST_MEMORY))
+    with ProcessPoolExecutor(1, get_context("spawn"), initializer=resource.setrlimit, initargs=bounds) as pool:
+        try:
+            return pool.submit(_table, kind, body).result()
+        except BrokenProcessPool:
+            raise Unreadable("reading it takes too much memory") from None
+
+
+def _table(kind: Format, body: bytes) -> AnswerTable:
     try:
-        table = tables.read(kind, [body], len(body))
+        # A row of a spreadsheet is longer than what it is packed to.
+        table = tables.read(kind, [body], max(len(body), MAX_FILE_BYTES))
         cells = list(table.rows)
     except CarrelError as error:
         raise Unreadable("; ".join(f"{fault.path} {fault.message}" for fault in error.errors)) from None

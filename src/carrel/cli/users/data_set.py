@@ -27,18 +27,26 @@ def command() -> None:
     metavar="COLUMN=ROLE",
     help=f"What a column is: {', '.join(get_args(ColumnRole))}. Names suggest the others.",
 )
+@click.option("--sheet", help="Which sheet of a spreadsheet; the first one otherwise.")
 @click.option("--to", "data_set_id", metavar="ID", help="Add it as the next version of this data set.")
 @user_command
-def add(cli: UserCommand, file: Path, name: str | None, roles: tuple[str, ...], data_set_id: str | None) -> None:
-    """Add a CSV, TSV, JSONL or JSON file: all of its rows, or none if one breaks a rule."""
+def add(
+    cli: UserCommand,
+    file: Path,
+    name: str | None,
+    roles: tuple[str, ...],
+    sheet: str | None,
+    data_set_id: str | None,
+) -> None:
+    """Add a CSV, TSV, JSONL, JSON, XLSX, XLS or ODS file: all of its rows, or none if one breaks a rule."""
     if name is not None and data_set_id is not None:
         terminal.end(terminal.EXIT_USAGE, "--name goes without --to", as_json=cli.as_json)
     body, chosen = read_bytes(cli, file), _roles(cli, roles)
     data_sets = cli.workspace.data_sets
     if data_set_id is None:
-        made = data_sets.upload(file.name, body, name=name, columns=chosen)
+        made = data_sets.upload(file.name, body, name=name, columns=chosen, sheet=sheet)
     else:
-        made = data_sets.add_version(data_set_id, file.name, body, columns=chosen)
+        made = data_sets.add_version(data_set_id, file.name, body, columns=chosen, sheet=sheet)
     columns = ", ".join(f"{column.name} ({column.role})" for column in made.columns)
     cli.show(made, f"{made.id}  {made.name}  version {made.version}: {made.row_count} rows of {columns}")
     for note in () if cli.as_json else made.notes:

@@ -25,7 +25,7 @@ export function DataSetsPage() {
         <Kinds now="data-sets" />
         <div className="stack">
           <TableDrop
-            words="Drop a CSV, TSV, JSONL or JSON table here: all of its rows come in, or none."
+            words="Drop a CSV, JSON or spreadsheet (XLSX, ODS) here: all of its rows come in, or none."
             isSlim={Boolean(list.data?.length)}
             isPending={upload.isPending}
             error={upload.error}
@@ -40,7 +40,7 @@ export function DataSetsPage() {
                   ))}
                 </ul>
               ) : (
-                <Empty title="No data sets yet">Drop a table above: a spreadsheet that was saved as CSV will do.</Empty>
+                <Empty title="No data sets yet">Drop a table above: a spreadsheet will do.</Empty>
               )
             }
           </QueryView>

@@ -3,7 +3,7 @@ import { Button, DropZone, FileTrigger } from "react-aria-components";
 import { ErrorNote, Spinner } from "../../../components/Feedback";
 import { filesIn } from "../../../components/uploads/dropped";
 
-const ENDINGS = [".csv", ".tsv", ".tab", ".jsonl", ".ndjson", ".json"];
+const ENDINGS = [".csv", ".tsv", ".tab", ".jsonl", ".ndjson", ".json", ".xlsx", ".xls", ".ods"];
 
 interface Props {
   words: string;
