@@ -194,3 +194,12 @@ def test_a_table_without_two_answers_in_a_row_says_so(signed_in: Terminal) -> No
         "rank", str(FILES / "two.csv"), "--input", "question", "--candidates", "a,b", "--judge", "local:reader"
     )
     assert (answer.exit_code, "two.csv: no row has the answers of two candidates" in answer.stderr) == (1, True)
+
+
+def test_a_file_for_each_model_with_the_same_columns_is_joined(signed_in: Terminal) -> None:
+    folder = Path(__file__).with_name("result_files") / "files"
+    rank = ("rank", str(folder / "a.jsonl"), "--id", "id", "--input", "question", "--judge", "local:reader", "--json")
+    for given in (f"b={folder}/b.jsonl", f"b={folder}/b.jsonl:answer"):
+        answer = signed_in(*rank, "--with", given)
+        assert answer.exit_code == 0, answer.stderr
+        assert {row["candidate"] for row in json.loads(answer.stdout)["ranking"]["rows"]} == {"answer", "b"}

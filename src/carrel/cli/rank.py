@@ -64,7 +64,9 @@ class _Table(NamedTuple):
 
 @click.command("rank", context_settings={"help_option_names": ["-h", "--help"]})
 @click.argument("file", type=click.Path(path_type=Path))
-@click.option("--with", "others", multiple=True, metavar="[NAME=]FILE", help="More answers, with the same ids.")
+@click.option(
+    "--with", "others", multiple=True, metavar="[NAME=]FILE[:COLUMN]", help="More answers, with the same ids."
+)
 @click.option("--input", "inputs", multiple=True, metavar="COLUMN", help="What was asked. A table needs it.")
 @click.option(
     "--candidates",
@@ -190,13 +192,16 @@ def _labels(given: Sequence[str], columns: Sequence[str]) -> list[str]:
 
 
 def _part(given: str, *, as_json: bool) -> JoinedFile:
-    """A file of `--with`, as FILE or as NAME=FILE."""
+    """A file of `--with`, as FILE, NAME=FILE or NAME=FILE:COLUMN."""
     label, equals, name = given.partition("=")
     # A file may have the sign in its name.
     named = bool(equals) and not Path(given).is_file()
-    file = Path(name if named else given)
+    file, column = Path(name if named else given), None
+    if named and ":" in name and not file.is_file():
+        path, _, column = name.rpartition(":")
+        file = Path(path)
     body = _bytes(file, as_json=as_json)
-    return JoinedFile(file.name, _answers(file, body) or _rows(file, body), label if named else None)
+    return JoinedFile(file.name, _answers(file, body) or _rows(file, body), label if named else None, column)
 
 
 def _answers(file: Path, body: bytes, source: Source | None = None) -> AnswerTable | None:

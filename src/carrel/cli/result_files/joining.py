@@ -8,11 +8,18 @@ from carrel.cli.result_files.answers import AnswerTable, Unreadable, shown
 
 
 class JoinedFile(NamedTuple):
-    """A file to join. `label` is the name that its answers get; without one they keep their column's."""
+    """A file to join. `label` is the name that its answers get; without one they keep their column's.
+
+    `column` is the one with its answers; without it, all are that the first file has not with the same cells.
+    """
 
     file_name: str
     answers: AnswerTable
     label: str | None = None
+    column: str | None = None
+
+
+_Rows = dict[str, dict[str, str | None]]
 
 
 def join(first: JoinedFile, others: Sequence[JoinedFile], row_id: str | None) -> AnswerTable:
@@ -27,14 +34,23 @@ def join(first: JoinedFile, others: Sequence[JoinedFile], row_id: str | None) ->
     key = first.answers.id or row_id
     if key is None:
         raise Unreadable("--with needs --id: the column that names the rows in every file")
-    ids = list(_by_id(first, row_id))
+    asked = _by_id(first, row_id)
+    ids = list(asked)
     rows = [dict(row) for row in first.answers.rows]
     holders = dict.fromkeys(first.answers.columns, first.file_name)
     candidates = list(first.answers.candidates)
     for part in others:
         found = _by_id(part, row_id)
         _require_same(ids, list(found), first.file_name, part.file_name)
-        for name, column in _columns(part, row_id).items():
+        for name, column in _columns(part, row_id, asked, found).items():
+            if (
+                part.label
+                and column in first.answers.columns
+                and column not in candidates
+                and not first.answers.candidates
+            ):
+                # One file for each model, with the same columns: the first one's answers are there, too.
+                candidates.insert(0, column)
             if name in holders:
                 words = f"{part.file_name}: the column {name} is in {holders[name]}, too"
                 raise Unreadable(f"{words}; give its answers a name: --with NAME={part.file_name}")
@@ -45,11 +61,11 @@ def join(first: JoinedFile, others: Sequence[JoinedFile], row_id: str | None) ->
     return replace(first.answers, rows=rows, id=key, candidates=tuple(candidates))
 
 
-def _by_id(part: JoinedFile, row_id: str | None) -> dict[str, dict[str, str | None]]:
+def _by_id(part: JoinedFile, row_id: str | None) -> _Rows:
     key = part.answers.id or row_id
     if key is None or key not in part.answers.columns:
         raise Unreadable(f"{part.file_name}: the column {key} is missing")
-    found: dict[str, dict[str, str | None]] = {}
+    found: _Rows = {}
     for number, row in enumerate(part.answers.rows, start=1):
         one = row[key]
         if one is None:
@@ -70,14 +86,23 @@ def _require_same(ids: list[str], others: list[str], file_name: str, other_name:
             raise Unreadable(f"{name}: the id {shown(missing[0])} and {len(missing) - 1} more are missing")
 
 
-def _columns(part: JoinedFile, row_id: str | None) -> dict[str, str]:
+def _columns(part: JoinedFile, row_id: str | None, asked: _Rows, found: _Rows) -> dict[str, str]:
     """The columns with answers, by the names that they get."""
     answers = part.answers
-    columns = list(answers.candidates) or [name for name in answers.columns if name != (answers.id or row_id)]
+    if part.column is not None and part.column not in answers.columns:
+        raise Unreadable(f"{part.file_name}: the column {part.column} is missing")
+    columns = [part.column] if part.column is not None else list(answers.candidates)
+    columns = columns or [
+        name
+        for name in answers.columns
+        if name != (answers.id or row_id)
+        and any(name not in asked[one] or asked[one][name] != found[one][name] for one in asked)
+    ]
     if not columns:
         raise Unreadable(f"{part.file_name}: there is no column with answers")
     if part.label is None:
         return {name: name for name in columns}
     if len(columns) > 1:
-        raise Unreadable(f"{part.file_name}: {part.label} cannot name {len(columns)} columns with answers")
+        words = f"{part.file_name}: {part.label} cannot name {len(columns)} columns with answers"
+        raise Unreadable(f"{words}; name one of them: --with {part.label}={part.file_name}:{columns[0]}")
     return {part.label: columns[0]}

@@ -5,13 +5,16 @@ all records have the same one, by version, release or name.
 """
 
 import hashlib
+from collections import Counter
 from typing import Any, Final
 
 from carrel.cli.result_files.answers import AnswerTable, Unreadable, get, shown, text_of
+from carrel.cli.result_files.json_text import decoded
 
+_PROMPT_VERSION: Final = ("promptVersion", "prompt_version")
 _NAMES: Final = (
     ("model", "providedModelName", "provided_model_name"),
-    ("promptVersion", "prompt_version"),
+    _PROMPT_VERSION,
     ("version",),
     ("release",),
     ("name",),
@@ -37,32 +40,60 @@ def read(records: list[Any]) -> AnswerTable:
     records = generations or records
     field = _telling_apart(records)
     rows: dict[str, dict[str, str | None]] = {}
-    seen: dict[tuple[str, str], str] = {}
+    seen: Counter[tuple[str, str]] = Counter()
     for number, record in enumerate(records):
         name = f"the record {shown(str(get(record, 'id')))}" if is_record(record) else f"record {number + 1}"
-        asked, candidate = text_of(get(record, "input")), _first(record, field)
+        asked, candidate = _asked(record, field), _first(record, field)
         if asked is None:
             raise Unreadable(f"{name} has no input")
         if candidate is None:
             raise Unreadable(f"{name} has no {field[0]}, which names its candidate")
         item = _first(record, _ITEM) or hashlib.sha256(asked.encode("utf-8", "replace")).hexdigest()[:16]
-        if (item, candidate) in seen:
-            raise Unreadable(f"{name} and {seen[item, candidate]} have the same input and the same {field[0]}")
-        seen[item, candidate] = name
-        row = rows.setdefault(item, {"id": item, "input": asked, "expected": None})
+        seen[item, candidate] += 1
+        # Somebody asked the same again: such rows count together.
+        row_id = item if seen[item, candidate] == 1 else f"{item}#{seen[item, candidate]}"
+        row = rows.setdefault(row_id, {"id": row_id, "item": item, "input": asked, "expected": None})
         row["expected"] = row["expected"] or _first(record, _EXPECTED)
-        row[candidate] = text_of(get(record, "output"))
+        row[candidate] = text_of(_value(record, "output"))
     candidates = tuple(dict.fromkeys(candidate for _, candidate in seen))
-    if {"id", "input", "expected"} & set(candidates):
+    if {"id", "item", "input", "expected"} & set(candidates):
         raise Unreadable(f"a candidate has the name of a column: see {field[0]}")
     expected = any(row["expected"] for row in rows.values())
+    group = "item" if max(seen.values(), default=0) > 1 else None
+    names = ("id", *([group] if group else []), "input", "expected", *candidates)
     return AnswerTable(
-        rows=[{name: row.get(name) for name in ("id", "input", "expected", *candidates)} for row in rows.values()],
+        rows=[{name: row.get(name) for name in names} for row in rows.values()],
         id="id",
         inputs=("input",),
         candidates=candidates,
         expected="expected" if expected else None,
+        group=group,
     )
+
+
+def _asked(record: Any, field: tuple[str, ...]) -> str | None:
+    """What was asked. Versions of a prompt differ in the system's message, which is not asked."""
+    value = _value(record, "input")
+    messages = get(value, "messages") or value
+    if field == _PROMPT_VERSION and isinstance(messages, list):
+        value = [message for message in messages if get(message, "role") not in ("system", "developer")] or value
+    return text_of(value)
+
+
+def _value(record: Any, name: str) -> Any:
+    """A field. The API's version 2 has messages as JSON in a text."""
+    value = get(record, name)
+    if isinstance(value, str) and value[:1] in ("{", "[", '"'):
+        try:
+            found = decoded(value.encode())
+        except (ValueError, RecursionError):
+            return value
+        first = found[0] if isinstance(found, list) and found else found
+        if isinstance(found, str) or (
+            isinstance(first, dict) and ({"role", "content"} <= set(first) or "messages" in first)
+        ):
+            return found
+    return value
 
 
 def _telling_apart(records: list[Any]) -> tuple[str, ...]:
