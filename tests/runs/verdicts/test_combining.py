@@ -220,7 +220,7 @@ async def test_a_new_round_judges_combined_answers_with_all_others_and_combines_
 async def test_what_judges_would_do_with_a_combined_answer_that_failed_is_left_out(tmp_path: Path) -> None:
     def script(request: ModelRequest) -> Answer:
         if isinstance(request.matter, CombineMatter):
-            raise ProviderError("rate-limited", retryable=True, retry_after_seconds=1)
+            raise ProviderError("request-refused", retryable=False)
         return honest(request)
 
     async with engine_harness(tmp_path, TestModels(script)) as harness:
