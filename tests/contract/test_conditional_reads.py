@@ -20,7 +20,7 @@ NOT_ASKED = {
     "/api/runs/{run_id}/logs/tail",
     "/api/github-connections/{connection_id}/tree",
 }
-QUERIES = {"/api/runs/{run_id}/gate": "?baseline=local:lead"}
+QUERIES = {"/api/runs/{run_id}/gate": "?baseline=local:lead", "/api/models/endings": "?model=local:lead"}
 KEY = {"provider": "openai", "key": "sk-not-a-real-key"}
 
 

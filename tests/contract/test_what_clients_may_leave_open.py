@@ -79,6 +79,7 @@ TRIED = {
     *("DELETE /provider-keys/{provider}", "GET /provider-keys/{provider}", "POST /provider-keys provider"),
     *("GET /provider-keys/test/{provider}", "DELETE /rate-limits/{provider}", "PUT /rate-limits/{provider}"),
     *("DELETE /model-prices/{model}", "PUT /model-prices/{model}", "GET /models/{model}"),
+    "GET /models/endings model",
     *("GET /evaluation/judges/{model}", "POST /evaluation/judges/check judge.model", "GET /metering/calls model"),
     *("POST /evaluation/compare judge.model", "POST /evaluation/score judge.model", "POST /generation model"),
     *("PUT /settings default_candidates", "PUT /settings default_judges", "GET /runs/{run_id}/ranking without_judge"),

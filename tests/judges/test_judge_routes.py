@@ -73,6 +73,29 @@ async def test_a_judge_is_checked_and_each_word_is_asked_for_and_metered_once(
     assert server.counts().started == 2 * bench.WORDS
 
 
+async def test_a_finished_check_is_passed_or_not_and_the_default_judges_follow_it(
+    ada: httpx.AsyncClient, server: Running
+) -> None:
+    default = "/api/evaluation/judges/default"
+    before = (await ada.get(default)).json()
+    assert before["judges"] == []
+    assert "5 were never checked" in before["sentence"], "the models that this server lists"
+    found = (await check(ada)).json()
+    assert found["passed"] is (found["right"]["share"] >= 0.9)
+    after = (await ada.get(default, params={"candidate": ["mistral:large", "local:lead"]})).json()
+    assert ([one["model"] for one in after["judges"]] == [JUDGE]) is found["passed"]
+    competing = (await ada.get(default, params={"candidate": [JUDGE]})).json()
+    assert competing["judges"] == []
+    assert "of a candidate's family" in competing["sentence"]
+    for judge in ("local:reader", "local:statistician"):
+        assert (await check(ada, judge)).json()["passed"] is False
+    shown = (await ada.get(default, params={"candidate": ["local:lead", "LOCAL:lexrank"]})).json()
+    assert [(one["model"], one["grounds"]) for one in shown["judges"]] == [
+        ("local:reader", "demonstration"),
+        ("local:statistician", "demonstration"),
+    ]
+
+
 async def test_a_check_that_is_cancelled_in_the_middle_loses_nothing_that_was_paid_for(
     ada: httpx.AsyncClient, server: Running
 ) -> None:

@@ -76,6 +76,7 @@ async def test_an_estimate_tells_the_known_part_and_own_prices_make_the_rest_kno
     assert (found["likely_cost"], found["worst_cost"]) == (None, None)
     assert (part["likely_unknown_calls"], part["worst_unknown_calls"]) == (2 + 4, 2 + 4 * ATTEMPTS)
     assert part["unpriced_models"] == [OWN, JUDGE]
+    assert [one["sentence"] for one in found["endings"]] == [f"{LISTED} was switched off on 11 December 2026."]
     alone = wanted | {"generation": {"candidates": wanted["generation"]["candidates"][:1]}, "comparison": None}
     listed = await estimate(ada, alone)
     assert (part["likely_cost"], part["worst_cost"]) == (listed["likely_cost"], listed["worst_cost"])

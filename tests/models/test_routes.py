@@ -88,3 +88,21 @@ def test_a_price_that_nobody_knows_is_null_and_not_nothing(tmp_path: Path) -> No
     with workspace_database(tmp_path) as conn:
         model = listing.get(conn, Registry([Elsewhere()]), "elsewhere:maker/big")
     assert (model.prices, model.context_tokens, model.family) == (None, 9, "maker")
+
+
+async def test_a_model_tells_when_it_ends_and_who_says_so(ada: httpx.AsyncClient) -> None:
+    ends, lasts = [(await ada.get(f"/api/models/openai:{name}")).json() for name in ("gpt-5-mini", "gpt-6-luna")]
+    assert (ends["ends_on"], ends["ends_source"]) == (
+        "2026-12-11",
+        "https://developers.openai.com/api/docs/deprecations",
+    )
+    assert (lasts["ends_on"], lasts["ends_source"]) == (None, None), "nobody has announced it"
+
+
+async def test_of_many_models_those_are_told_that_end_soon_or_have_ended(ada: httpx.AsyncClient) -> None:
+    names = ["OpenAI:gpt-5.1", "openai:gpt-5-mini", "openai:gpt-6-luna", "local:lead"]
+    found = (await ada.get("/api/models/endings", params={"model": names})).json()
+    assert [one["sentence"] for one in found["items"]] == ["openai:gpt-5-mini was switched off on 11 December 2026."]
+    assert found["read_on"] == "2026-11-27"
+    refused = await ada.get("/api/models/endings", params={"model": ["local:lead", "nonsense"]})
+    assert [error["path"] for error in refused.json()["errors"]] == ["model[1]"]

@@ -2,7 +2,7 @@
 
 from carrel.receipts import rules
 
-DIGEST = "b5224fc13257a0845bbbffe2681d15418aaabe9fb0ab260249847c04d2a28f8a"
+DIGEST = "caae2de277dced07c25e9db13f1942865119d2844ad10d53085c74ce60f3dc85"
 
 
 def test_the_rules_of_rankings_and_words_are_those_that_this_version_says_it_has() -> None:

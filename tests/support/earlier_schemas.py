@@ -137,6 +137,7 @@ ROWS: Final[dict[str, dict[int, str]]] = {
             INSERT INTO preset_drafts (id, name, form, preset_id, updated_at, body)
             VALUES ('u1', 'Unfinished', 'preset', 'p1', {_AT}, '{{"value":{{}}}}')
         """,
+        39: "UPDATE judge_checks SET passed = 0",
         36: """
             UPDATE run_candidates SET host = 'llm.example.org' WHERE ordinal = 1;
             UPDATE run_judges SET host = 'llm.example.org';

@@ -17,8 +17,8 @@ T = TypeVar("T")
 TokenSource = str | Callable[[], str]
 """A session token, or a function that fetches one and is called again when the token has expired."""
 
-Query = Mapping[str, str | int | bool | None]
-"""Query parameters. Those that are None are left out."""
+Query = Mapping[str, str | int | bool | list[str] | None]
+"""Query parameters. Those that are None are left out, and a list is sent as often as it has texts."""
 
 
 class Calls:
@@ -162,9 +162,14 @@ def _keep_etag(value: object, etag: str) -> None:
         msgspec.structs.force_setattr(value, "etag", etag)
 
 
-def _texts(query: Query | None) -> dict[str, str]:
-    present = {name: value for name, value in (query or {}).items() if value is not None}
-    return {name: str(value).lower() if isinstance(value, bool) else str(value) for name, value in present.items()}
+def _texts(query: Query | None) -> dict[str, str | list[str]]:
+    return {name: _text(value) for name, value in (query or {}).items() if value is not None}
+
+
+def _text(value: str | int | bool | list[str]) -> str | list[str]:
+    if isinstance(value, list):
+        return value
+    return str(value).lower() if isinstance(value, bool) else str(value)
 
 
 def _with_body(method: str, path: str, body: object, query: Query | None) -> Request:

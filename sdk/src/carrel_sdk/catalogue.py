@@ -1,10 +1,10 @@
 """The models that candidates and judges can use."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from urllib.parse import quote
 
 from carrel_sdk.calls import Calls
-from carrel_sdk.models import Model, ModelPrice, ModelPrices
+from carrel_sdk.models import Model, ModelEnding, ModelEndings, ModelPrice, ModelPrices
 
 
 class Models:
@@ -20,6 +20,10 @@ class Models:
     def get(self, model: str) -> Model:
         """One model by its full name, which may hold slashes."""
         return self._calls.get(f"/models/{quote(model, safe='/:')}", Model)
+
+    def endings(self, models: Sequence[str]) -> list[ModelEnding]:
+        """Those of these models that are switched off within 60 days, or were, the first to end first."""
+        return self._calls.get("/models/endings", ModelEndings, {"model": [*models]}).items
 
     def prices(self) -> list[ModelPrice]:
         """Every price that the user has set, by model."""

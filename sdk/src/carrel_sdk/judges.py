@@ -1,12 +1,13 @@
 """Judges: the passport of each, and the check that a judge can take. Fields that a newer service adds are ignored."""
 
+from collections.abc import Sequence
 from typing import Final
 from urllib.parse import quote
 
 import msgspec
 
 from carrel_sdk.calls import Calls
-from carrel_sdk.models import JudgeCheck, JudgePassport, JudgePassports
+from carrel_sdk.models import DefaultJudges, JudgeCheck, JudgePassport, JudgePassports
 from carrel_sdk.transport import Request
 
 _CHECK_SECONDS: Final = 900.0
@@ -26,6 +27,10 @@ class Judges:
     def get(self, model: str, *, host: str | None = None) -> JudgePassport:
         """The passport of one model, at this host or else at the one that its stored key names."""
         return self._calls.get(f"/evaluation/judges/{quote(model, safe='/:')}", JudgePassport, {"host": host})
+
+    def default(self, candidates: Sequence[str] = ()) -> DefaultJudges:
+        """Who judges these candidates, by their models, unless the user chooses others; with nobody, why."""
+        return self._calls.get("/evaluation/judges/default", DefaultJudges, {"candidate": [*candidates]})
 
     def check(self, model: str, *, timeout_seconds: int = 120) -> JudgeCheck:
         """Have a judge compare the built-in pairs in both orders, and wait for the result. Costs 24 calls or more.

@@ -152,7 +152,8 @@ class Model(msgspec.Struct, frozen=True, kw_only=True):
 
     `reason` is a code that says why the model is not `available`. `context_tokens` and `output_tokens` are None if a
     model has no limit or it is unknown; `prices` is None if they are unknown. No list that Carrel reads offline holds
-    output limits, so none is known yet.
+    output limits, so none is known yet. `ends_on` is the day on which its provider switches it off, by `ends_source`,
+    and None if that is unknown: then nobody is known to have announced one.
     """
 
     model: str
@@ -166,6 +167,31 @@ class Model(msgspec.Struct, frozen=True, kw_only=True):
     context_tokens: int | None = None
     output_tokens: int | None = None
     prices: Prices | None = None
+    ends_on: str | None = None
+    ends_source: str | None = None
+
+
+class ModelEnding(msgspec.Struct, frozen=True, kw_only=True):
+    """A model that is switched off soon, or was. `days` are those that are left; 0 or fewer once it is off.
+
+    `sentence` says it to people.
+    """
+
+    model: str
+    ends_on: str
+    days: int = 0
+    source: str
+    sentence: str
+
+
+class ModelEndings(msgspec.Struct, frozen=True, kw_only=True):
+    """Models that are switched off within 60 days, or were, the first to end first.
+
+    `read_on` is the day of the table that comes with the service; what the lists of providers say goes before it.
+    """
+
+    items: list[ModelEnding]
+    read_on: str
 
 
 class ModelPrice(msgspec.Struct, frozen=True, kw_only=True):
@@ -963,6 +989,30 @@ class User(msgspec.Struct, frozen=True, kw_only=True):
     created_at: str
 
 
+class DefaultJudge(msgspec.Struct, frozen=True, kw_only=True):
+    """A model that judges unless the user chooses others.
+
+    `grounds` say why: it was right in the part `right` of its check, or a model of its class, which was `measured`, was
+    right in that part of the pairs of LLMBar-Natural, as `source` says. A built-in judge is a `demonstration`.
+    """
+
+    model: str
+    host: str | None = None
+    family: str
+    grounds: str
+    """One of check, class, demonstration."""
+    right: float | None = None
+    measured: str | None = None
+    source: str | None = None
+
+
+class DefaultJudges(msgspec.Struct, frozen=True, kw_only=True):
+    """Who judges these candidates by default, and a sentence that says why, or why nobody is good enough."""
+
+    judges: list[DefaultJudge]
+    sentence: str
+
+
 class Parameters(msgspec.Struct, omit_defaults=True, kw_only=True):
     """What a caller may set on a model; `None` leaves it to the model.
 
@@ -1030,8 +1080,8 @@ class JudgeCheck(msgspec.Struct, frozen=True, kw_only=True):
     """What a judge said on the built-in pairs. `asked` words of `of` are there; it is finished when all are.
 
     `host` is the host that answered, None if it is the provider's own.
-    `right` is the agreement with the known better answers: a judge that flips is right by half. `cost` is None where a
-    call's cost is unknown.
+    `right` is the agreement with the known better answers: a judge that flips is right by half. A finished check is
+    `passed` with nine of ten words right, of all that were asked for. `cost` is None where a call's cost is unknown.
     """
 
     id: str
@@ -1041,6 +1091,7 @@ class JudgeCheck(msgspec.Struct, frozen=True, kw_only=True):
     bench: str
     started_at: str
     finished_at: str | None = None
+    passed: bool | None = None
     asked: int = 0
     of: int = 0
     right: Rate
@@ -1294,7 +1345,7 @@ class Estimate(msgspec.Struct, frozen=True, kw_only=True):
     `known_part` says what is known where some price is not. Calls and costs are those of a run that compares
     everything. `stopping` says when the run may stop earlier; it is None unless that is wanted. `saving` is what it
     would then probably not need. `economy` has both prices where the calls can go in batches; `likely_cost` and
-    `worst_cost` are the one that this run pays.
+    `worst_cost` are the one that this run pays. `endings` are models that are switched off within 60 days, or were.
     """
 
     calls: CallCounts
@@ -1309,6 +1360,7 @@ class Estimate(msgspec.Struct, frozen=True, kw_only=True):
     saving: Saving | None = None
     economy: EconomyCosts | None = None
     known_part: KnownPart | None = None
+    endings: list[ModelEnding] = []
 
 
 class Rows(msgspec.Struct, omit_defaults=True, kw_only=True):
@@ -1664,7 +1716,8 @@ class Trends(msgspec.Struct, frozen=True, kw_only=True):
     """The newest finished runs of a preset, the newest first, and what each says of one candidate.
 
     `rule` says in words when a run is good, and `last_good` is the newest such run. `candidates` are all labels in
-    these runs, `checks` the names of all checks. `left_out` older runs are not shown.
+    these runs, `checks` the names of all checks. `left_out` older runs are not shown. `endings` are models of the
+    newest run that are switched off within 60 days, or were.
     """
 
     preset_id: str
@@ -1677,6 +1730,7 @@ class Trends(msgspec.Struct, frozen=True, kw_only=True):
     last_good: str | None = None
     rule: str
     left_out: int = 0
+    endings: list[ModelEnding] = []
 
 
 class ProgramKey(msgspec.Struct, frozen=True, kw_only=True):

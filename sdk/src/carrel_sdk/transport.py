@@ -33,7 +33,7 @@ class Request:
 
     method: str
     path: str
-    query: Mapping[str, str] = field(default_factory=dict)
+    query: Mapping[str, str | list[str]] = field(default_factory=dict)
     headers: Mapping[str, str] = field(default_factory=dict)
     content: bytes | Iterable[bytes] | AsyncIterable[bytes] | None = None
     read_seconds: float | None = None

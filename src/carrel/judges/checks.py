@@ -14,6 +14,7 @@ from carrel.keys import store as keys
 from carrel.kit.money import text_of
 from carrel.kit.sqlite.database import Connection
 from carrel.kit.sqlite.rows import Select, as_json
+from carrel.models import fitness
 from carrel.providers.base import Parameters
 from carrel.providers.hosts import ModelAt
 from carrel.runs.model.plan import Presented
@@ -37,6 +38,7 @@ class _Check(NamedTuple):
     parameters: Parameters
     started_at: str
     finished_at: str | None
+    passed: bool | None
 
 
 _checks = Select(_Check)
@@ -77,13 +79,16 @@ def keep(conn: Connection, judge: SingleJudge, host: str | None, word: BenchRepl
         " VALUES (?, ?, ?, ?, ?)",
         *(seq, *word),
     )
-    if conn.value("SELECT count(*) FROM judge_check_words WHERE judge_check = ?", seq) == bench.WORDS:
-        conn.run("UPDATE judge_checks SET finished_at = ? WHERE seq = ?", conn.now(), seq)
+    words = [] if seq is None else _said(conn, seq)
+    if len(words) == bench.WORDS:
+        passed = _right(words) >= fitness.PASSING * bench.WORDS
+        conn.run("UPDATE judge_checks SET finished_at = ?, passed = ? WHERE seq = ?", conn.now(), passed, seq)
 
 
-def newest(conn: Connection) -> dict[ModelAt, JudgeCheck]:
-    """The newest check of each model at each host."""
-    newest = "SELECT max(seq) FROM judge_checks GROUP BY model, host"
+def newest(conn: Connection, *, finished: bool = False) -> dict[ModelAt, JudgeCheck]:
+    """The newest check of each model at each host, of all or of those that are finished."""
+    which = "WHERE finished_at NOT NULL" if finished else ""
+    newest = f"SELECT max(seq) FROM judge_checks {which} GROUP BY model, host"
     rows = _checks.all(conn, f"FROM judge_checks WHERE bench = ? AND seq IN ({newest})", VERSION)
     return {ModelAt(row.model, row.host): _shown(conn, row) for row in rows}
 
@@ -120,6 +125,17 @@ def _said(conn: Connection, seq: int) -> list[BenchReply]:
     return _words.all(conn, "FROM judge_check_words WHERE judge_check = ? ORDER BY pair, presented", seq)
 
 
+def _right(words: Sequence[BenchReply]) -> float:
+    """How many words are right; a tie is by half, and a malformed one is not."""
+    better_is_a = {pair.name: pair.better_is_a for pair in PAIRS}
+
+    def right(word: BenchReply) -> float:
+        is_first = better_is_a[word.pair] == (word.presented == "ab")
+        return 0.5 if word.word == "tie" else float(word.word == ("first" if is_first else "second"))
+
+    return sum(map(right, words))
+
+
 def _shown(conn: Connection, row: _Check) -> JudgeCheck:
     words = _said(conn, row.seq)
     verdicts = _verdicts(row.model, words)
@@ -132,6 +148,7 @@ def _shown(conn: Connection, row: _Check) -> JudgeCheck:
         bench=VERSION,
         started_at=row.started_at,
         finished_at=row.finished_at,
+        passed=row.passed,
         asked=len(words),
         of=bench.WORDS,
         right=passport.agreement_with(verdicts, bench.known()),

@@ -1,18 +1,21 @@
 """Puts together what is known of each judge: in runs, in its check, and what it costs."""
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from carrel.errors import NotFound
-from carrel.judges import checks, run_passports
-from carrel.judges.schemas import JudgeCheck, JudgePassport, JudgePassports
+from carrel.judges import checks, defaults, run_passports
+from carrel.judges.defaults import Competitor
+from carrel.judges.schemas import DefaultJudges, JudgeCheck, JudgePassport, JudgePassports
 from carrel.keys import store as keys
 from carrel.kit.money import text_if_known
 from carrel.kit.processes.pool import WorkerPool
 from carrel.kit.sqlite.database import Connection
 from carrel.metering import store as metering
+from carrel.models import listing
 from carrel.providers import families
 from carrel.providers.hosts import ModelAt
-from carrel.providers.registry import name_of, provider_of
+from carrel.providers.registry import Registry, name_of, provider_of
 from carrel.vault.workspace import Workspace
 
 
@@ -65,3 +68,20 @@ async def one(workspace: Workspace, workers: WorkerPool, model: str, host: str |
 
 def _known(conn: Connection) -> _OutsideRuns:
     return _OutsideRuns(metering.verdict_costs(conn), checks.newest(conn))
+
+
+def default_judges(
+    conn: Connection, registry: Registry, found: Sequence[str], candidates: Sequence[str]
+) -> DefaultJudges:
+    """Who judges these candidates by default, with the models that were `found` at the servers of the stored keys.
+
+    Raises:
+        BadInput: no model can have the name of a candidate.
+    """
+    listing.require_known(registry, "candidate", candidates)
+    competing = [
+        Competitor(name, families.family_of(provider_of(name), name_of(name), keys.host(conn, name)))
+        for name in candidates
+    ]
+    models = listing.everything(conn, registry, found).items
+    return defaults.chosen(models, competing, checks.newest(conn, finished=True), conn.clock.now())

@@ -1,5 +1,6 @@
 """`/evaluation/judges`: the passport of each judge, and the check that a judge can take."""
 
+from functools import partial
 from typing import Annotated
 
 from carrel.auth import guard
@@ -9,10 +10,14 @@ from carrel.http.requests.describe import raises
 from carrel.http.requests.routing import Path, Query, Router, get, post
 from carrel.judges import passports
 from carrel.judges.checking import Checks
-from carrel.judges.schemas import CheckIn, JudgeCheck, JudgePassport, JudgePassports
+from carrel.judges.passports import default_judges
+from carrel.judges.schemas import CheckIn, DefaultJudges, JudgeCheck, JudgePassport, JudgePassports
 from carrel.keys.store import ProviderKeyMissing
 from carrel.kit.processes.pool import WorkerPool
-from carrel.providers.registry import canonical
+from carrel.models import listing
+from carrel.providers import prices
+from carrel.providers.recent_lists import RecentLists
+from carrel.providers.registry import Registry, canonical
 from carrel.single_calls.caller import Caller
 from carrel.single_calls.refusals import ModelCallFailed, ModelCallRefused, RateLimited
 from carrel.vault.workspace import Workspace
@@ -22,6 +27,22 @@ from carrel.vault.workspace import Workspace
 async def list_judge_passports(workspace: Workspace, workers: WorkerPool) -> JudgePassports:
     """Every model that judged in the newest fifty finished runs or was checked, with its passport, free of cost."""
     return await passports.listed(workspace, workers)
+
+
+@get("/default", guards=[guard.session], opt=scopes.READ)
+async def read_default_judges(
+    registry: Registry,
+    workspace: Workspace,
+    recent: RecentLists,
+    candidate: Annotated[list[str] | None, Query(description="A candidate's model; as often as there are.")] = None,
+) -> DefaultJudges:
+    """Who judges these candidates unless you choose: models that are known to judge well, or nobody.
+
+    Every provider with a stored key is asked for its list. One that does not answer within two seconds adds nothing.
+    """
+    await prices.ready()
+    found = await listing.found(registry, recent, workspace.read(partial(listing.servers, of_keys=True)))
+    return workspace.read(default_judges, registry, found, [canonical(one) for one in candidate or ()])
 
 
 @get("/{model:path}", guards=[guard.session], opt=scopes.READ)
@@ -58,5 +79,7 @@ async def check_judge(
 
 
 router = Router(
-    "/evaluation/judges", route_handlers=[list_judge_passports, read_judge_passport, check_judge], tags=["Judges"]
+    "/evaluation/judges",
+    route_handlers=[list_judge_passports, read_default_judges, read_judge_passport, check_judge],
+    tags=["Judges"],
 )

@@ -1,5 +1,7 @@
 """What goes over the wire about judges."""
 
+from typing import Literal
+
 import msgspec
 
 from carrel.evaluation.judges.agreement import JudgeAgreement
@@ -12,6 +14,8 @@ from carrel.kit.ids import Id
 from carrel.kit.money import DollarsText
 from carrel.providers.base import Parameters
 from carrel.single_calls.schemas import SingleJudge
+
+Grounds = Literal["check", "class", "demonstration"]
 
 
 class CheckIn(In, frozen=True):
@@ -31,8 +35,8 @@ class JudgeCheck(msgspec.Struct, frozen=True, kw_only=True):
     """What a judge said on the built-in pairs. `asked` words of `of` are there; it is finished when all are.
 
     `host` is the host that answered, null if it is the provider's own.
-    `right` is the agreement with the known better answers: a judge that flips is right by half. `cost` is null where a
-    call's cost is unknown.
+    `right` is the agreement with the known better answers: a judge that flips is right by half. A finished check is
+    `passed` with nine of ten words right, of all that were asked for. `cost` is null where a call's cost is unknown.
     """
 
     id: Id
@@ -42,6 +46,7 @@ class JudgeCheck(msgspec.Struct, frozen=True, kw_only=True):
     bench: str
     started_at: Time
     finished_at: Time | None
+    passed: bool | None
     asked: int
     of: int
     right: Rate
@@ -74,3 +79,26 @@ class JudgePassports(msgspec.Struct, frozen=True):
 
     items: list[JudgePassport]
     runs: int
+
+
+class DefaultJudge(msgspec.Struct, frozen=True, kw_only=True):
+    """A model that judges unless the user chooses others.
+
+    `grounds` say why: it was right in the part `right` of its check, or a model of its class, which was `measured`, was
+    right in that part of the pairs of LLMBar-Natural, as `source` says. A built-in judge is a `demonstration`.
+    """
+
+    model: str
+    host: str | None
+    family: str
+    grounds: Grounds
+    right: float | None
+    measured: str | None
+    source: str | None
+
+
+class DefaultJudges(msgspec.Struct, frozen=True, kw_only=True):
+    """Who judges these candidates by default, and a sentence that says why, or why nobody is good enough."""
+
+    judges: list[DefaultJudge]
+    sentence: str

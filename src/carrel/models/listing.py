@@ -3,14 +3,15 @@
 import asyncio
 from collections.abc import Sequence
 
-from carrel.errors import NotFound
+from carrel.errors import BadInput, FieldError, NotFound
 from carrel.keys import store as keys
 from carrel.kit.sqlite.database import Connection
-from carrel.models.schemas import Model, Models, Prices, Rates
-from carrel.providers import families, hosts, own_prices
+from carrel.models.schemas import Model, ModelEndings, Models, Prices, Rates
+from carrel.providers import endings, families, hosts, own_prices
 from carrel.providers import prices as price_list
 from carrel.providers.base import Access, ModelInfo, Role
 from carrel.providers.catalogue import KNOWN
+from carrel.providers.hosts import ModelAt
 from carrel.providers.recent_lists import RecentLists
 from carrel.providers.registry import Registry, needs_key, provider_of
 
@@ -51,6 +52,32 @@ def get(conn: Connection, registry: Registry, name: str) -> Model:
     return _model(conn, name, info, conn.clock.now(), "provider-key-missing" if keyless else None)
 
 
+def ending(conn: Connection, registry: Registry, names: Sequence[str]) -> ModelEndings:
+    """Those of these models that end soon or have ended, with the user's own keys.
+
+    Raises:
+        BadInput: no model can have one of the names.
+    """
+    require_known(registry, "model", names)
+    found = endings.soon((ModelAt(name, keys.host(conn, name)) for name in names), conn.clock.now())
+    return ModelEndings(list(found), str(endings.read_on()))
+
+
+def require_known(registry: Registry, field: str, names: Sequence[str]) -> None:
+    """Refuse names that no model can have.
+
+    Raises:
+        BadInput: there are some.
+    """
+    faults = tuple(
+        FieldError(f"{field}[{place}]", "is not a known model")
+        for place, name in enumerate(names)
+        if registry.find(name) is None
+    )
+    if faults:
+        raise BadInput(errors=faults)
+
+
 def fault(registry: Registry, name: str, role: Role) -> str | None:
     """Why the model cannot be used in this role, as a constant text; `None` if it can."""
     info = registry.find(name)
@@ -84,6 +111,7 @@ def prices(conn: Connection, name: str, host: str | None, at_seconds: float) -> 
 def _model(conn: Connection, name: str, info: ModelInfo, at_seconds: float, reason: str | None = None) -> Model:
     provider, host = provider_of(name), keys.host(conn, name)
     is_listed = hosts.has_list_prices(provider, host)
+    end = endings.end_of(name, host)
     return Model(
         model=name,
         provider=provider,
@@ -96,4 +124,6 @@ def _model(conn: Connection, name: str, info: ModelInfo, at_seconds: float, reas
         context_tokens=info.context_tokens or (price_list.context_tokens(name) if is_listed else None),
         output_tokens=None,
         prices=prices(conn, name, host, at_seconds),
+        ends_on=None if end is None else str(end.on),
+        ends_source=None if end is None else end.source,
     )

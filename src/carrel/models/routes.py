@@ -7,7 +7,7 @@ from carrel.auth import guard
 from carrel.auth.programs import scopes
 from carrel.http.requests.routing import Path, Query, Router, get
 from carrel.models import listing
-from carrel.models.schemas import Model, Models
+from carrel.models.schemas import Model, ModelEndings, Models
 from carrel.providers import prices
 from carrel.providers.recent_lists import RecentLists
 from carrel.providers.registry import Registry, canonical
@@ -31,6 +31,16 @@ async def list_models(
     return workspace.read(listing.everything, registry, found)
 
 
+@get("/endings", guards=[guard.session], opt=scopes.READ)
+async def list_endings(
+    registry: Registry,
+    workspace: Workspace,
+    model: Annotated[list[str], Query(description="`provider:name`, as often as there are models.")],
+) -> ModelEndings:
+    """Which of these models are switched off within 60 days, or were."""
+    return workspace.read(listing.ending, registry, [canonical(one) for one in model])
+
+
 @get("/{model:path}", guards=[guard.session], opt=scopes.READ)
 async def read_model(
     model: Annotated[str, Path(reads=canonical, description="`provider:name`; the name may hold slashes.")],
@@ -42,4 +52,4 @@ async def read_model(
     return workspace.read(listing.get, registry, model.removeprefix("/"))
 
 
-router = Router("/models", route_handlers=[list_models, read_model], tags=["Models"])
+router = Router("/models", route_handlers=[list_models, list_endings, read_model], tags=["Models"])

@@ -3,6 +3,7 @@
 import msgspec
 
 from carrel.providers.base import Role
+from carrel.providers.endings import ModelEnding
 from carrel.providers.own_prices import ModelPrice
 
 
@@ -42,7 +43,8 @@ class Model(msgspec.Struct, frozen=True):
 
     `reason` is a code that says why the model is not `available`. `context_tokens` and `output_tokens` are null if a
     model has no limit or it is unknown; `prices` is null if they are unknown. No list that Carrel reads offline holds
-    output limits, so none is known yet.
+    output limits, so none is known yet. `ends_on` is the day on which its provider switches it off, by `ends_source`,
+    and null if that is unknown: then nobody is known to have announced one.
     """
 
     model: str
@@ -56,6 +58,8 @@ class Model(msgspec.Struct, frozen=True):
     context_tokens: int | None
     output_tokens: int | None
     prices: Prices | None
+    ends_on: str | None
+    ends_source: str | None
 
 
 class ModelPrices(msgspec.Struct, frozen=True):
@@ -68,3 +72,13 @@ class Models(msgspec.Struct, frozen=True):
     """Every model, both generators and judges."""
 
     items: list[Model]
+
+
+class ModelEndings(msgspec.Struct, frozen=True):
+    """Models that are switched off within 60 days, or were, the first to end first.
+
+    `read_on` is the day of the table that comes with the service; what the lists of providers say goes before it.
+    """
+
+    items: list[ModelEnding]
+    read_on: str

@@ -24,6 +24,16 @@ def everyone(configuration: Configuration) -> list[Candidate]:
     return [*configuration.generation.candidates, *(combination.candidates if combination is not None else ())]
 
 
+def models(configuration: Configuration) -> list[str]:
+    """The models that answer, combine or judge, each once."""
+    judging = (one for one in (configuration.scoring, configuration.comparison) if one is not None)
+    found = [
+        *(one.model for one in everyone(configuration) if one.model is not None),
+        *(judge.model for one in judging for judge in one.judges),
+    ]
+    return list(dict.fromkeys(found))
+
+
 def named(candidates: Sequence[Candidate]) -> list[str]:
     """The candidates' labels: their own, or else their models' names."""
     return [(candidate.label.strip() or candidate.model or "")[:MAX_LABEL_CHARACTERS] for candidate in candidates]

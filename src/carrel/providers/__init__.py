@@ -3,7 +3,7 @@
 Begin with `base`, what every provider does, and `registry`, which has them all. `local` holds the built-in models, and
 `protocols` what is said over the wire.
 
-    what there is   base · remote · registry · catalogue · families · prices · own_prices
+    what there is   base · remote · registry · catalogue · families · prices · own_prices · endings
     over HTTP       http_provider · transport · exchange · refusals · waits · recent_lists
     what it brings  network · answer_room · foreign_json · thought
     at half price   batches · batch_client

@@ -1,8 +1,8 @@
 """Where a model answers: at its provider's own host, or at another one that a key names. Pure.
 
-A model is identified by provider and host. `openai:gpt-5` with a key that names another server is whatever that server
-answers with, so it has a `host` beside its name everywhere: `None` at the provider's own host, and otherwise the host
-that answers, with its port.
+A model is identified by provider and host. `openai:gpt-6-luna` with a key that names another server is whatever that
+server answers with, so it has a `host` beside its name everywhere: `None` at the provider's own host, and otherwise the
+host that answers, with its port.
 """
 
 from collections.abc import Iterable
@@ -24,7 +24,7 @@ class ModelAt(NamedTuple):
     host: str | None
 
     def __str__(self) -> str:
-        """What people read: `openai:gpt-5`, or `openai:gpt-5 at llm.example.org`."""
+        """What people read: `openai:gpt-6-luna`, or `openai:gpt-6-luna at llm.example.org`."""
         return self.model if self.host is None else f"{self.model} at {self.host}"
 
 

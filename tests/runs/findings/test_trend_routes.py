@@ -1,11 +1,14 @@
 """Trends over HTTP: one candidate over the runs of a preset whose answers exist already, good ones and bad ones."""
 
 import asyncio
+from datetime import date
 from typing import Any
 
 import httpx
 import pytest
 
+from carrel.providers import endings
+from carrel.providers.endings import End
 from carrel.runs.findings import trends
 from tests.support.host import Host
 from tests.support.run_setup import text_of
@@ -174,3 +177,14 @@ async def test_what_no_run_has_is_refused_and_other_users_see_nothing(ada: httpx
     assert (await ada.get("/api/presets/nothing/trends")).status_code == 404
     bob = await host.signed_in("bob")
     assert (await ada.get(trends, headers=bob)).status_code == 404
+
+
+async def test_trends_tell_which_models_of_the_newest_run_end_soon(
+    ada: httpx.AsyncClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    nights = await nightly(ada, 2, comparison={"judges": [{"model": "local:reader"}]})
+    await nights.night(2)
+    assert (await nights.trends())["endings"] == []
+    monkeypatch.setitem(endings.listed, "local:reader", End(date(2027, 2, 1), endings.OF_LIST))
+    (ending,) = (await nights.trends())["endings"]
+    assert ending["sentence"] == "local:reader is switched off in 17 days, on 1 February 2027."

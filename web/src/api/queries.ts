@@ -25,6 +25,17 @@ export function offeredModelsQuery(api: Api) {
   });
 }
 
+/** Which of these models are switched off soon, or were. */
+export function endingsQuery(api: Api, models: readonly string[]) {
+  return queryOptions({
+    queryKey: queryKeys.models.endings(models),
+    queryFn: ({ signal }) =>
+      data(api.client.GET("/api/models/endings", { params: { query: { model: [...models] } }, signal })),
+    enabled: models.length > 0,
+    staleTime: 5 * 60_000,
+  });
+}
+
 /** The set-ups that are not finished. */
 export function draftsQuery(api: Api) {
   return queryOptions({

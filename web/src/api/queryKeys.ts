@@ -19,9 +19,12 @@ export const queryKeys = {
     one: (name: string) => ["models", name],
     /** Of the built-in models, of own servers, and of every stored key. */
     offered: ["models", "offered"],
+    endings: (names: readonly string[]) => ["models", "endings", names],
   },
   modelPrices: ["model-prices"],
   judges: ["judges"],
+  /** Checks of judges change who judges by default. */
+  defaultJudges: (candidates: readonly string[]) => ["judges", "default", candidates],
   leaderboard: (like: string | undefined) => ["leaderboard", like ?? null],
   providerKeys: ["provider-keys"],
   rateLimits: ["rate-limits"],

@@ -14,5 +14,5 @@ function factsOf(model: Model, formats: ReturnType<typeof useFormats>): string {
   const price = model.prices
     ? `${formats.dollars(model.prices.input_per_million)} in, ${formats.dollars(model.prices.output_per_million)} out${model.prices.source === "own" ? " (your price)" : ""}`
     : "price unknown";
-  return [context, price].filter(Boolean).join(" · ");
+  return [context, price, model.ends_on && `ends ${model.ends_on}`].filter(Boolean).join(" · ");
 }

@@ -14,7 +14,7 @@ export function hintForModel(name: string, models: readonly Model[]): string | u
   const near = nearest(wanted, models);
   const meant = near ? ` Did you mean ${near}?` : "";
   if (!wanted.includes(":"))
-    return near ? `Did you mean ${near}?` : "Name the provider first, such as openai:gpt-5-mini.";
+    return near ? `Did you mean ${near}?` : "Name the provider first, such as openai:gpt-6-luna.";
   // Its key opens no list that we know of, or there is none: the service will tell when the set-up is saved.
   if (!ofProvider.length) return near ? meant.trim() : noKey(provider);
   return `“${wanted.slice(provider.length + 1)}” is not among the ${ofProvider.length} models of ${provider} that you can call.${meant}`;

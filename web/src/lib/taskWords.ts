@@ -11,7 +11,7 @@ export function namesOf({ generation, combination }: Run["configuration"]): stri
   );
 }
 
-/** `r1.compare.d13.c1-c2.s1.j1.ba` as "Pair: document 13, mini · A before gpt-5 · B". */
+/** `r1.compare.d13.c1-c2.s1.j1.ba` as "Pair: document 13, mini · A before luna · B". */
 export function taskInWords(key: string, names: readonly string[]): string {
   const [, kind, document, first, second, repeat, again, order] = KEY.exec(key) ?? [];
   if (!kind || !document) return "";

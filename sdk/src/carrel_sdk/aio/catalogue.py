@@ -1,10 +1,10 @@
 """Written by `sdk/generate.py` from `carrel_sdk.catalogue`. Change that, and run it again."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from urllib.parse import quote
 
 from carrel_sdk.aio.calls import AsyncCalls
-from carrel_sdk.models import Model, ModelPrice, ModelPrices
+from carrel_sdk.models import Model, ModelEnding, ModelEndings, ModelPrice, ModelPrices
 
 
 class AsyncModels:
@@ -20,6 +20,10 @@ class AsyncModels:
     async def get(self, model: str) -> Model:
         """One model by its full name, which may hold slashes."""
         return await self._calls.get(f"/models/{quote(model, safe='/:')}", Model)
+
+    async def endings(self, models: Sequence[str]) -> list[ModelEnding]:
+        """Those of these models that are switched off within 60 days, or were, the first to end first."""
+        return (await self._calls.get("/models/endings", ModelEndings, {"model": [*models]})).items
 
     async def prices(self) -> list[ModelPrice]:
         """Every price that the user has set, by model."""

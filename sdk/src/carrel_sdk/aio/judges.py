@@ -1,12 +1,13 @@
 """Written by `sdk/generate.py` from `carrel_sdk.judges`. Change that, and run it again."""
 
+from collections.abc import Sequence
 from urllib.parse import quote
 
 import msgspec
 
 from carrel_sdk.aio.calls import AsyncCalls
 from carrel_sdk.judges import _CHECK_SECONDS
-from carrel_sdk.models import JudgeCheck, JudgePassport, JudgePassports
+from carrel_sdk.models import DefaultJudges, JudgeCheck, JudgePassport, JudgePassports
 from carrel_sdk.transport import Request
 
 
@@ -23,6 +24,10 @@ class AsyncJudges:
     async def get(self, model: str, *, host: str | None = None) -> JudgePassport:
         """The passport of one model, at this host or else at the one that its stored key names."""
         return await self._calls.get(f"/evaluation/judges/{quote(model, safe='/:')}", JudgePassport, {"host": host})
+
+    async def default(self, candidates: Sequence[str] = ()) -> DefaultJudges:
+        """Who judges these candidates, by their models, unless the user chooses others; with nobody, why."""
+        return await self._calls.get("/evaluation/judges/default", DefaultJudges, {"candidate": [*candidates]})
 
     async def check(self, model: str, *, timeout_seconds: int = 120) -> JudgeCheck:
         """Have a judge compare the built-in pairs in both orders, and wait for the result. Costs 24 calls or more.

@@ -59,6 +59,15 @@ def check(cli: UserCommand, model: str) -> None:
     cli.show(found, "\n".join(_check_of(found)))
 
 
+@command.command("default")
+@click.argument("candidates", nargs=-1)
+@user_command
+def default(cli: UserCommand, candidates: tuple[str, ...]) -> None:
+    """Show who judges these CANDIDATES, by their models, unless you choose: judges that are known to be good enough."""
+    found = cli.workspace.judges.default(candidates)
+    cli.show(found, "\n".join([*(terminal.model_at(one.model, one.host) for one in found.judges), found.sentence]))
+
+
 def _passport_of(judge: JudgePassport) -> list[str]:
     lines = [f"{terminal.model_at(judge.model, judge.host)}{f', family {judge.family}' if judge.family else ''}"]
     if judge.in_runs is None:
@@ -120,7 +129,10 @@ def _leniency(found: Leniency) -> str:
 
 
 def _right(check: JudgeCheck | None) -> str:
-    return "" if check is None else f"{_share(check.right)} right{'' if check.finished_at else ' so far'}"
+    if check is None:
+        return ""
+    result = {None: " so far", True: ", passed", False: ", failed"}[check.passed]
+    return f"{_share(check.right)} right{result}"
 
 
 def _share(rate: Rate | None) -> str:

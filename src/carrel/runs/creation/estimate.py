@@ -13,6 +13,8 @@ from carrel.kit.sqlite.rows import as_json
 from carrel.presets import rules
 from carrel.presets.check import may_be_batched
 from carrel.presets.configuration import Candidate, Comparison, Configuration, Scoring
+from carrel.providers import endings
+from carrel.providers.hosts import ModelAt
 from carrel.providers.prices import Price
 from carrel.providers.registry import Registry
 from carrel.runs.costs.quotes import bytes_of, output_limit, price_now, texts_of_criteria
@@ -120,6 +122,9 @@ def estimate(conn: Connection, data: RunIn, registry: Registry, settings: Settin
         if may_be_batched(configuration)
         else None,
         known_part=costs.known_part,
+        endings=endings.soon(
+            (ModelAt(model, keys.host(conn, model)) for model in rules.models(configuration)), conn.clock.now()
+        ),
     )
 
 

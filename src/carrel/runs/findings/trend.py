@@ -11,6 +11,7 @@ from carrel.evaluation.statistics.rates import PassRate
 from carrel.evaluation.verdict import Outcome as VerdictOutcome
 from carrel.kit.clock import Time
 from carrel.kit.money import DollarsText
+from carrel.providers.endings import ModelEnding
 from carrel.runs.model.setup import RunId
 from carrel.vault.ids import PresetId
 
@@ -63,7 +64,8 @@ class Trends(msgspec.Struct, frozen=True, kw_only=True):
     """The newest finished runs of a preset, the newest first, and what each says of one candidate.
 
     `rule` says in words when a run is good, and `last_good` is the newest such run. `candidates` are all labels in
-    these runs, `checks` the names of all checks. `left_out` older runs are not shown.
+    these runs, `checks` the names of all checks. `left_out` older runs are not shown. `endings` are models of the
+    newest run that are switched off within 60 days, or were.
     """
 
     preset_id: PresetId
@@ -76,6 +78,7 @@ class Trends(msgspec.Struct, frozen=True, kw_only=True):
     last_good: RunId | None
     rule: str
     left_out: int
+    endings: tuple[ModelEnding, ...] = ()
 
 
 def rule(candidate: str | None, baseline: str | None, margin: float, *, checked: bool) -> str:

@@ -1,7 +1,7 @@
 """Reads the finished runs of a preset one by one, and asks the gate about each if there is a baseline."""
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Final, NamedTuple
 
 import msgspec
@@ -18,6 +18,8 @@ from carrel.kit.processes.pool import WorkerPool
 from carrel.kit.processes.worker import Worker
 from carrel.kit.sqlite.database import Connection
 from carrel.kit.sqlite.rows import Select
+from carrel.providers import endings
+from carrel.providers.hosts import ModelAt
 from carrel.runs.checking import marks, results
 from carrel.runs.findings import gate, gate_decision, trend
 from carrel.runs.findings.trend import Aspect, CheckRate, TrendPoint, Trends
@@ -141,7 +143,16 @@ def _gather(conn: Connection, preset_id: PresetId, question: TrendQuestion) -> T
         last_good=None,
         rule=trend.rule(candidate, question.baseline, question.margin, checked=bool(checks)),
         left_out=left_out,
+        endings=endings.soon(_models(found[0].setup), conn.clock.now()) if found else (),
     )
+
+
+def _models(setup: Setup) -> Iterator[ModelAt]:
+    for one in setup.candidates:
+        if one.model is not None:
+            yield ModelAt(one.model, one.host)
+    for judge in setup.round.judges:
+        yield ModelAt(judge.model, judge.host)
 
 
 def _runs(conn: Connection, preset_id: PresetId) -> tuple[list[_Row], int]:

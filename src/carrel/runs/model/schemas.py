@@ -18,6 +18,7 @@ from carrel.kit.ids import Id
 from carrel.kit.money import DollarsText
 from carrel.presets.configuration import MAX_INPUTS, Configuration, DocumentGroups, Judges, Rows
 from carrel.providers.base import Citation, FinishReason
+from carrel.providers.endings import ModelEnding
 from carrel.runs.model.plan import Kind, Presented
 from carrel.runs.model.setup import RunId
 from carrel.runs.model.states import PauseReason, State, TaskState
@@ -388,7 +389,7 @@ class DryRun(msgspec.Struct, frozen=True, kw_only=True):
     `known_part` says what is known where some price is not. Calls and costs are those of a run that compares
     everything. `stopping` says when the run may stop earlier; it is null unless that is wanted. `saving` is what it
     would then probably not need. `economy` has both prices where the calls can go in batches; `likely_cost` and
-    `worst_cost` are the one that this run pays.
+    `worst_cost` are the one that this run pays. `endings` are models that are switched off within 60 days, or were.
     """
 
     calls: Calls
@@ -401,3 +402,4 @@ class DryRun(msgspec.Struct, frozen=True, kw_only=True):
     saving: Saving | None = None
     economy: EconomyCosts | None = None
     known_part: KnownPart | None = None
+    endings: tuple[ModelEnding, ...] = ()

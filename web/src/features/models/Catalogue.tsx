@@ -49,7 +49,7 @@ export function Catalogue({ words, isOnlyReady, onLook }: Props) {
       </div>
       <p className="small dim" id="by-name">
         Listed are the built-in models and those of your own servers. A provider’s model is called by its full name:
-        type one, such as <code>openai:gpt-5-mini</code>, to see what it costs and whether{" "}
+        type one, such as <code>openai:gpt-6-luna</code>, to see what it costs and whether{" "}
         <Link to="/models" search={{ tab: "keys" }}>
           a key
         </Link>{" "}

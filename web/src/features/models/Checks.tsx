@@ -35,8 +35,8 @@ export function Checks({ judges }: { judges: readonly JudgePassport[] }) {
         wordsOf={modelAt}
       />
       <p className="small dim">
-        A judge that flips is right by half. Twelve pairs tell a bad judge from a good one, not one good judge from
-        another.
+        A judge that flips is right by half, and one that is right in nine of ten words passes. Twelve pairs tell a bad
+        judge from a good one, not one good judge from another.
       </p>
     </section>
   );
@@ -90,6 +90,8 @@ function columnsOf(formats: Formats): [Column<JudgeCheck>, ...Column<JudgeCheck>
   ];
 }
 
-function state({ asked, of, finished_at }: JudgeCheck, formats: Formats): string {
-  return finished_at ? formats.dateTime(finished_at) : `${asked} of ${of} words: check it again to go on`;
+function state({ asked, of, finished_at, passed }: JudgeCheck, formats: Formats): string {
+  return finished_at
+    ? `${passed ? "passed" : "failed"}, ${formats.dateTime(finished_at)}`
+    : `${asked} of ${of} words: check it again to go on`;
 }

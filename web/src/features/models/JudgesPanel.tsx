@@ -66,7 +66,7 @@ function CheckCard() {
         <div className="grow limited">
           <TextField
             label="Model"
-            placeholder="openai:gpt-5-mini"
+            placeholder="openai:gpt-6-luna"
             list="judges-to-check"
             value={model}
             onChange={(event) => setModel(event.target.value)}

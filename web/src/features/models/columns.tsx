@@ -45,6 +45,17 @@ export function columnsOf(formats: Formats): [Column<Model>, ...Column<Model>[]]
         provider === "local" ? 0 : prices ? Number(prices.input_per_million) + Number(prices.output_per_million) : null,
       cell: (model) => <Price model={model} />,
     },
+    {
+      id: "ends",
+      label: "Switched off",
+      isText: true,
+      value: ({ ends_on }) => ends_on,
+      cell: ({ provider, ends_on, ends_source }) => (
+        <span className={ends_on ? "" : "dim"} title={ends_source ?? undefined}>
+          {ends_on ?? (provider === "local" ? "–" : "unknown")}
+        </span>
+      ),
+    },
   ];
 }
 

@@ -1,6 +1,7 @@
 import { Link } from "@tanstack/react-router";
 import type { DryRun } from "../../api/types";
 import { useFormats } from "../../app/context";
+import { EndingsNote } from "../../components/EndingsNote";
 import { Note } from "../../components/Feedback";
 import { expected, priced } from "../../lib/spend";
 import { unbroken } from "../../lib/unbroken";
@@ -73,6 +74,7 @@ export function Estimate({ estimate }: { estimate: DryRun }) {
         {plainly && <p>{plainly}</p>}
         <p className={plainly ? "small dim" : ""}>{unbroken(power.sentence)}</p>
       </Note>
+      <EndingsNote endings={estimate.endings ?? []} />
       {stopping && <Note>{stopping}</Note>}
     </div>
   );

@@ -1,9 +1,9 @@
 import { Plus, Trash2 } from "lucide-react";
 import type { Judge, Model, PresetIn } from "../../api/types";
+import { useDefaultJudges } from "../../api/useDefaultJudges";
 import { Button, IconButton } from "../../components/Button";
 import { Check, TextField } from "../../components/Field";
 import { ModelSelect } from "../../components/ModelSelect";
-import { judgesFor } from "../../lib/judgeChoice";
 import { ContentSelect } from "./ContentSelect";
 import { isUnjudged } from "./draft";
 
@@ -20,7 +20,8 @@ interface Props {
 /** Scoring and comparing, each with its judges. The one that is turned on starts with the judges of the other. */
 export function JudgesPart({ draft, change, at, models }: Props) {
   const { scoring, comparison, checks } = draft;
-  const competing = draft.generation.candidates.flatMap(({ model }) => model ?? []);
+  const byDefault = useDefaultJudges(draft.generation.candidates.flatMap(({ model }) => model ?? []));
+  const proposed = byDefault?.judges.map(({ model }) => model) ?? [];
   return (
     <section className="stack" aria-labelledby="judges-title">
       <h2 id="judges-title">Judging</h2>
@@ -33,6 +34,7 @@ export function JudgesPart({ draft, change, at, models }: Props) {
             </p>
           ),
       )}
+      {byDefault && <p className="small dim">By default: {byDefault.sentence}</p>}
       {isUnjudged(draft) && !checks?.length && (
         <p className="small dim">
           Without judges, a run only makes the answers: nothing is compared, and nobody is called best. Judges can judge
@@ -54,7 +56,7 @@ export function JudgesPart({ draft, change, at, models }: Props) {
               path="comparison.judges"
               at={at}
               models={models}
-              competing={competing}
+              proposed={proposed}
               onChange={(judges) => change({ comparison: { ...comparison, judges } })}
             />
             <div className="columns">
@@ -117,7 +119,7 @@ export function JudgesPart({ draft, change, at, models }: Props) {
               path="scoring.judges"
               at={at}
               models={models}
-              competing={competing}
+              proposed={proposed}
               onChange={(judges) => change({ scoring: { ...scoring, judges } })}
             />
             <div className="columns">
@@ -150,20 +152,16 @@ interface ListProps {
   path: string;
   at: (path: string) => string[];
   models: readonly Model[];
-  /** The models of the candidates. */
-  competing: readonly string[];
+  /** Who judges by default. */
+  proposed: readonly string[];
   onChange: (judges: Judge[]) => void;
 }
 
-function JudgeList({ judges, path, at, models, competing, onChange }: ListProps) {
+function JudgeList({ judges, path, at, models, proposed, onChange }: ListProps) {
   const set = (number: number, part: Partial<Judge>) =>
     onChange(judges.map((judge, index) => (index === number ? { ...judge, ...part } : judge)));
   const taken = new Set(judges.map((judge) => judge.model));
-  const next = judgesFor(
-    models,
-    competing,
-    models.filter(({ model }) => !taken.has(model)),
-  )[0];
+  const next = proposed.find((model) => !taken.has(model));
   return (
     <div className="stack tight">
       {judges.map((judge, number) => (
@@ -200,7 +198,7 @@ function JudgeList({ judges, path, at, models, competing, onChange }: ListProps)
           </p>
         ))}
       <div>
-        <Button small onPress={() => onChange([...judges, { model: next?.model ?? "" }])}>
+        <Button small onPress={() => onChange([...judges, { model: next ?? "" }])}>
           <Plus size={14} aria-hidden /> Judge
         </Button>
       </div>

@@ -18,7 +18,14 @@ afterEach(() => {
 async function formWith(models: Model[], keys: string[]): Promise<() => PresetIn | undefined> {
   const items = keys.map((provider) => ({ provider }));
   const answers = (request: Request) =>
-    Promise.resolve(Response.json({ items: request.url.includes("/provider-keys") ? items : [], next_cursor: null }));
+    Promise.resolve(
+      Response.json({
+        items: request.url.includes("/provider-keys") ? items : [],
+        next_cursor: null,
+        judges: [],
+        sentence: "",
+      }),
+    );
   vi.stubGlobal("fetch", vi.fn(answers));
   const draft = emptyDraft(undefined);
   const onChange = vi.fn<(change: Change<PresetIn>) => void>();
@@ -69,7 +76,9 @@ function Kept() {
 }
 
 test("what is changed of one candidate after the other all stays, though only the changed card is drawn anew", async () => {
-  vi.stubGlobal("fetch", () => Promise.resolve(Response.json({ items: [], next_cursor: null })));
+  vi.stubGlobal("fetch", () =>
+    Promise.resolve(Response.json({ items: [], next_cursor: null, judges: [], sentence: "" })),
+  );
   await renderPage(<Kept />);
   const labels = () => screen.getAllByLabelText<HTMLInputElement>("Label").map(({ value }) => value);
   const write = (card: number, text: string) =>

@@ -24,7 +24,11 @@ const ELSEWHERE = {
   checks: CHECKS,
 } as unknown as Preset;
 
-beforeEach(() => vi.stubGlobal("fetch", () => Promise.resolve(Response.json({ items: [], next_cursor: null }))));
+beforeEach(() =>
+  vi.stubGlobal("fetch", () =>
+    Promise.resolve(Response.json({ items: [], next_cursor: null, judges: [], sentence: "" })),
+  ),
+);
 afterEach(() => {
   cleanup();
   vi.unstubAllGlobals();

@@ -31,7 +31,12 @@ const DRAFT: PresetIn = {
 beforeEach(() =>
   vi.stubGlobal("fetch", (input: Request) =>
     Promise.resolve(
-      Response.json({ items: input.url.includes("/api/data-sets") ? [DATA_SET] : [], next_cursor: null }),
+      Response.json({
+        items: input.url.includes("/api/data-sets") ? [DATA_SET] : [],
+        next_cursor: null,
+        judges: [],
+        sentence: "",
+      }),
     ),
   ),
 );

@@ -5,6 +5,7 @@ import { TabPanel } from "react-aria-components";
 import { ApiError } from "carrel-sdk";
 import type { Run } from "../../api/types";
 import { useApi, useFormats } from "../../app/context";
+import { EndingsOf } from "../../components/EndingsNote";
 import { Empty, Skeleton } from "../../components/Feedback";
 import { Labels } from "../../components/Labels";
 import { Page } from "../../components/Page";
@@ -101,6 +102,7 @@ function Shown({ run }: { run: Run }) {
       actions={<RunActions run={run} controls={controls} />}
     >
       <PauseNote run={run} />
+      <EndingsOf configuration={run.configuration} />
       {hasEnded(run.state) && run.configuration.output?.destination === "github" && <DeliveryNote run={run} />}
       {!hasEnded(run.state) && <LivePanel run={run} live={live} />}
       {run.state === "running" && <LiveAnswers run={run} answers={live.answers} />}

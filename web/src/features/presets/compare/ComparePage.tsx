@@ -4,6 +4,7 @@ import { useMemo, useRef, useState } from "react";
 import { faultsAt } from "carrel-sdk";
 import { connectionsQuery } from "../../../api/github";
 import { contentChoiceQuery } from "../../../api/queries";
+import { useDefaultJudges } from "../../../api/useDefaultJudges";
 import { useModels } from "../../../api/useModels";
 import { useApi } from "../../../app/context";
 import { ErrorNote } from "../../../components/Feedback";
@@ -66,16 +67,17 @@ function Comparison({ opened }: { opened: Opened }) {
     same(setup, EMPTY) ? undefined : { name, form: "comparison", body: { ...keptOf(setup) } },
   );
   usePrompts(setup.prompts, setPrompt);
-  const preset = useMemo(() => presetOf(setup, known.models), [setup, known.models]);
-  const missing = missingIn(setup);
+  const judges = useDefaultJudges(setup.models);
+  const preset = useMemo(() => presetOf(setup, judges), [setup, judges]);
+  const missing = missingIn(setup, false, judges);
   const isKept = setup.prompts.every(({ text, contentId, kept }) => contentId !== undefined && kept === text);
-  const rehearsal = useRehearsal(preset, missing.length === 0 && isKept && !known.isPending);
+  const rehearsal = useRehearsal(preset, missing.length === 0 && isKept && Boolean(judges ?? setup.more.comparison));
   const compare = useCompare();
   const tries = useTry();
   const sample = useSample();
   const start = () =>
     compare.mutate(
-      { setup, models: known.models },
+      { setup, judges },
       {
         onSuccess: (run) => {
           keeping.drop();
@@ -85,7 +87,7 @@ function Comparison({ opened }: { opened: Opened }) {
     );
   const tryOn = (on: TriedInput) =>
     tries.mutate(
-      { setup, models: known.models, on },
+      { setup, on },
       {
         onSuccess: ({ run, prompts }) => {
           prompts.forEach(({ contentId, kept }, number) => setPrompt(number, { contentId, kept, isShared: false }));
@@ -147,7 +149,7 @@ function Comparison({ opened }: { opened: Opened }) {
           setup={setup}
           documents={documents.data ?? []}
           rehearsal={rehearsal}
-          isReady={!known.isPending}
+          judges={judges}
           tries={tries}
           onTry={tryOn}
           starts={compare}

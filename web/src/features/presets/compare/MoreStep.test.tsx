@@ -19,10 +19,12 @@ test.each<[string, Partial<PresetIn>, string]>([
     "3 repeats, at most $2.50, answers go to the library",
   ],
 ])("with %s chosen", async (_, more, words) => {
-  vi.stubGlobal("fetch", () => Promise.resolve(Response.json({ items: [], next_cursor: null })));
+  vi.stubGlobal("fetch", () =>
+    Promise.resolve(Response.json({ items: [], next_cursor: null, judges: [], sentence: "" })),
+  );
   await renderPage(
     <MoreStep
-      preset={presetOf({ ...EMPTY, more }, [])}
+      preset={presetOf({ ...EMPTY, more }, undefined)}
       name=""
       onName={() => undefined}
       change={() => undefined}

@@ -6,6 +6,11 @@ import type { Rehearsed } from "../useRehearsal";
 import { EMPTY } from "./setup";
 import { StartCard } from "./StartCard";
 
+const JUDGE = {
+  ...{ model: "x:judge", host: null, family: "x", grounds: "check" as const },
+  ...{ right: 1, measured: null, source: null },
+};
+
 afterEach(cleanup);
 
 test("of a data set, a try takes the first row or the one of a number, and nothing that is no number", async () => {
@@ -17,7 +22,7 @@ test("of a data set, a try takes the first row or the one of a number, and nothi
       setup={{ ...EMPTY, rows, prompts: [{ text: "Answer." }], models: ["local:lead"] }}
       documents={[]}
       rehearsal={{} as Rehearsed}
-      isReady
+      judges={{ judges: [JUDGE], sentence: "It passed its check." }}
       tries={idle}
       onTry={onTry}
       starts={idle}
@@ -47,7 +52,7 @@ test("a misspelt name in the task is told while it is written, with the way to t
       setup={{ ...EMPTY, documents: ["d"], prompts: [{ text: "Answer {{documnt}}." }], models: ["a:b", "a:c"] }}
       documents={[]}
       rehearsal={{ error } as unknown as Rehearsed}
-      isReady
+      judges={{ judges: [JUDGE], sentence: "It passed its check." }}
       tries={idle}
       onTry={vi.fn()}
       starts={{ isPending: false, error }}
@@ -60,4 +65,26 @@ test("a misspelt name in the task is told while it is written, with the way to t
   expect(page.textContent).not.toContain("variables-open");
   fireEvent.click(screen.getByRole("button", { name: "The task" }));
   expect(onGo).toHaveBeenCalledWith("instructions");
+});
+
+test("where no judge is good enough, the page says why before anything starts, and a try needs none", async () => {
+  const idle = { isPending: false, error: null };
+  const onGo = vi.fn();
+  await renderPage(
+    <StartCard
+      setup={{ ...EMPTY, documents: ["d"], prompts: [{ text: "Answer." }], models: ["a:b", "a:c"] }}
+      documents={[]}
+      rehearsal={{} as Rehearsed}
+      judges={{ judges: [], sentence: "No model that your keys open is good enough." }}
+      tries={idle}
+      onTry={vi.fn()}
+      starts={idle}
+      onStart={vi.fn()}
+      onGo={onGo}
+    />,
+  );
+  fireEvent.click(screen.getByRole("button", { name: "No model that your keys open is good enough." }));
+  expect(onGo).toHaveBeenCalledWith("comparison");
+  expect(screen.getByRole("button", { name: "Compare" })).toHaveProperty("disabled", true);
+  expect(screen.getByRole("button", { name: "Try on one" })).toHaveProperty("disabled", false);
 });

@@ -1,6 +1,6 @@
 import { Play, TextSearch } from "lucide-react";
 import { useMemo, useState } from "react";
-import type { ContentSummary } from "../../../api/types";
+import type { ContentSummary, DefaultJudges } from "../../../api/types";
 import { Button } from "../../../components/Button";
 import { ErrorNote, Note } from "../../../components/Feedback";
 import { SelectField, TextField } from "../../../components/Field";
@@ -20,8 +20,8 @@ interface Props {
   setup: Setup;
   documents: readonly ContentSummary[];
   rehearsal: Rehearsed;
-  /** The models are known, and with them who judges. */
-  isReady: boolean;
+  /** Who judges by default; nothing while it is not known. */
+  judges: DefaultJudges | undefined;
   tries: Action;
   onTry: (on: TriedInput) => void;
   starts: Action;
@@ -31,9 +31,9 @@ interface Props {
 }
 
 /** What the comparison takes, and the two ways on: a try on one document or row, and the whole. */
-export function StartCard({ setup, documents, rehearsal, isReady, tries, onTry, starts, onStart, onGo }: Props) {
+export function StartCard({ setup, documents, rehearsal, judges, tries, onTry, starts, onStart, onGo }: Props) {
   const [wanted, setWanted] = useState<string>();
-  const missing = missingIn(setup);
+  const missing = missingIn(setup, false, judges);
   const inputs = setup.rows ? NO_DOCUMENTS : setup.documents;
   // Hundreds of them, which no key in another field changes.
   const choices = useMemo(() => {
@@ -74,11 +74,15 @@ export function StartCard({ setup, documents, rehearsal, isReady, tries, onTry, 
         <div className="row two-ways">
           <Button
             onPress={() => on && onTry(on)}
-            isDisabled={missingIn(setup, true).length > 0 || tries.isPending || !on || !isReady}
+            isDisabled={missingIn(setup, true).length > 0 || tries.isPending || !on}
           >
             <TextSearch size={16} aria-hidden /> {tries.isPending ? "Starting…" : "Try on one"}
           </Button>
-          <Button variant="primary" onPress={onStart} isDisabled={missing.length > 0 || starts.isPending || !isReady}>
+          <Button
+            variant="primary"
+            onPress={onStart}
+            isDisabled={missing.length > 0 || starts.isPending || !(judges ?? setup.more.comparison)}
+          >
             <Play size={16} aria-hidden /> {starts.isPending ? "Starting…" : "Compare"}
           </Button>
         </div>

@@ -1,6 +1,11 @@
 import { expect, test } from "vitest";
-import type { Model } from "../../../api/types";
+import type { DefaultJudges } from "../../../api/types";
 import { candidatesOf, cellOf, EMPTY, keptOf, missingIn, nameOf, presetOf, triedPart, type Setup } from "./setup";
+
+function byDefault(...models: string[]): DefaultJudges {
+  const judge = { host: null, family: "x", grounds: "check" as const, right: 1, measured: null, source: null };
+  return { judges: models.map((model) => ({ ...judge, model })), sentence: "It is told why." };
+}
 
 const SETUP: Setup = {
   ...EMPTY,
@@ -39,28 +44,25 @@ test("one candidate can be tried, and needs another one to be compared with", ()
 
 test("a trial needs no judges, unless candidates see the criteria", () => {
   const scoring = { judges: [{ model: "x:y" }], criteria: "c1" };
-  const preset = presetOf({ ...SETUP, more: { scoring } }, []);
+  const preset = presetOf({ ...SETUP, more: { scoring } }, undefined);
   expect(triedPart(preset)).toMatchObject({ comparison: null, scoring: null, inputs: ["d1"] });
   const open = { ...preset, generation: { ...preset.generation, show_criteria: true } };
   expect(triedPart(open).scoring).toEqual(scoring);
 });
 
-test("where only built-in models compete, nothing that costs judges, and the sample stays free", () => {
-  const model = (name: string) =>
-    ({ model: name, provider: name.split(":")[0], roles: ["judge"], available: true, context_tokens: null }) as Model;
-  const known = [model("local:reader"), model("openai:gpt-5-mini"), model("openai:gpt-5-nano")];
-  const judgesOf = (models: string[]) =>
-    presetOf({ ...SETUP, models }, known).comparison?.judges.map((judge) => judge.model);
-  expect(judgesOf(["local:lead", "local:lexrank"])).toEqual(["local:reader"]);
-  expect(judgesOf(["local:lead", "openai:gpt-5"])).toEqual(["openai:gpt-5-mini", "openai:gpt-5-nano"]);
-  expect(judgesOf([])).toEqual(["openai:gpt-5-mini", "openai:gpt-5-nano"]);
+test("the default judges judge until the user chooses others", () => {
+  expect(presetOf(SETUP, byDefault("local:reader")).comparison?.judges).toEqual([{ model: "local:reader" }]);
+  expect(presetOf(SETUP, undefined).comparison?.judges).toEqual([]);
+  const own = { ...SETUP, more: { comparison: { judges: [{ model: "x:y" }] } } };
+  expect(presetOf(own, byDefault("local:reader")).comparison?.judges).toEqual([{ model: "x:y" }]);
 });
 
-test("judges follow the models until the user chooses others", () => {
-  const reader = { model: "local:reader", provider: "local", roles: ["judge"], available: true } as Model;
-  expect(presetOf(SETUP, [reader]).comparison?.judges).toEqual([{ model: "local:reader" }]);
+test("where nobody judges by default, a judge is missing unless the user chose one, and a trial needs none", () => {
+  expect(missingIn(SETUP, false, byDefault())).toEqual([{ part: "comparison", words: "It is told why." }]);
+  expect(missingIn(SETUP, true, byDefault())).toEqual([]);
+  expect(missingIn(SETUP, false, byDefault("x:y"))).toEqual([]);
   const own = { ...SETUP, more: { comparison: { judges: [{ model: "x:y" }] } } };
-  expect(presetOf(own, [reader]).comparison?.judges).toEqual([{ model: "x:y" }]);
+  expect(missingIn(own, false, byDefault())).toEqual([]);
 });
 
 test("the name is the beginning of the task", () => {
@@ -72,7 +74,7 @@ test("the name is the beginning of the task", () => {
 test("rows of a data set take the place of documents, and of what goes with documents", () => {
   const rows = { data_set: "s1", where: { lang: "de" } };
   const more = { references: { d1: "r1" }, groups: { by: "tag" as const } };
-  const preset = presetOf({ ...SETUP, rows, more }, []);
+  const preset = presetOf({ ...SETUP, rows, more }, undefined);
   expect(preset).toMatchObject({ rows, inputs: [], references: {}, groups: null });
   expect(missingIn({ ...SETUP, documents: [], rows })).toEqual([]);
 });

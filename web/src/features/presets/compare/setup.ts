@@ -1,6 +1,5 @@
 /** A comparison while it is set up: documents, prompts and models, and the preset that they make. */
-import type { Candidate, Model, PresetIn, Rows } from "../../../api/types";
-import { judgesFor } from "../../../lib/judgeChoice";
+import type { Candidate, DefaultJudges, PresetIn, Rows } from "../../../api/types";
 import { freeLabel, shortName } from "../draft";
 
 export interface Prompt {
@@ -56,13 +55,11 @@ export function candidatesOf({ models, prompts, off }: Setup): Candidate[] {
 }
 
 /**
- * The preset, as far as it can be made yet; judges are chosen for the models unless the user chose others. Where only
- * built-in models compete, as in the sample, built-in ones judge: what costs nothing does not begin to cost by a default.
+ * The preset, as far as it can be made yet; the judges are those that the service takes for the models by default, unless
+ * the user chose others.
  */
-export function presetOf(setup: Setup, models: readonly Model[]): PresetIn {
-  const isFree = setup.models.length > 0 && setup.models.every((model) => model.startsWith("local:"));
-  const among = isFree ? models.filter(({ provider }) => provider === "local") : models;
-  const judges = judgesFor(models, setup.models, among).map(({ model }) => ({ model }));
+export function presetOf(setup: Setup, byDefault: DefaultJudges | undefined): PresetIn {
+  const judges = (byDefault?.judges ?? []).map(({ model }) => ({ model }));
   return {
     tags: [],
     scoring: null,
@@ -114,8 +111,8 @@ export interface Missing {
   words: string;
 }
 
-/** What is still missing, in the order of the page; a trial needs one candidate only. */
-export function missingIn(setup: Setup, isTrial = false): Missing[] {
+/** What is still missing, in the order of the page; a trial needs one candidate only, and no judge. */
+export function missingIn(setup: Setup, isTrial = false, byDefault?: DefaultJudges): Missing[] {
   const missing: Missing[] = [];
   if (!setup.documents.length && !setup.rows)
     missing.push({ part: "inputs", words: "Bring documents, or try the sample." });
@@ -124,6 +121,8 @@ export function missingIn(setup: Setup, isTrial = false): Missing[] {
   const found = candidatesOf(setup).length;
   if (found < (isTrial ? 1 : 2))
     missing.push({ part: "generation", words: "Pick two models, or two prompts for one." });
+  const hasJudges = setup.more.comparison === undefined ? byDefault?.judges.length !== 0 : true;
+  if (!isTrial && found >= 2 && !hasJudges) missing.push({ part: "comparison", words: byDefault?.sentence ?? "" });
   return missing;
 }
 

@@ -3,7 +3,7 @@ import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useRef } from "react";
 import { data } from "carrel-sdk";
 import { queryKeys } from "../../../api/queryKeys";
-import type { Model, PresetIn, Run } from "../../../api/types";
+import type { DefaultJudges, PresetIn, Run } from "../../../api/types";
 import { useApi } from "../../../app/context";
 import { SAMPLE_TAG, sampleDocuments } from "./sample";
 import { presetOf, type Setup } from "./setup";
@@ -44,9 +44,9 @@ export function useCompare() {
     return saved.current;
   };
   return useMutation({
-    mutationFn: async ({ setup, models }: { setup: Setup; models: readonly Model[] }) => {
+    mutationFn: async ({ setup, judges }: { setup: Setup; judges: DefaultJudges | undefined }) => {
       const prompts = await Promise.all(setup.prompts.map((prompt) => keepPrompt(api, prompt)));
-      const { id, key } = await save(presetOf({ ...setup, prompts }, models));
+      const { id, key } = await save(presetOf({ ...setup, prompts }, judges));
       return (await data(
         api.client.POST("/api/presets/{preset_id}/execute", {
           params: { path: { preset_id: id }, header: { "Idempotency-Key": key } },

@@ -5,7 +5,7 @@ import { data, type ServerEvent } from "carrel-sdk";
 import { follow } from "../../../api/events";
 import { answersQuery, generatedQuery, trialQuery } from "../../../api/queries";
 import { queryKeys } from "../../../api/queryKeys";
-import type { Model, Run } from "../../../api/types";
+import type { Run } from "../../../api/types";
 import { useApi } from "../../../app/context";
 import { noPlaces, withEvents } from "../../../lib/liveAnswers";
 import { hasEnded } from "../../../lib/states";
@@ -22,9 +22,9 @@ const LISTENS_WITHIN_MS = 3000;
 export function useTry() {
   const api = useApi();
   return useMutation({
-    mutationFn: async ({ setup, models, on }: { setup: Setup; models: readonly Model[]; on: TriedInput }) => {
+    mutationFn: async ({ setup, on }: { setup: Setup; on: TriedInput }) => {
       const prompts = await Promise.all(setup.prompts.map((prompt) => keepPrompt(api, prompt)));
-      const preset = triedPart(presetOf({ ...setup, prompts }, models));
+      const preset = triedPart(presetOf({ ...setup, prompts }, undefined));
       const header = { "Idempotency-Key": crypto.randomUUID() };
       const input = typeof on === "string" ? { inputs: [on] } : { rows: on };
       const body = { name: preset.name, configuration: configurationOf(preset), ...input, trial: true };

@@ -1,6 +1,7 @@
 import { Link } from "@tanstack/react-router";
 import type { TrendPoint, Trends } from "../../../api/types";
 import { useFormats } from "../../../app/context";
+import { EndingsNote } from "../../../components/EndingsNote";
 import { SelectField } from "../../../components/Field";
 import { NumberHead } from "../../../components/NumberHead";
 import { Scroll } from "../../../components/Scroll";
@@ -31,6 +32,7 @@ export function TrendsView({ trends, chosen, onChoose }: Props) {
   const write = (value: number) => (measure?.reach === undefined ? formats.percent(value) : points100(value));
   return (
     <div className="stack wide">
+      <EndingsNote endings={trends.endings ?? []} />
       <div className="row">
         <SelectField
           label="Candidate"
