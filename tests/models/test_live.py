@@ -7,7 +7,9 @@ import pytest
 from msgspec.structs import replace
 
 from carrel.config import Settings
+from carrel.providers import endings
 from tests.support.model_server import Running, model_server
+from tests.support.own_hosts import own_hosts
 
 KEYS, MODELS = "/api/provider-keys", "/api/models"
 NOBODY = "127.0.0.1:9"
@@ -67,3 +69,19 @@ async def test_a_server_that_is_not_there_keeps_no_list_from_coming(ada: httpx.A
     assert await live(ada) == []
     await store(ada, "ollama", server.base_url, server.key)
     assert len(await live(ada)) == 2, "another address is another server"
+
+
+async def test_what_a_providers_own_list_says_of_ends_is_told_and_what_another_server_says_is_not(
+    ada: httpx.AsyncClient, server: Running, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(endings, "listed", {})
+    await store(ada, "openai", server.base_url, server.key)
+    await ada.get(MODELS, params={"of_keys": "true"})
+    assert endings.listed == {}, "anybody can run such a server"
+    with own_hosts({"openai": server.base_url}):
+        assert (await ada.get(f"{KEYS}/test/openai")).json()["ok"]
+        (ending,) = (await ada.get(f"{MODELS}/endings?model=openai:qwen3:4b&model=openai:llama3:8b")).json()["items"]
+        model = (await ada.get(f"{MODELS}/openai:qwen3:4b")).json()
+    assert ending["sentence"] == "openai:qwen3:4b is switched off in 17 days, on 1 February 2027."
+    assert (model["ends_on"], model["ends_source"]) == ("2027-02-01", "the provider's list of models")
+    assert list(endings.listed) == ["openai:qwen3:4b"]

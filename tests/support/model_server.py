@@ -172,6 +172,10 @@ class Tally(msgspec.Struct):
     completed: int = 0
 
 
+ENDS = {"qwen3:4b": "2027-02-01"}
+"""When models are switched off, by the list."""
+
+
 class ModelServer:
     """The ASGI application. Nothing lasts longer than the process."""
 
@@ -179,7 +183,10 @@ class ModelServer:
         self._key = f"Bearer {key}".encode()
         self._models = {
             "object": "list",
-            "data": [{"id": name, "object": "model", "created": 0, "owned_by": "test"} for name in models],
+            "data": [
+                {"id": name, "object": "model", "created": 0, "owned_by": "test", "shutdown_date": ENDS.get(name)}
+                for name in models
+            ],
         }
         self._names = frozenset(models)
         self._latency_ms = latency_ms

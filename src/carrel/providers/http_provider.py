@@ -16,7 +16,7 @@ from msgspec.structs import replace
 
 from carrel.errors import BadInput
 from carrel.kit.clock import Clock
-from carrel.providers import base_url, refusals, thought
+from carrel.providers import base_url, endings, hosts, refusals, thought
 from carrel.providers.answer_room import AnswerMemory
 from carrel.providers.base import (
     ANSWER_TOO_LARGE,
@@ -410,7 +410,7 @@ class HttpProvider:
             await self._transport.ready()
 
     async def offered(self, access: Access, *, timeout_seconds: float = 15.0) -> Offer:
-        """Return the models that the server lists for this key, and remember their limits.
+        """Return the models that the server lists for this key, and remember their limits and ends.
 
         Raises:
             ProviderError: `models-not-listed`, there is no server at the address, or as `complete` says.
@@ -438,6 +438,9 @@ class HttpProvider:
         for one in found.values():
             if one.window is not None or one.most_output is not None:
                 self._learn(base, one.name, one)
+        if not self._known.own and hosts.host_of(self.name, access.base_url) is None:
+            for one in found.values():
+                endings.note(f"{self.name}:{one.name}", one.ends_on)
         is_listed = reply.found is not None or bool(found)
         return Offer(tuple(sorted(found)), round((self._clock.monotonic() - begun) * 1000), is_listed)
 

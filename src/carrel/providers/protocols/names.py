@@ -18,11 +18,12 @@ _anything = msgspec.json.Decoder()
 
 
 class Listed(NamedTuple):
-    """A model as a server lists it, with its limits in tokens where the server tells them."""
+    """A model as a server lists it, with its limits in tokens, and the day of its end, where the server tells them."""
 
     name: str
     window: int | None = None
     most_output: int | None = None
+    ends_on: str | None = None
 
 
 def can_be(name: str) -> bool:
@@ -55,9 +56,16 @@ def name_in(entry: Mapping[str, object]) -> str | None:
 def listed(found: Iterable[Mapping[str, object]]) -> tuple[Listed, ...]:
     """The models as Carrel shows them: sorted, each once, without very long names, and only up to a limit."""
     models = {
-        name: Listed(name, _tokens(one, _WINDOWS), _tokens(one, _OUTPUTS)) for one in found if (name := name_in(one))
+        name: Listed(name, _tokens(one, _WINDOWS), _tokens(one, _OUTPUTS), _end(one))
+        for one in found
+        if (name := name_in(one))
     }
     return tuple(models[name] for name in sorted(models)[:_MOST_MODELS])
+
+
+def _end(entry: Mapping[str, object]) -> str | None:
+    day = entry.get("shutdown_date")
+    return day if isinstance(day, str) else None
 
 
 def _tokens(entry: Mapping[str, object], keys: Iterable[str]) -> int | None:
