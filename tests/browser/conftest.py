@@ -9,7 +9,7 @@ from playwright.async_api import Browser, Page, async_playwright, expect
 from tests.browser.browser import DIST, PASSWORD, USER, Deployment, launched, open_deployment, why_not
 from tests.browser.pages import TIMEOUT_SECONDS, watched
 from tests.support import programs
-from tests.support.model_server import Running, model_server
+from tests.support.model_server import CRITIC, MODELS, Running, model_server
 
 TIMEOUT_MS = TIMEOUT_SECONDS * 1000
 _EXPECTED = ("Failed to load resource", "ERR_CONNECTION_REFUSED", "Blocked script execution in 'about:srcdoc'")
@@ -39,7 +39,7 @@ def deployment(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Deployment]
 @pytest.fixture(scope="module")
 def models() -> Iterator[Running]:
     """Models that answer when a test lets them, so that a run is under way for as long as it has to be."""
-    with model_server() as models:
+    with model_server(models=(*MODELS, CRITIC)) as models:
         yield models
 
 

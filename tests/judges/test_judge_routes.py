@@ -13,7 +13,7 @@ from carrel.config import Settings
 from carrel.judges import bench
 from carrel.judges.checking import AT_ONCE
 from tests.support.host import Host, code_of
-from tests.support.model_server import Fault, Running, model_server
+from tests.support.model_server import CRITIC, MODELS, Fault, Running, model_server
 from tests.support.web_runs import ended
 
 JUDGE = "openai:judge-one"
@@ -21,7 +21,7 @@ JUDGE = "openai:judge-one"
 
 @pytest.fixture(scope="module")
 def server() -> Iterator[Running]:
-    with model_server() as server:
+    with model_server(models=(*MODELS, CRITIC)) as server:
         yield server
 
 
@@ -79,14 +79,17 @@ async def test_a_finished_check_is_passed_or_not_and_the_default_judges_follow_i
     default = "/api/evaluation/judges/default"
     before = (await ada.get(default)).json()
     assert before["judges"] == []
-    assert "5 were never checked" in before["sentence"], "the models that this server lists"
-    found = (await check(ada)).json()
-    assert found["passed"] is (found["right"]["share"] >= 0.9)
+    assert "6 were never checked" in before["sentence"], "the models that this server lists"
+    good = f"openai:{CRITIC}"
+    found = (await check(ada, good)).json()
+    assert (found["passed"], found["right"]["share"]) == (True, 1.0)
+    assert (await check(ada)).json()["passed"] is False
     after = (await ada.get(default, params={"candidate": ["mistral:large", "local:lead"]})).json()
-    assert ([one["model"] for one in after["judges"]] == [JUDGE]) is found["passed"]
-    competing = (await ada.get(default, params={"candidate": [JUDGE]})).json()
+    assert [(one["model"], one["grounds"], one["right"]) for one in after["judges"]] == [(good, "check", 1.0)]
+    assert after["sentence"] == f"{good} passed its check with 100 %."
+    competing = (await ada.get(default, params={"candidate": [good]})).json()
     assert competing["judges"] == []
-    assert "of a candidate's family" in competing["sentence"]
+    assert "1 is of a candidate's family, 1 is known to judge badly and 4 were never checked" in competing["sentence"]
     for judge in ("local:reader", "local:statistician"):
         assert (await check(ada, judge)).json()["passed"] is False
     shown = (await ada.get(default, params={"candidate": ["local:lead", "LOCAL:lexrank"]})).json()

@@ -32,6 +32,7 @@ import time
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 from urllib.request import Request, urlopen
@@ -39,7 +40,11 @@ from urllib.request import Request, urlopen
 import msgspec
 import uvicorn
 
+from carrel.judges import bench
+
 MODELS = ("alpha", "beta", "gamma", "judge-one", "judge-two")
+CRITIC = "critic"
+"""A judge that passes the check of judges, where it is among the models."""
 REASKED = "Your previous reply was not accepted"
 """What the prompt of a question that is asked again says."""
 
@@ -139,10 +144,19 @@ def _satisfy(schema: dict[str, Any], judge: str, fenced: dict[str, str], prompt:
         good, taste = _quality(fenced.get("ANSWER", "")), number_of(prompt, judge, name) % 100 / 100
         return low + round((high - low) * (0.7 * good + 0.3 * taste))
     if "enum" in schema:
+        if judge == CRITIC:
+            for word in ("first", "second"):
+                if fenced.get(f"{word.upper()} ANSWER", "").strip() in _known_better():
+                    return word
         first, second = (_quality(fenced.get(f"{which} ANSWER", "")) for which in ("FIRST", "SECOND"))
         first += (number_of(prompt, judge) % 100 - 50) / 500
         return "tie" if abs(first - second) < 0.02 else "first" if first > second else "second"
     return "So it is."
+
+
+@cache
+def _known_better() -> frozenset[str]:
+    return frozenset(pair.better.strip() for pair in bench.PAIRS)
 
 
 def _quality(text: str) -> float:
