@@ -142,7 +142,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     max_data_set_rows: Count = 100_000
     max_bulk_ids: Count = 1_000
     max_event_streams: Count = 8
-    max_reading_seconds: Count = 2
+    max_reading_seconds: Count = 20
     workers: Count = 2
     """Processes of each of four kinds: for uploaded files, reports, built-in models and checks, and for compiling."""
 

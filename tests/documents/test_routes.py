@@ -9,6 +9,7 @@ import pytest
 
 from carrel.config import Settings
 from carrel.documents import intake, jobs
+from carrel.documents.extract import Extract
 from carrel.documents.schemas import DocumentUpload
 from carrel.kit.processes.pool import WorkerPool
 from carrel.kit.processes.worker import Worker
@@ -40,7 +41,7 @@ async def test_a_document_lives_from_upload_to_deletion(ada: httpx.AsyncClient) 
     assert answer.status_code == 201, answer.text
     document = answer.json()
     assert set(document) == {
-        "id", "content_id", "name", "file_name", "format", "bytes", "text_bytes", "version", "created_at"
+        *("id", "content_id", "name", "file_name", "format", "bytes", "text_bytes", "remarks", "version", "created_at")
     }  # fmt: skip
     path = f"{DOCUMENTS}/{document['id']}"
     assert (await ada.get(path)).json() == document
@@ -135,7 +136,7 @@ REFUSED = [
     ("a.docx", files.docx(files.paragraph("&j;"), before=files.LAUGHS), 400, "document-broken"),
     ("a.docx", files.bomb(14), 400, "document-too-complex"),
     ("a.pdf", files.pdf(""), 400, "document-without-text"),
-    ("a.txt", b"\xff\xfe", 400, "document-not-utf8"),
+    ("a.txt", b"\xff\xfc", 400, "document-not-utf8"),
     ("a.txt", b"x" * (1024 * 1024 + 1), 413, "document-text-too-large"),
     # Before it is in memory: nothing makes it short enough, not even that it is no text.
     ("a.csv", b"\0" * (4 * 1024 * 1024), 413, "document-text-too-large"),
@@ -166,16 +167,18 @@ async def test_who_brings_many_files_lets_others_go_between(
 ) -> None:
     read: list[bytes] = []
 
-    async def slowly(self: Worker, fn: object, kind: str, body: bytearray, *_: object, timeout_seconds: float) -> str:
+    async def slowly(
+        self: Worker, fn: object, kind: str, body: bytearray, *_: object, timeout_seconds: float
+    ) -> Extract:
         read.append(bytes(body))
         await asyncio.sleep(0)
-        return "words"
+        return Extract("words", [])
 
     monkeypatch.setattr(Worker, "run", slowly)
     reader = intake.Intake(WorkerPool(jobs.JOBS, 1, FakeClock()), settings)
     asked = [("ada", b"a1"), ("ada", b"a2"), ("ada", b"a3"), ("bob", b"b1")]
     await asyncio.gather(
-        *(reader.text(UserUuid(user), DocumentUpload("n", "n.txt", "txt", bytearray(body))) for user, body in asked)
+        *(reader.extract(UserUuid(user), DocumentUpload("n", "n.txt", "txt", bytearray(body))) for user, body in asked)
     )
     assert read == [b"a1", b"b1", b"a2", b"a3"]
 
@@ -226,11 +229,39 @@ async def test_the_same_upload_under_one_key_is_kept_once(ada: httpx.AsyncClient
     assert await kept(ada) == 2
 
 
+async def test_a_document_says_what_is_not_in_its_text(ada: httpx.AsyncClient) -> None:
+    document = (await upload(ada, "a.html", b"<p>Words.<p hidden>No.<p><img src=x><img src=y>")).json()
+    assert document["remarks"] == [{"kind": "hidden_text", "count": 1}, {"kind": "picture", "count": 2}]
+    assert (await ada.get(f"{DOCUMENTS}/{document['id']}")).json() == document
+
+
+async def test_an_original_is_read_again_and_the_text_before_stays_a_version(
+    ada: httpx.AsyncClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def wrongly(self: intake.Intake, *_: object) -> Extract:
+        return Extract("Price | 20", [])
+
+    with monkeypatch.context() as older:
+        older.setattr(intake.Intake, "extract", wrongly)
+        document = (await upload(ada, "a.html", b"<table><tr><td>Price<td><td>20</table><img src=x>")).json()
+    path, content = f"{DOCUMENTS}/{document['id']}", f"{CONTENTS}/{document['content_id']}"
+    read = await ada.post(f"{path}/reread")
+    assert (read.status_code, read.json()) == (200, (await ada.get(path)).json())
+    assert (read.json()["version"], read.json()["remarks"]) == (2, [{"kind": "picture", "count": 1}])
+    assert (await ada.get(content)).json()["body"] == "| Price |  | 20 |\n| --- | --- | --- |"
+    assert (await ada.get(f"{content}/versions/1")).json()["body"] == "Price | 20"
+    assert (await ada.post(f"{path}/reread")).json()["version"] == 2
+    found = (await ada.get(CONTENTS, params={"q": "Price"})).json()["items"]
+    assert [one["version"] for one in found] == [2]
+    assert (await ada.post(f"{DOCUMENTS}/{document['content_id']}/reread")).status_code == 404
+
+
 async def test_documents_of_others_are_not_there(ada: httpx.AsyncClient, host: Host) -> None:
     document = (await upload(ada, "a.txt", TEXT)).json()
     eve = await host.signed_in("eve")
     for path in ("", "/original"):
         assert (await ada.get(f"{DOCUMENTS}/{document['id']}{path}", headers=eve)).status_code == 404
+    assert (await ada.post(f"{DOCUMENTS}/{document['id']}/reread", headers=eve)).status_code == 404
     free = await host.signed_in("fred", "free")
     refused = await ada.post(DOCUMENTS, files={"file": ("a.txt", TEXT)}, headers=free)
     assert (refused.status_code, code_of(refused)) == (403, "membership-required")

@@ -101,6 +101,7 @@ OF_USERS: list[Callable[[Any], object]] = [
     lambda workspace: first(workspace.documents.each()),
     lambda workspace: workspace.documents.get("{document_id}"),
     lambda workspace: workspace.documents.original("{document_id}"),
+    lambda workspace: workspace.documents.reread("{document_id}"),
     lambda workspace: workspace.documents.delete("{document_id}"),
     lambda workspace: workspace.data_sets.upload("a.csv", b"x"),
     lambda workspace: workspace.data_sets.add_version(DATA_SET, "a.csv", b"x"),

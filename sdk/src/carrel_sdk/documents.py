@@ -33,6 +33,14 @@ class Documents:
         """The file, byte for byte as it was uploaded."""
         return self._calls.get_bytes(f"{_path(document_id)}/original")
 
+    def reread(self, document_id: str) -> Document:
+        """Read the original again, with today's reader; another text becomes a new version of the content.
+
+        Raises:
+            CarrelApiError: a code that begins with `document-`; the text stays as it is.
+        """
+        return self._calls.post(f"{_path(document_id)}/reread", Document)
+
     def delete(self, document_id: str) -> None:
         """Delete the original and its text, with all versions of it.
 

@@ -396,8 +396,24 @@ class UploadedDataSet(DataSet, kw_only=True):
     notes: list[str] = []
 
 
+class DocumentRemark(msgspec.Struct, frozen=True, kw_only=True):
+    """Something of a file that is not in its text, or, of a `doubtful_page`, may be wrong there, and how often.
+
+    A picture counts when nothing describes it, a page when it shows no text, such as a scanned one.
+    """
+
+    kind: str
+    """One of comment, deleted_text, doubtful_page, header_or_footer, hidden_text, page_without_text, picture,
+    placeholder, unreadable_page.
+    """
+    count: int = 0
+
+
 class Document(msgspec.Struct, frozen=True, kw_only=True):
-    """An uploaded file; its text is the content `content_id`. It never changes: its version is always 1."""
+    """An uploaded file; its text is the content `content_id`, whose version is its own.
+
+    `remarks` say what of the file is not in the text, as it was read last; files read before there were any have none.
+    """
 
     id: str
     content_id: str
@@ -406,6 +422,7 @@ class Document(msgspec.Struct, frozen=True, kw_only=True):
     format: Format
     bytes: int = 0
     text_bytes: int = 0
+    remarks: list[DocumentRemark] = []
     version: int = 0
     created_at: str
 

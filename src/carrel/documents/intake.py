@@ -5,7 +5,7 @@ from typing import Final
 
 from carrel.config import Settings
 from carrel.documents import upload
-from carrel.documents.extract import text_of
+from carrel.documents.extract import Extract, text_of
 from carrel.documents.refusals import DocumentTooComplex
 from carrel.documents.schemas import DocumentUpload
 from carrel.http.request import Request
@@ -15,7 +15,7 @@ from carrel.kit.processes.pool import WorkerPool
 from carrel.uploads.memory import UploadReservation, brisk
 from carrel.vault.keyring import UserUuid
 
-READING_SECONDS: Final = 20.0
+READING_SECONDS: Final = 60.0
 """On the clock of the wall, where others have the processor, too. `max_reading_seconds` counts the file's own time."""
 
 
@@ -37,7 +37,7 @@ class Intake:
         async with aclosing(brisk(request)) as stream:
             return await upload.read(stream, kind, self._settings, place.take)
 
-    async def text(self, uuid: UserUuid, file: DocumentUpload) -> str:
+    async def extract(self, uuid: UserUuid, file: DocumentUpload) -> Extract:
         """The text of a user's file. A worker reads one file at a time, and users take turns.
 
         Raises:
@@ -46,14 +46,14 @@ class Intake:
         most = self._settings.max_body_bytes
         try:
             body = memoryview(file.body)
-            text = await self._readers.run(uuid, text_of, file.format, body, most, timeout_seconds=READING_SECONDS)
+            found = await self._readers.run(uuid, text_of, file.format, body, most, timeout_seconds=READING_SECONDS)
         except WorkerError:
             # Reading took too long, or the system ended the process because it took too much memory.
             raise DocumentTooComplex from None
         # `text_of` promises this, but a file that took its process over need not keep the promise.
-        if not is_text(text) or not text.strip() or len(text.encode()) > most:
+        if not is_text(found.text) or not found.text.strip() or len(found.text.encode()) > most:
             raise DocumentTooComplex
-        return text
+        return found
 
     async def stop(self) -> None:
         """End the processes that read."""

@@ -1,13 +1,18 @@
 """What the workers that read uploaded files may do: find the text of a document, and read a table."""
 
 import importlib
+import io
 import pkgutil
+import zipfile
 from contextlib import suppress
+from typing import get_args
 
 from carrel.datasets.batches import read_table
 from carrel.datasets.refusals import READING_REFUSALS
 from carrel.documents import refusals
 from carrel.documents.extract import text_of
+from carrel.documents.schemas import Format
+from carrel.errors import CarrelError
 from carrel.kit.processes.jobs import Jobs
 
 _REFUSALS = (
@@ -18,14 +23,24 @@ _REFUSALS = (
 
 
 def prepare() -> None:
-    """Import the readers with everything that they import later, and every encoding that a font may name."""
-    for name in ("docx", "html", "pdf"):
+    """Import the readers with everything that they import later, and every encoding that a text may name."""
+    for name in ("html", "pdf", "word"):
         importlib.import_module(f"carrel.documents.{name}")
     importlib.import_module("carrel.datasets.spreadsheets")
-    for package in ("pypdf", "encodings"):
-        for module in pkgutil.walk_packages(importlib.import_module(package).__path__, f"{package}."):
-            with suppress(ImportError):  # what needs another system, or a library for pictures
-                importlib.import_module(module.name)
+    for module in pkgutil.walk_packages(importlib.import_module("encodings").__path__, "encodings."):
+        with suppress(ImportError):  # what needs another system
+            importlib.import_module(module.name)
+    for name in get_args(Format):  # what a library imports with its first file
+        with suppress(CarrelError):
+            text_of(name, memoryview(_word_file() if name == "docx" else b"<p>a</p>"), 1)
+
+
+def _word_file() -> bytes:
+    made = io.BytesIO()
+    space = "http://schemas.openxmlformats.org/wordprocessingml/2006/main"
+    with zipfile.ZipFile(made, "w") as archive:
+        archive.writestr("word/document.xml", f'<d xmlns="{space}"><body><p><r><t>a</t></r></p></body></d>')
+    return made.getvalue()
 
 
 JOBS = Jobs("documents", __name__, (text_of, read_table), errors=_REFUSALS, prepare=prepare)

@@ -1,83 +1,119 @@
-"""PDF files, read with pypdf. Pages are divided by an empty line."""
+"""PDF files, read with PDFium. An empty line divides pages; what stands in forms and notes is part of its page."""
 
-import io
-import logging
-import struct
-import zlib
+import re
+from collections import Counter
 from typing import Final
 
-from pypdf import PageObject, PdfReader, apply_configuration, get_configuration
-from pypdf.errors import DependencyError, LimitReachedError, PyPdfError
-from pypdf.generic import ArrayObject, DecodedStreamObject, PdfObject, StreamObject
+import pypdfium2
+from pypdfium2 import raw
 
-from carrel.documents.refusals import DocumentBroken, DocumentEncrypted, DocumentTooComplex, TextTooLarge
-from carrel.kit.memory_file import MemoryFile
-
-_MAX_PAGES = 5_000
-_MAX_STREAM_BYTES = 8 * 1024 * 1024
-"""Of what one stream of a page unpacks to; a picture is not unpacked."""
-_BUFFER_BYTES = 16 * 1024
-_MAX_PARTS = 300_000
-"""Of operators and operands of a page: each is an object, and a page of this many takes 30 MB and some seconds."""
-_LIMITS: Final = {
-    "array_based_stream_maximum_output_length": _MAX_STREAM_BYTES,
-    "lzw_maximum_output_length": _MAX_STREAM_BYTES,
-    "run_length_maximum_output_length": _MAX_STREAM_BYTES,
-    "zlib_maximum_output_length": _MAX_STREAM_BYTES,
-    "stream_parsing_work_maximum_count": _MAX_PARTS,
-}
-_LAME = (
-    *(PyPdfError, DependencyError, struct.error, zlib.error),
-    *(ArithmeticError, AssertionError, AttributeError, LookupError, OSError, RuntimeError, TypeError, ValueError),
+from carrel.documents.refusals import (
+    DocumentBroken,
+    DocumentEncrypted,
+    DocumentTooComplex,
+    DocumentWithoutText,
+    TextTooLarge,
 )
-"""The errors that pypdf raises on unexpected files: its own, and those of Python."""
+
+MAX_PAGES: Final = 10_000
+_LIGATURES: Final = {0xFB00: "ff", 0xFB01: "fi", 0xFB02: "fl", 0xFB03: "ffi", 0xFB04: "ffl", 0xFB05: "st", 0xFB06: "st"}
+_CHARACTERS: Final = _LIGATURES | {0x00AD: None, 0x0002: None, 0xFFFE: None, 0xFEFF: None, 0x0000: None}
+"""PDFium writes U+FFFE or 2 where a word was divided at the end of a line; the word is whole without it."""
+_BROKEN_WORD: Final = re.compile("[\u0002\ufffe\u00ad]\r?\n")
+_SAMPLE: Final = 2_000
+"""Characters of a page that are asked about one by one."""
+_MOST_UNKNOWN: Final = 0.3
+"""The share of characters for which the font names no meaning, beyond which a page is no text."""
+_WORD: Final = re.compile("[^\\W\\d_]{5,}")
+_VOWEL: Final = re.compile("[aeiouyäöüáàâãåæéèêëíìîïóòôõøœúùûýąęıіаеиоуыэюяёєї]", re.IGNORECASE)
+_LATIN: Final = re.compile("[A-Za-z]+")
+_MOST_WITHOUT_VOWEL: Final = 0.25
+_FEW_WORDS: Final = 12
+"""Below this, a page may hold nothing but names of parts."""
 
 
-def text(body: memoryview, max_bytes: int) -> str:
-    """The text of every page, as far as the file's fonts say what their glyphs mean.
+def text(body: memoryview, max_bytes: int, left_out: Counter[str]) -> str:
+    """The text of every page; `left_out` counts the pages without text, and those whose text is doubtful.
 
     Raises:
-        DocumentBroken, DocumentEncrypted, DocumentTooComplex, TextTooLarge
+        DocumentBroken, DocumentEncrypted, DocumentTooComplex, DocumentWithoutText, TextTooLarge
     """
-    # pypdf's messages about a damaged file quote the file.
-    logging.getLogger("pypdf").setLevel(logging.CRITICAL + 1)
     try:
-        with apply_configuration(get_configuration().with_overwrites(**_LIMITS)):
-            return _text(body, max_bytes)
-    except (LimitReachedError, RecursionError):
-        raise DocumentTooComplex from None
-    except _LAME:
-        raise DocumentBroken from None
+        document = pypdfium2.PdfDocument(bytes(body))
+    except pypdfium2.PdfiumError as error:
+        raise (DocumentEncrypted if error.err_code == raw.FPDF_ERR_PASSWORD else DocumentBroken) from None
+    try:
+        return _text(document, max_bytes, left_out)
+    finally:
+        document.close()
 
 
-def _text(body: memoryview, max_bytes: int) -> str:
-    # The buffer is longer than what pypdf reads again and again, and spares a copy of the file.
-    reader = PdfReader(io.BufferedReader(MemoryFile(body), _BUFFER_BYTES))
-    # Many files are encrypted only to make programs refuse to print them; an empty password opens those.
-    if reader.is_encrypted and not reader.decrypt(""):
-        raise DocumentEncrypted
-    if len(reader.pages) > _MAX_PAGES:
+def _text(document: pypdfium2.PdfDocument, max_bytes: int, left_out: Counter[str]) -> str:
+    count = len(document)
+    if count > MAX_PAGES:
         raise DocumentTooComplex
     pages: list[str] = []
-    size = 0
-    for page in reader.pages:
-        _check(page)
-        pages.append("\n".join(line.rstrip() for line in page.extract_text().splitlines()).strip())
-        size += len(pages[-1])
+    size = unreadable = 0
+    for at in range(count):
+        try:
+            found, is_text = _page(document, at)
+        except pypdfium2.PdfiumError:
+            left_out["unreadable_page"] += 1
+            continue
+        if not found:
+            left_out["page_without_text"] += 1
+        elif not is_text:
+            unreadable += 1
+        pages.append(found)
+        size += len(found)
         if size > max_bytes:
             raise TextTooLarge
-        # It keeps every stream that it has read; a page seldom needs those of another.
-        reader.resolved_objects = {
-            key: one for key, one in reader.resolved_objects.items() if not isinstance(one, StreamObject)
-        }
+    if unreadable and unreadable >= sum(map(bool, pages)):
+        raise DocumentWithoutText
+    left_out["doubtful_page"] += unreadable
     return "\n\n".join(page for page in pages if page)
 
 
-def _check(page: PageObject) -> None:
-    """Refuse long contents that are not packed; pypdf has limits only for those that are."""
-    named = page.get("/Contents")
-    contents = named.get_object() if isinstance(named, PdfObject) else None
-    for one in contents if isinstance(contents, ArrayObject) else (contents,):
-        found = one.get_object() if isinstance(one, PdfObject) else None
-        if isinstance(found, DecodedStreamObject) and len(found.get_data()) > _MAX_STREAM_BYTES:
-            raise DocumentTooComplex
+def _page(document: pypdfium2.PdfDocument, at: int) -> tuple[str, bool]:
+    """The text of a page, and whether it is what the page shows, as far as one can tell."""
+    page = document[at]
+    # What users wrote into a form is drawn beside the page; this makes it part of the page.
+    if (
+        raw.FPDFPage_GetAnnotCount(page) > 0
+        and raw.FPDFPage_Flatten(page, raw.FLAT_NORMALDISPLAY) == raw.FLATTEN_SUCCESS
+    ):
+        page.close()
+        page = document[at]
+    words = page.get_textpage()
+    found = words.get_text_range(errors="replace")
+    is_text = _is_known(words) and _is_language(found)
+    if is_text and len(found) < _SAMPLE and raw.FPDFPage_CountObjects(page) > 3 * len(found) + 100:
+        is_text = not found.strip() or _texts(page) < 3 * len(found)
+    words.close()
+    page.close()
+    lines = _BROKEN_WORD.sub("", found).translate(_CHARACTERS).splitlines()
+    return "\n".join(line.rstrip() for line in lines).strip(), is_text
+
+
+def _texts(page: pypdfium2.PdfPage) -> int:
+    objects = (raw.FPDFPage_GetObject(page, at) for at in range(raw.FPDFPage_CountObjects(page)))
+    return sum(raw.FPDFPageObj_GetType(one) == raw.FPDF_PAGEOBJ_TEXT for one in objects)
+
+
+def _is_known(words: pypdfium2.PdfTextPage) -> bool:
+    """Whether the fonts say what most characters mean."""
+    count = raw.FPDFText_CountChars(words)
+    asked = unknown = 0
+    for at in range(0, count, max(1, count // _SAMPLE)):
+        if raw.FPDFText_IsGenerated(words, at) != 1:
+            asked += 1
+            unknown += raw.FPDFText_HasUnicodeMapError(words, at) == 1
+    return unknown <= _MOST_UNKNOWN * asked
+
+
+def _is_language(text: str) -> bool:
+    """Whether words of Latin letters have vowels: fonts that number their glyphs give letters at random."""
+    words = [word for word in _WORD.findall(text[:20_000]) if _LATIN.fullmatch(word)]
+    if len(words) < _FEW_WORDS:
+        return True
+    return sum(_VOWEL.search(word) is None for word in words) <= _MOST_WITHOUT_VOWEL * len(words)

@@ -49,21 +49,24 @@ class DocumentWithoutText(BadInput):
     """Scanned pages, or nothing but pictures."""
 
     code = "document-without-text"
-    detail = "There is no text in the file; scanned pages have to be recognised first."
+    detail = (
+        "No text in the file can be read: its pages are pictures, or its fonts do not name their characters. "
+        "Recognise the text first (OCR)."
+    )
 
 
 class DocumentTooComplex(BadInput):
     """Reading it takes more time or memory than a file is given."""
 
     code = "document-too-complex"
-    detail = "Reading the file takes too much time or memory."
+    detail = "Reading the file takes too much time or memory; split it, or save its text as a plain text file."
 
 
 class TextNotUtf8(BadInput):
     """Text in another encoding, or no text at all."""
 
     code = "document-not-utf8"
-    detail = "The text of the file is not UTF-8; save it as UTF-8 first."
+    detail = "The text of the file is neither UTF-8 nor in the encoding that it names; save it as UTF-8 first."
 
 
 class DocumentInUse(Conflict):

@@ -42,10 +42,10 @@ async def upload_document(
     """Read the text of a file and save it as an `input_document`; the original is kept beside it."""
     with room.place(workspace.uuid) as place:
         upload = await intake.read(request, place)
-        text = await intake.text(workspace.uuid, upload)
+        extract = await intake.extract(workspace.uuid, upload)
         write = partial(Workspace.write, workspace)
         # The boundary of a form differs between two equal uploads.
-        return await once.over(_digest(upload))(workspace.uuid, write, store.put, upload, text)
+        return await once.over(_digest(upload))(workspace.uuid, write, store.put, upload, extract)
 
 
 @get("", guards=[guard.session], opt=scopes.READ)
@@ -78,6 +78,22 @@ async def download_original(document_id: DocumentId, workspace: Workspace) -> Re
     )
 
 
+@post("/{document_id:str}/reread", guards=[guard.full], opt=scopes.WRITE | raises(*_REFUSALS), status_code=200)
+async def reread_document(
+    document_id: DocumentId, workspace: Workspace, intake: Intake, room: UploadMemory
+) -> Response[Document]:
+    """Read the original again; another text than before becomes a new version of the content."""
+    with room.place(workspace.uuid) as place:
+        document = workspace.read(store.get, document_id)
+        place.take(document.bytes)
+        body = bytearray()
+        while len(body) < document.bytes:
+            body += await workspace.scan(store.piece, document_id, len(body) // store.PIECE_BYTES)
+        upload = DocumentUpload(document.name, document.file_name, document.format, body)
+        extract = await intake.extract(workspace.uuid, upload)
+        return tagged(await workspace.write(store.reread, document_id, extract))
+
+
 @delete("/{document_id:str}", guards=[guard.session], opt=scopes.WRITE | raises(refusals.DocumentInUse))
 async def delete_document(document_id: DocumentId, workspace: Workspace, if_match: IfMatch) -> None:
     """Remove the original and its text with all its versions, unless a preset or a content uses the text."""
@@ -92,6 +108,13 @@ def _digest(upload: DocumentUpload) -> bytes:
 
 router = Router(
     "/documents",
-    route_handlers=[upload_document, list_documents, read_document, download_original, delete_document],
+    route_handlers=[
+        upload_document,
+        list_documents,
+        read_document,
+        download_original,
+        reread_document,
+        delete_document,
+    ],
     tags=["Documents"],
 )

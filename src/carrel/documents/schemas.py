@@ -12,6 +12,18 @@ from carrel.vault.ids import ContentId
 DocumentId = NewType("DocumentId", Id)
 Format = Literal["txt", "md", "html", "csv", "pdf", "docx"]
 
+RemarkKind = Literal[
+    "comment",
+    "deleted_text",
+    "doubtful_page",
+    "header_or_footer",
+    "hidden_text",
+    "page_without_text",
+    "picture",
+    "placeholder",
+    "unreadable_page",
+]
+
 FORM: Final[dict[str, Any]] = {
     "type": "object",
     "required": ["file"],
@@ -39,8 +51,21 @@ class DocumentUpload:
     body: bytearray
 
 
+class DocumentRemark(msgspec.Struct, frozen=True):
+    """Something of a file that is not in its text, or, of a `doubtful_page`, may be wrong there, and how often.
+
+    A picture counts when nothing describes it, a page when it shows no text, such as a scanned one.
+    """
+
+    kind: RemarkKind
+    count: int
+
+
 class Document(msgspec.Struct, frozen=True):
-    """An uploaded file; its text is the content `content_id`. It never changes: its version is always 1."""
+    """An uploaded file; its text is the content `content_id`, whose version is its own.
+
+    `remarks` say what of the file is not in the text, as it was read last; files read before there were any have none.
+    """
 
     id: DocumentId
     content_id: ContentId
@@ -49,5 +74,6 @@ class Document(msgspec.Struct, frozen=True):
     format: Format
     bytes: int
     text_bytes: int
+    remarks: list[DocumentRemark]
     version: int
     created_at: Time

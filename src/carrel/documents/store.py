@@ -1,30 +1,33 @@
 """The rows of documents. The text of each is a row of `contents`, made and deleted together with it."""
 
+from carrel.documents.extract import Extract
 from carrel.documents.refusals import DocumentInUse
 from carrel.documents.schemas import Document, DocumentId, DocumentUpload
 from carrel.errors import FieldError, NotFound
 from carrel.http.answers.etag import IfMatch
 from carrel.kit.sqlite.database import Connection
 from carrel.kit.sqlite.paging import Page, Paging, fetch
-from carrel.kit.sqlite.rows import Select
+from carrel.kit.sqlite.rows import Select, as_json
 
 PIECE_BYTES = 1024 * 1024
 
 _PREVIEW_CHARACTERS = 200
 _NAMED_USERS = 100
+_VERSIONED = "version, name, description, tags, variables, updated_at, body_bytes, body_preview, body"
 _documents = Select(
     Document,
     id="documents.id",
     name="contents.name",
     text_bytes="contents.body_bytes",
-    version="1",
+    version="contents.version",
     created_at="documents.created_at",
 )
 _FROM = "FROM documents JOIN contents ON contents.id = content_id"
 
 
-def put(conn: Connection, upload: DocumentUpload, text: str) -> Document:
-    """Keep the original, and `text` as an `input_document`, in this transaction."""
+def put(conn: Connection, upload: DocumentUpload, extract: Extract) -> Document:
+    """Keep the original, and its text as an `input_document`, in this transaction."""
+    text = extract.text
     document_id, content_id, now = conn.new_id(), conn.new_id(), conn.now()
     conn.run(
         "INSERT INTO contents (id, name, type, body, variables, description, tags, version, created_at, updated_at,"
@@ -32,8 +35,9 @@ def put(conn: Connection, upload: DocumentUpload, text: str) -> Document:
         *(content_id, upload.name, text, now, now, len(text.encode()), text[:_PREVIEW_CHARACTERS]),
     )
     conn.run(
-        "INSERT INTO documents (id, content_id, file_name, format, bytes, created_at) VALUES (?, ?, ?, ?, ?, ?)",
-        *(document_id, content_id, upload.file_name, upload.format, len(upload.body), now),
+        "INSERT INTO documents (id, content_id, file_name, format, bytes, remarks, created_at)"
+        " VALUES (?, ?, ?, ?, ?, ?, ?)",
+        *(document_id, content_id, upload.file_name, upload.format, len(upload.body), as_json(extract.remarks), now),
     )
     seq = conn.last_insert_rowid()
     with memoryview(upload.body) as body:
@@ -43,6 +47,29 @@ def put(conn: Connection, upload: DocumentUpload, text: str) -> Document:
                 *(seq, ordinal, body[start : start + PIECE_BYTES]),
             )
     return get(conn, DocumentId(document_id))
+
+
+def reread(conn: Connection, document_id: DocumentId, extract: Extract) -> Document:
+    """Save what the original says now as a new version of its text, unless it is the same; the one before is kept.
+
+    Raises:
+        NotFound: there is no document with this id.
+    """
+    content_id = get(conn, document_id).content_id
+    conn.run("UPDATE documents SET remarks = ? WHERE id = ?", as_json(extract.remarks), document_id)
+    text = extract.text
+    if conn.value("SELECT body FROM contents WHERE id = ?", content_id) != text:
+        conn.run(
+            f"INSERT INTO content_versions (content_seq, {_VERSIONED}) SELECT seq, {_VERSIONED} FROM contents"
+            " WHERE id = ?",
+            content_id,
+        )
+        conn.run(
+            "UPDATE contents SET body = ?, body_bytes = ?, body_preview = ?, version = version + 1, updated_at = ?"
+            " WHERE id = ?",
+            *(text, len(text.encode()), text[:_PREVIEW_CHARACTERS], conn.now(), content_id),
+        )
+    return get(conn, document_id)
 
 
 def page(conn: Connection, paging: Paging) -> Page[Document]:

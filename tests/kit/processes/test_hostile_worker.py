@@ -242,7 +242,7 @@ async def test_what_a_process_says_unasked_is_no_answer_to_the_next_call() -> No
     assert await worker.run(CALLS[0].fn, *CALLS[0].args) == "Words of a file."
     assert worker.pid == -1
     peers[0].theirs.send(honest)
-    assert await worker.run(*other) == "Other words."
+    assert (await worker.run(*other)).text == "Other words."
     assert worker.pid != -1
     await worker.close()
 
@@ -254,7 +254,7 @@ def send(body): channel.sendall(len(body).to_bytes(8, "big") + body)
 send({greeting!r})
 channel.recv(1 << 20)
 class Evil:
-    def __reduce__(self): return (exec, ("import carrel.documents.intake as i; i.Intake.text = None",))
+    def __reduce__(self): return (exec, ("import carrel.documents.intake as i; i.Intake.extract = None",))
 send({answer})
 channel.recv(1)
 """
@@ -267,7 +267,7 @@ async def test_an_upload_read_by_a_hostile_program_is_refused_and_the_next_one_i
 ) -> None:
     program = tmp_path / "program.py"
     program.write_text(PROGRAM.format(greeting=GREETING, answer=body))
-    before, text = everything(), intake.Intake.text
+    before, text = everything(), intake.Intake.extract
     child, bob = workers.PROGRAM, await host.signed_in("bob")
     monkeypatch.setattr(workers, "PROGRAM", program)
     refused = await ada.post("/api/documents", files={"file": ("a.txt", b"Words of Ada.")})
@@ -278,5 +278,5 @@ async def test_an_upload_read_by_a_hostile_program_is_refused_and_the_next_one_i
     content = await ada.get(f"/api/contents/{read.json()['content_id']}", headers=bob)
     assert content.json()["body"] == "Words of Bob."
     assert (await ada.get("/api/documents")).json()["items"] == []
-    assert intake.Intake.text is text
+    assert intake.Intake.extract is text
     assert {name: one for name, one in everything().items() if before.get(name, one) != one} == {}

@@ -35,6 +35,14 @@ class AsyncDocuments:
         """The file, byte for byte as it was uploaded."""
         return await self._calls.get_bytes(f"{_path(document_id)}/original")
 
+    async def reread(self, document_id: str) -> Document:
+        """Read the original again, with today's reader; another text becomes a new version of the content.
+
+        Raises:
+            CarrelApiError: a code that begins with `document-`; the text stays as it is.
+        """
+        return await self._calls.post(f"{_path(document_id)}/reread", Document)
+
     async def delete(self, document_id: str) -> None:
         """Delete the original and its text, with all versions of it.
 

@@ -1,0 +1,147 @@
+"""Formulas as LaTeX: of Word files (Office MathML) and of web pages (MathML).
+
+The symbols stay the characters that they are; only what is built of parts, such as a fraction, needs a command.
+"""
+
+from collections.abc import Callable
+from typing import Final
+
+from lxml import etree
+
+_SKIPPED: Final = frozenset({"annotation", "annotation-xml", "none", "mphantom", "phant"})
+_ACCENTS: Final = {
+    "\u0302": "hat",
+    "\u0303": "tilde",
+    "\u0305": "overline",
+    "\u0304": "bar",
+    "\u20d7": "vec",
+    "\u0307": "dot",
+}
+_NEXT_ROW: Final = r" \\ "
+_LEAVES: Final = frozenset({"t", "mi", "mn", "mo", "mtext", "ms"})
+
+
+def latex(formula: etree._Element) -> str:
+    """The formula between dollar signs; nothing for one without a sign in it."""
+    text = " ".join(_text(formula).split())
+    return f"${text}$" if text else ""
+
+
+def _text(node: etree._Element) -> str:
+    name = _name(node)
+    if name in _LEAVES:
+        return "".join(map(str, node.itertext()))
+    if name in _SKIPPED or name.endswith("Pr"):
+        return ""
+    made = _PARTS.get(name)
+    return made(node, [_text(one) for one in node if _is_part(one)]) if made else "".join(map(_text, _elements(node)))
+
+
+def _elements(node: etree._Element) -> list[etree._Element]:
+    return [one for one in node if isinstance(one.tag, str)]
+
+
+def _is_part(node: etree._Element) -> bool:
+    return isinstance(node.tag, str) and not _name(node).endswith("Pr")
+
+
+def _name(node: etree._Element) -> str:
+    return etree.QName(node).localname if isinstance(node.tag, str) else "none"
+
+
+def _property(node: etree._Element, name: str, default: str) -> str:
+    """A value among the properties of a part of Word's; an absent value of a property that stands there means none."""
+    for found in node.iterchildren("{*}" + _name(node) + "Pr"):
+        for one in found.iterchildren("{*}" + name):
+            return next((str(value) for key, value in one.attrib.items() if str(key).endswith("val")), "")
+    return default
+
+
+def _group(text: str) -> str:
+    return text if len(text) == 1 else f"{{{text}}}"
+
+
+def _at(parts: list[str], place: int) -> str:
+    return parts[place].strip() if place < len(parts) else ""
+
+
+def _scripts(*marks: str) -> Callable[[etree._Element, list[str]], str]:
+    """A base with what stands below and above it, in the order of `marks`."""
+
+    def made(_: etree._Element, parts: list[str]) -> str:
+        raised = (mark + _group(_at(parts, place)) for place, mark in enumerate(marks, 1) if _at(parts, place))
+        return _at(parts, 0) + "".join(raised)
+
+    return made
+
+
+def _fraction(node: etree._Element, parts: list[str]) -> str:
+    if _property(node, "type", "bar") == "lin":
+        return f"{_at(parts, 0)}/{_at(parts, 1)}"
+    return f"\\frac{{{_at(parts, 0)}}}{{{_at(parts, 1)}}}"
+
+
+def _root(node: etree._Element, parts: list[str]) -> str:
+    inner, degree = (parts[::-1] if _name(node) == "rad" else parts)[:2] if len(parts) > 1 else (_at(parts, 0), "")
+    return f"\\sqrt[{degree}]{{{inner}}}" if degree.strip() else f"\\sqrt{{{inner}}}"
+
+
+def _fences(node: etree._Element, parts: list[str]) -> str:
+    if _name(node) == "mfenced":
+        return str(node.get("open", "(")) + ", ".join(parts) + str(node.get("close", ")"))
+    opening, between, closing = (
+        _property(node, name, usual) for name, usual in (("begChr", "("), ("sepChr", "|"), ("endChr", ")"))
+    )
+    return opening + between.join(parts) + closing
+
+
+def _sum(node: etree._Element, parts: list[str]) -> str:
+    below, above = (mark + _group(_at(parts, at)) if _at(parts, at) else "" for at, mark in enumerate("_^"))
+    return f"{_property(node, 'chr', '∫')}{below}{above} {_at(parts, 2)}"
+
+
+def _accent(node: etree._Element, parts: list[str]) -> str:
+    command = _ACCENTS.get(_property(node, "chr", "\u0302"))
+    return f"\\{command}{{{_at(parts, 0)}}}" if command else _at(parts, 0) + _property(node, "chr", "")
+
+
+def _before(_: etree._Element, parts: list[str]) -> str:
+    return f"{{}}_{_group(_at(parts, 0))}^{_group(_at(parts, 1))}{_at(parts, 2)}"
+
+
+def _matrix(_: etree._Element, parts: list[str]) -> str:
+    return f"\\begin{{matrix}}{_NEXT_ROW.join(parts)}\\end{{matrix}}"
+
+
+_PARTS: Final[dict[str, Callable[[etree._Element, list[str]], str]]] = {
+    "f": _fraction,
+    "mfrac": _fraction,
+    "rad": _root,
+    "mroot": _root,
+    "msqrt": lambda _, parts: f"\\sqrt{{{''.join(parts)}}}",
+    "sSup": _scripts("^"),
+    "msup": _scripts("^"),
+    "mover": _scripts("^"),
+    "limUpp": _scripts("^"),
+    "sSub": _scripts("_"),
+    "msub": _scripts("_"),
+    "munder": _scripts("_"),
+    "limLow": _scripts("_"),
+    "sSubSup": _scripts("_", "^"),
+    "msubsup": _scripts("_", "^"),
+    "munderover": _scripts("_", "^"),
+    "sPre": _before,
+    "d": _fences,
+    "mfenced": _fences,
+    "nary": _sum,
+    "acc": _accent,
+    "bar": lambda _, parts: f"\\overline{{{_at(parts, 0)}}}",
+    "func": lambda _, parts: f"{_at(parts, 0)} {_at(parts, 1)}",
+    "mr": lambda _, parts: " & ".join(parts),
+    "mtr": lambda _, parts: " & ".join(parts),
+    "m": _matrix,
+    "mtable": _matrix,
+    "eqArr": lambda _, parts: _NEXT_ROW.join(parts),
+    "semantics": lambda _, parts: _at(parts, 0),
+    "mspace": lambda *_: " ",
+}

@@ -1,0 +1,420 @@
+"""Word's markup told in terms that Mammoth knows: formulas, numbers of lists, hidden text, boxes, gaps in tables.
+
+Each rule names an element of WordprocessingML (ECMA-376, part 1) that Mammoth passes over.
+"""
+
+import io
+import posixpath
+import re
+import zipfile
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import Final
+from urllib.parse import unquote
+
+from bs4 import Tag
+from lxml import etree
+
+from carrel.documents.equations import latex
+from carrel.documents.html import numeral
+from carrel.documents.markdown import LABEL
+from carrel.documents.refusals import DocumentBroken
+
+_SPACES: Final = (
+    "http://schemas.openxmlformats.org/wordprocessingml/2006/main",
+    "http://purl.oclc.org/ooxml/wordprocessingml/main",
+)
+_VML: Final = "urn:schemas-microsoft-com:vml"
+_BEGUN, _ENDED = "\ue0f0", "\ue0f1"
+"""Around the number of an item, until it is the item's label. Word writes neither character."""
+_LABEL: Final = re.compile(f"^\\s*{_BEGUN}([^{_ENDED}]*){_ENDED}")
+_OFF: Final = frozenset({"0", "false", "off", "none"})
+_FORMATS: Final = {"lowerLetter": "a", "upperLetter": "A", "lowerRoman": "i", "upperRoman": "I"}
+_SYMBOL_FONTS: Final = ("Symbol", "Wingdings", "Wingdings 2", "Wingdings 3", "Webdings")
+_SYMBOLS: Final = re.compile("([\uf020-\uf0ff])")
+_MAX_GAP: Final = 100
+
+Element = etree._Element
+
+
+def readable(parts: dict[str, bytes], left_out: Counter[str]) -> io.BytesIO:
+    """The package as Mammoth reads it; `left_out` counts what it will not find.
+
+    Raises:
+        DocumentBroken, etree.LxmlError
+    """
+    main = _main(parts)
+    if main not in parts:
+        raise DocumentBroken
+    related = _related(parts, main)
+    trees = {name: parsed(parts[name]) for name in (main, *related.values()) if name in parts}
+    styles = trees.get(related.get("styles", ""))
+    numbers = _Numbers(_Styles(styles), trees.get(related.get("numbering", "")))
+    for kind in ("", "footnotes", "endnotes"):
+        tree = trees.get(related.get(kind, "") if kind else main)
+        if tree is not None:
+            _Story(tree, numbers, left_out).tell()
+    _count(parts, main, left_out)
+    made = io.BytesIO()
+    with zipfile.ZipFile(made, "w") as archive:
+        for name, body in parts.items():
+            archive.writestr(name, etree.tostring(trees[name], encoding="UTF-8") if name in trees else body)
+    return made
+
+
+def take_labels(tree: Tag) -> None:
+    """Make labels of the numbers that stand in the text of items."""
+    for mark in tree.find_all(string=re.compile(_BEGUN)):
+        item = mark.find_parent("li")
+        found = _LABEL.match(mark)
+        if item is not None and found and not item.has_attr(LABEL):
+            item[LABEL] = found[1]
+            mark.replace_with(mark[found.end() :])
+        else:
+            mark.replace_with(mark.replace(_BEGUN, "").replace(_ENDED, " "))
+
+
+def parsed(body: bytes) -> Element:
+    """The tree of a part. Word declares no type of document, so a part that does is no part of Word's.
+
+    Raises:
+        DocumentBroken, etree.LxmlError
+    """
+    parser = etree.XMLParser(resolve_entities=False, no_network=True, remove_comments=True, remove_pis=True)
+    tree = etree.fromstring(body, parser)
+    if tree.getroottree().docinfo.internalDTD is not None:
+        raise DocumentBroken
+    return tree
+
+
+def _relations(parts: dict[str, bytes], source: str) -> Iterator[tuple[str, str]]:
+    """The kind and the name of each part that a part refers to."""
+    folder, name = posixpath.split(source)
+    body = parts.get(posixpath.join(folder, "_rels", f"{name}.rels"))
+    for one in parsed(body) if body else ():
+        if one.get("TargetMode") != "External":
+            target = posixpath.normpath(posixpath.join("/", folder, unquote(one.get("Target", "")))).lstrip("/")
+            yield one.get("Type", "").rpartition("/")[2], target
+
+
+def _main(parts: dict[str, bytes]) -> str:
+    found = (target for kind, target in _relations(parts, "") if kind == "officeDocument" and target in parts)
+    return next(found, "word/document.xml")
+
+
+def _related(parts: dict[str, bytes], main: str) -> dict[str, str]:
+    usual = {kind: f"word/{kind}.xml" for kind in ("styles", "numbering", "footnotes", "endnotes")}
+    return usual | {kind: target for kind, target in _relations(parts, main) if kind in usual and target in parts}
+
+
+def _count(parts: dict[str, bytes], main: str, left_out: Counter[str]) -> None:
+    for kind, target in _relations(parts, main):
+        if kind in ("header", "footer") and target in parts:
+            left_out["header_or_footer"] += any(_said(one) for one in _each(parsed(parts[target]), "t"))
+        elif kind == "comments" and target in parts:
+            left_out["comment"] += sum(1 for _ in _each(parsed(parts[target]), "comment"))
+
+
+def _said(element: Element) -> bool:
+    return bool("".join(map(str, element.itertext())).strip())
+
+
+def _each(tree: Element, *names: str) -> Iterator[Element]:
+    return tree.iter(*(f"{{{space}}}{name}" for space in _SPACES for name in names))
+
+
+def _value(element: Element | None, *path: str, default: str = "") -> str:
+    """The `val` at the end of a path of children; `default` where the path ends early."""
+    for name in path:
+        element = None if element is None else next(element.iterchildren(f"{{*}}{name}"), None)
+    if element is None:
+        return default
+    return str(next((value for key, value in element.attrib.items() if str(key).endswith("}val")), ""))
+
+
+def _has(element: Element | None, *path: str) -> bool:
+    """Whether a property is there and not switched off."""
+    return _value(element, *path, default="off") not in _OFF
+
+
+class _Styles:
+    """What paragraphs have from their styles, and the names by which Mammoth finds headings."""
+
+    def __init__(self, tree: Element | None) -> None:
+        self._by_id = {one.get(f"{{{etree.QName(one).namespace}}}styleId", ""): one for one in _styles(tree)}
+        for one in list(self._by_id.values()):
+            level = self._heading(one)
+            if level is not None:
+                for name in one.iterchildren("{*}name"):
+                    name.set(f"{{{etree.QName(one).namespace}}}val", f"heading {level + 1}")
+
+    def chain(self, style: str) -> Iterator[Element]:
+        """A style and those that it is based on."""
+        seen: set[str] = set()
+        while style in self._by_id and style not in seen:
+            seen.add(style)
+            yield self._by_id[style]
+            style = _value(self._by_id[style], "basedOn")
+
+    def is_hidden(self, style: str) -> bool:
+        return any(_has(one, "rPr", "vanish") for one in self.chain(style))
+
+    def _heading(self, style: Element) -> int | None:
+        """The level of a heading under a name of its own."""
+        for one in self.chain(_attribute(style, "styleId")):
+            name = _value(one, "name").lower()
+            if name in ("title", "normal"):
+                return None
+            level = name.removeprefix("heading ") if name.startswith("heading ") else ""
+            level = level if level.isdecimal() else str(int(_value(one, "pPr", "outlineLvl", default="9")) + 1)
+            if level.isdecimal() and int(level) < 10:
+                return int(level) - 1
+        return None
+
+
+def _styles(tree: Element | None) -> Iterator[Element]:
+    for one in () if tree is None else _each(tree, "style"):
+        if any(str(key).endswith("styleId") for key in one.attrib):
+            yield one
+
+
+@dataclass
+class _Numbers:
+    """Counts the items of all lists as Word counts them."""
+
+    styles: _Styles
+    tree: Element | None
+    _levels: dict[str, dict[int, Element]] = field(default_factory=dict)
+    _starts: dict[tuple[str, int], int] = field(default_factory=dict)
+    _lists: dict[str, str] = field(default_factory=dict)
+    _counts: dict[str, dict[int, int]] = field(default_factory=lambda: defaultdict(dict))
+    _begun: set[tuple[str, int]] = field(default_factory=set)
+
+    def __post_init__(self) -> None:
+        if self.tree is None:
+            return
+        for one in _each(self.tree, "abstractNum"):
+            levels = {int(_attribute(level, "ilvl") or 0): level for level in one.iterchildren("{*}lvl")}
+            self._levels[_attribute(one, "abstractNumId")] = levels
+        for one in _each(self.tree, "num"):
+            number = _attribute(one, "numId")
+            self._lists[number] = _value(one, "abstractNumId")
+            for other in one.iterchildren("{*}lvlOverride"):
+                level = int(_attribute(other, "ilvl") or 0)
+                start = _value(other, "startOverride")
+                if start.isdecimal():
+                    self._starts[number, level] = int(start)
+
+    def of(self, paragraph: Element) -> tuple[str, int]:
+        """The list that a paragraph is an item of, and its level there; no list for most paragraphs."""
+        properties = next(paragraph.iterchildren("{*}pPr"), None)
+        sources = [properties]
+        sources += [next(one.iterchildren("{*}pPr"), None) for one in self.styles.chain(_value(properties, "pStyle"))]
+        number = next(filter(None, (_value(one, "numPr", "numId") for one in sources)), "")
+        level = next(filter(None, (_value(one, "numPr", "ilvl") for one in sources)), "")
+        if self._lists.get(number) not in self._levels:
+            return "", 0
+        if not level:
+            style = _value(properties, "pStyle")
+            levels = self._levels[self._lists[number]]
+            level = next((str(at) for at, one in levels.items() if style and _value(one, "pStyle") == style), "0")
+        return number, int(level) if level.isdecimal() else 0
+
+    def next(self, number: str, level: int) -> str:
+        """Count an item, and return what Word writes before it."""
+        kind = self._lists[number]
+        levels, counts = self._levels[kind], self._counts[kind]
+        for deeper in [one for one in counts if one > level]:
+            del counts[deeper]
+        if (number, level) in self._starts and (number, level) not in self._begun:
+            self._begun.add((number, level))
+            counts[level] = self._starts[number, level]
+        else:
+            counts[level] = counts[level] + 1 if level in counts else self._start(levels, level)
+        shape = _value(levels.get(level), "numFmt", default="decimal")
+        if shape == "bullet":
+            return "-"
+        if shape == "none":
+            return ""
+
+        def shown(mark: re.Match[str]) -> str:
+            at = int(mark[1]) - 1
+            written = _value(levels.get(at), "numFmt", default="decimal")
+            if _has(levels.get(level), "isLgl"):
+                written = "decimal"
+            count = counts.get(at, self._start(levels, at))
+            return f"{count:02}" if written == "decimalZero" else numeral(count, _FORMATS.get(written, "1"))
+
+        return re.sub(r"%([1-9])", shown, _value(levels.get(level), "lvlText", default=f"%{level + 1}.")).strip()
+
+    @staticmethod
+    def _start(levels: dict[int, Element], level: int) -> int:
+        start = _value(levels.get(level), "start", default="1")
+        return int(start) if start.isdecimal() and len(start) < 10 else 1
+
+
+def _attribute(element: Element, name: str) -> str:
+    return next((str(value) for key, value in element.attrib.items() if etree.QName(key).localname == name), "")
+
+
+class _Story:
+    """One part with paragraphs: the document, its footnotes or its endnotes."""
+
+    def __init__(self, tree: Element, numbers: _Numbers, left_out: Counter[str]) -> None:
+        self._tree = tree
+        self._numbers = numbers
+        self._left_out = left_out
+        self._space = etree.QName(tree).namespace
+
+    def tell(self) -> None:
+        """Tell everything that Mammoth passes over."""
+        for element in list(self._tree.iter("{*}AlternateContent")):
+            _choose(element)
+        for element in list(self._tree.iter("{*}oMath")):
+            _replace(element, self._words(latex(element)))
+        for element in list(self._tree.iter("{*}oMathPara")):
+            _unwrap(element)
+        rules: dict[str, Callable[[Element], None]] = {
+            "ruby": self._ruby,
+            "sdt": self._control,
+            "r": self._run,
+            "p": self._paragraph,
+            "tr": self._row,
+            "del": self._deleted,
+            "drawing": self._drawing,
+            "cr": lambda one: self._rename(one, "br"),
+            "ptab": lambda one: self._rename(one, "tab"),
+            **dict.fromkeys(("fldSimple", "dir", "bdo"), _unwrap),
+        }
+        for element in list(_each(self._tree, *rules)):
+            if element.getparent() is not None:
+                rules[etree.QName(element).localname](element)
+
+    def _new(self, name: str, *children: Element) -> Element:
+        made = self._tree.makeelement(f"{{{self._space}}}{name}")
+        made.extend(children)
+        return made
+
+    def _rename(self, element: Element, name: str) -> None:
+        element.tag = f"{{{self._space}}}{name}"
+
+    def _words(self, text: str) -> Element:
+        words = self._new("t")
+        words.text = text
+        return self._new("r", words)
+
+    def _ruby(self, element: Element) -> None:
+        bases = [run for base in element.iterchildren("{*}rubyBase") for run in base]
+        _replace(element, *bases)
+
+    def _control(self, element: Element) -> None:
+        if _has(element, "sdtPr", "showingPlcHdr"):
+            self._left_out["placeholder"] += 1
+            for run in list(_each(element, "r")):
+                _remove(run)
+
+    def _run(self, run: Element) -> None:
+        style = _value(run, "rPr", "rStyle")
+        if _has(run, "rPr", "vanish") or (style and self._numbers.styles.is_hidden(style)):
+            self._left_out["hidden_text"] += any(_said(one) for one in run.iterchildren("{*}t"))
+            if not any(True for _ in _each(run, "fldChar", "instrText")):
+                _remove(run)
+            return
+        fonts = next((one for one in run.iter("{*}rFonts")), None)
+        font = "" if fonts is None else _attribute(fonts, "ascii")
+        if font in _SYMBOL_FONTS:
+            for words in list(run.iterchildren("{*}t")):
+                self._symbols(words, font)
+
+    def _symbols(self, words: Element, font: str) -> None:
+        made = []
+        for piece in _SYMBOLS.split(words.text or ""):
+            if _SYMBOLS.fullmatch(piece):
+                sign = self._new("sym")
+                sign.set(f"{{{self._space}}}font", font)
+                sign.set(f"{{{self._space}}}char", f"{ord(piece):04X}")
+            else:
+                sign = self._new("t")
+                sign.text = piece
+            made.append(sign)
+        _replace(words, *made)
+
+    def _paragraph(self, paragraph: Element) -> None:
+        following = paragraph.getnext()
+        if any(_attribute(one, "dropCap") in ("drop", "margin") for one in paragraph.iterfind("{*}pPr/{*}framePr")):
+            if following is not None and etree.QName(following).localname == "p":
+                at = 1 if next(following.iterchildren("{*}pPr"), None) is not None else 0
+                following[at:at] = list(paragraph.iterchildren("{*}r"))
+            return
+        number, level = self._numbers.of(paragraph)
+        if not number:
+            return
+        label = self._numbers.next(number, level)  # an empty paragraph has a number, too
+        if next(paragraph.iter("{*}t", "{*}sym"), None) is None:
+            return
+        properties = next(paragraph.iterchildren("{*}pPr"), None)
+        if properties is None:
+            properties = self._new("pPr")
+            paragraph.insert(0, properties)
+        for one in list(properties.iterchildren("{*}numPr")):
+            _remove(one)
+        told = self._new("numPr", self._new("ilvl"), self._new("numId"))
+        for one, value in zip(told, (str(level), number), strict=True):
+            one.set(f"{{{self._space}}}val", value)
+        properties.append(told)
+        if label:
+            properties.addnext(self._words(f"{_BEGUN}{label}{_ENDED}"))
+
+    def _row(self, row: Element) -> None:
+        """A row may begin after the first column and end before the last."""
+        first = sum(1 for one in row if etree.QName(one).localname in ("trPr", "tblPrEx"))
+        for name, at in (("gridAfter", len(row)), ("gridBefore", first)):
+            count = _value(row, "trPr", name)
+            if count.isdecimal():
+                cells = [self._new("tc", self._new("p")) for _ in range(min(_MAX_GAP, int(count)))]
+                row[at:at] = cells
+
+    def _deleted(self, element: Element) -> None:
+        self._left_out["deleted_text"] += any(_said(one) for one in _each(element, "delText"))
+
+    def _drawing(self, drawing: Element) -> None:
+        boxes = list(_each(drawing, "txbxContent"))
+        if boxes:
+            made = [self._tree.makeelement(f"{{{_VML}}}textbox") for _ in boxes]
+            for one, box in zip(made, boxes, strict=True):
+                one.append(box)
+            _replace(drawing, self._new("pict", *made))
+            return
+        about = next(drawing.iter("{*}docPr"), None)
+        named = "" if about is None else (about.get("descr") or about.get("title") or "")
+        if not named.strip():
+            self._left_out["picture"] += 1
+        elif next(drawing.iter("{*}blip"), None) is None:  # a diagram or a chart
+            words = self._new("t")
+            words.text = f"![{' '.join(named.split())}]()"
+            _replace(drawing, words)
+
+
+def _replace(element: Element, *others: Element) -> None:
+    parent = element.getparent()
+    if parent is not None:
+        at = parent.index(element)
+        parent[at : at + 1] = list(others)
+
+
+def _remove(element: Element) -> None:
+    _replace(element)
+
+
+def _unwrap(element: Element) -> None:
+    _replace(element, *element)
+
+
+def _choose(alternate: Element) -> None:
+    """Of two forms of one thing, take the newer one unless nothing in it can be read."""
+    for form in ("Choice", "Fallback"):
+        for one in alternate.iterchildren(f"{{*}}{form}"):
+            if next(one.iter("{*}drawing", "{*}pict", "{*}t", "{*}sym"), None) is not None:
+                _replace(alternate, *one)
+                return

@@ -1,0 +1,163 @@
+"""Web pages: what a reader sees, in Markdown, from pages as browsers, offices and people write them."""
+
+import time
+from contextlib import suppress
+
+import pytest
+
+from carrel.documents.extract import text_of
+from carrel.documents.html import numeral
+from carrel.documents.refusals import DocumentWithoutText, FormatMismatch, TextNotUtf8
+from carrel.errors import CarrelError
+
+
+def read(page: bytes | str, limit: int = 100_000) -> str:
+    return text_of("html", memoryview(page.encode() if isinstance(page, str) else page), limit).text
+
+
+CASES = {
+    "an empty cell": (
+        "<table><tr><th>Plan</th><th>Basic</th><th>Pro</th></tr>\n<tr><td></td><td>monthly</td><td>yearly</td></tr></table>",
+        "| Plan | Basic | Pro |\n| --- | --- | --- |\n|  | monthly | yearly |",
+    ),
+    "blocks in cells": (
+        "<table><tr><td>a</td><td>b</td></tr><tr><td><p>Mail</p><p>Forum</p></td><td><ul><li>x</li><li>y</li></ul></td></tr></table>",
+        "| a | b |\n| --- | --- |\n| Mail<br>Forum | - x<br>- y |",
+    ),
+    "cells of several rows and columns": (
+        "<table><tr><td>a<td>b<td>c<tr><td rowspan=2>1<td>2<td>3<tr><td>5<td>6<tr><td colspan=2>7<td>8</table>",
+        "| a | b | c |\n| --- | --- | --- |\n| 1 | 2 | 3 |\n|  | 5 | 6 |\n| 7 |  | 8 |",
+    ),
+    "a bar in a cell": ("<table><tr><td>a<td>b<tr><td>x|y<td>z</table>", "| a | b |\n| --- | --- |\n| x\\|y | z |"),
+    "a caption": (
+        "<table><caption>Prices</caption><tr><td>a<td>b<tr><td>1<td>2</table>",
+        "Prices\n\n| a | b |\n| --- | --- |\n| 1 | 2 |",
+    ),
+    "a table that places things": (
+        '<table role="presentation"><tr><td><h1>Offer</h1><p>Ten lamps.</p></td><td>Call us.</td></tr></table>',
+        "# Offer\n\nTen lamps.\n\nCall us.",
+    ),
+    "a table within a table": (
+        "<table><tr><td>a<td>b</tr><tr><td><table><tr><td>1<td>2</table><td>c</tr></table>",
+        "| a | b |\n| --- | --- |\n| 1, 2 | c |",
+    ),
+    "numbers of items": (
+        "<ol><li>Open<ol type=a><li>Cut</li><li>Lift</li></ol></li><li>Press</li></ol><ol start=7><li>Last</li></ol>",
+        "1. Open\n   a. Cut\n   b. Lift\n2. Press\n\n7. Last",
+    ),
+    "numbers that are given": ("<ol><li>a<li value=5>b<li>c</ol>", "1. a\n5. b\n6. c"),
+    "numbers that go down": ("<ol reversed><li>a<li>b</ol>", "2. a\n1. b"),
+    "powers and ordinals": (
+        "5&times;10<sup>6</sup>, 10<sup>-3</sup>, e<sup>x + 1</sup>, H<sub>2</sub>O, 1<sup>st</sup>",
+        "5×10^6, 10^-3, e^(x + 1), H2O, 1st",
+    ),
+    "a formula that says what it is": ('<p>is <math alttext="E=mc^2"><mi>E</mi></math></p>', "is $E=mc^2$"),
+    "a formula in parts": (
+        "<p><math><mfrac><mn>1</mn><msup><mi>x</mi><mn>2</mn></msup></mfrac></math></p>",
+        r"$\frac{1}{x^2}$",
+    ),
+    "what is hidden": ('<p>a</p><p hidden>b</p><p style="color: red; display : none">c</p><p>d</p>', "a\n\nd"),
+    "scripts and styles": (
+        "<title>t</title><style>p{}</style><script>alert('<p>x')</script><p>Some &amp; more",
+        "Some & more",
+    ),
+    "headings, breaks and quotations": (
+        "<h2>Part <i>one</i></h2><p>a<br>b</p><blockquote>q</blockquote><hr>",
+        "## Part one\n\na\nb\n\n> q\n\n---",
+    ),
+    "programs": ("<pre>def f(x):\n    return x &lt; 3</pre>", "```\ndef f(x):\n    return x < 3\n```"),
+    "forms": (
+        "<p><select><option>Red<option selected>Blue</select> <input value=typed> <input type=checkbox checked>yes</p>",
+        "Blue typed ☑ yes",
+    ),
+    "pictures": ('<p>a <img src=x onerror=y> b <img alt="Sales doubled" src=y></p>', "a b ![Sales doubled]()"),
+    "struck text": ("<p>9 <del>8</del></p>", "9 ~~8~~"),
+    "stars and lines stay": ("<p>a*b_c * d</p>", "a*b_c * d"),
+    "hyphens and spaces that only bind": ("<p>soft&shy;hyphen 20&nbsp;euros</p>", "softhyphen 20 euros"),
+    "ruby": ("<p><ruby>漢字<rp>(</rp><rt>かんじ</rt><rp>)</rp></ruby></p>", "漢字"),
+    "what is never closed": ("<p>a<div>b<span>c", "a\n\nbc"),
+}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_a_page_is_read_as_its_reader_sees_it(name: str) -> None:
+    page, right = CASES[name]
+    assert read(page) == right
+
+
+def test_what_a_page_hides_is_counted() -> None:
+    found = text_of("html", memoryview(b"<p>a<p hidden>b<p><img src=x>"), 1_000)
+    assert {remark.kind: remark.count for remark in found.remarks} == {"hidden_text": 1, "picture": 1}
+
+
+WORDS = "Größe: 5 €"
+ENCODINGS = {
+    "utf-8": WORDS.encode(),
+    "utf-8 with its mark": b"\xef\xbb\xbf" + WORDS.encode(),
+    "utf-16": WORDS.encode("utf-16"),
+    "utf-16, big end first": b"\xfe\xff" + WORDS.encode("utf-16-be"),
+    "windows-1252": b'<meta charset="windows-1252">' + WORDS.encode("cp1252"),
+    "latin-1 by name": b"<meta charset=iso-8859-1>" + WORDS.encode("cp1252"),
+    "an old declaration": (
+        b'<meta http-equiv="Content-Type" content="text/html; charset=windows-1252">' + WORDS.encode("cp1252")
+    ),
+    "an XML declaration": b'<?xml version="1.0" encoding="windows-1252"?><p>' + WORDS.encode("cp1252"),
+    "utf-16 by name only": b'<meta charset="utf-16">' + WORDS.encode(),
+}
+
+
+@pytest.mark.parametrize("name", ENCODINGS)
+def test_a_page_is_read_in_the_encoding_that_it_names(name: str) -> None:
+    assert read(ENCODINGS[name]) == WORDS
+
+
+def test_a_japanese_page_is_read() -> None:
+    assert read(b"<meta charset=Shift_JIS>" + "質問①".encode("cp932")) == "質問①"
+
+
+@pytest.mark.parametrize("page", [WORDS.encode("cp1252"), b"<meta charset=x-unknown>a", b"<meta charset=utf-8>\xff"])
+def test_no_encoding_is_guessed(page: bytes) -> None:
+    with pytest.raises(TextNotUtf8):
+        read(page)
+
+
+def test_texts_may_be_utf_16_with_their_mark() -> None:
+    assert text_of("txt", memoryview("a\r\nb".encode("utf-16")), 100).text == "a\nb"
+    with pytest.raises(FormatMismatch):
+        text_of("txt", memoryview("a,b".encode("utf-16-le")), 100)
+
+
+def test_a_page_of_nothing_has_no_text() -> None:
+    with pytest.raises(DocumentWithoutText):
+        read("<script>only()</script>")
+
+
+def test_lists_count_as_they_say() -> None:
+    assert [numeral(number, "a") for number in (1, 26, 27, 0)] == ["a", "z", "aa", "0"]
+    assert [numeral(number, "I") for number in (4, 9, 1994)] == ["IV", "IX", "MCMXCIV"]
+
+
+UNITS = (
+    "<a ",
+    "<",
+    "</",
+    "<!--",
+    "<p>",
+    "<b>",
+    "<table>",
+    "<td>",
+    "<ol><li>",
+    "<a x='",
+    "&#",
+    "<math>",
+    "<svg>",
+    "<pre>",
+)
+
+
+def test_no_page_takes_long() -> None:
+    for unit in UNITS:
+        begun = time.process_time()
+        with suppress(CarrelError):
+            read(unit * (60_000 // len(unit)))
+        assert time.process_time() - begun < 5, unit
