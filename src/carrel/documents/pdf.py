@@ -27,6 +27,8 @@ _MOST_UNKNOWN: Final = 0.3
 _WORD: Final = re.compile("[^\\W\\d_]{5,}")
 _VOWEL: Final = re.compile("[aeiouyäöüáàâãåæéèêëíìîïóòôõøœúùûýąęıіаеиоуыэюяёєї]", re.IGNORECASE)
 _LATIN: Final = re.compile("[A-Za-z]+")
+_CONTROLS: Final = re.compile("[\x01\x03-\x08\x0e-\x1f]")
+_MOST_CONTROLS: Final = 0.03
 _MOST_WITHOUT_VOWEL: Final = 0.25
 _FEW_WORDS: Final = 12
 """Below this, a page may hold nothing but names of parts."""
@@ -107,13 +109,20 @@ def _is_known(words: pypdfium2.PdfTextPage) -> bool:
     for at in range(0, count, max(1, count // _SAMPLE)):
         if raw.FPDFText_IsGenerated(words, at) != 1:
             asked += 1
-            unknown += raw.FPDFText_HasUnicodeMapError(words, at) == 1
+            # A font without names often has the usual codes; only other characters are surely none of the text's.
+            is_usual = 0x20 <= raw.FPDFText_GetUnicode(words, at) < 0x7F
+            unknown += not is_usual and raw.FPDFText_HasUnicodeMapError(words, at) == 1
     return unknown <= _MOST_UNKNOWN * asked
 
 
 def _is_language(text: str) -> bool:
-    """Whether words of Latin letters have vowels: fonts that number their glyphs give letters at random."""
-    words = [word for word in _WORD.findall(text[:20_000]) if _LATIN.fullmatch(word)]
+    """Whether there are hardly any control characters, and words of Latin letters have vowels.
+
+    Fonts that only number their glyphs give characters at random.
+    """
+    if len(_CONTROLS.findall(text)) > _MOST_CONTROLS * len(text):
+        return False
+    words = [word for word in _WORD.findall(text[:20_000]) if _LATIN.fullmatch(word) and len(set(word)) > 2]
     if len(words) < _FEW_WORDS:
         return True
     return sum(_VOWEL.search(word) is None for word in words) <= _MOST_WITHOUT_VOWEL * len(words)

@@ -17,7 +17,7 @@ import msgspec
 import pytest
 
 from carrel.documents import intake
-from carrel.documents.extract import text_of
+from carrel.documents.extract import Extract, text_of
 from carrel.documents.jobs import JOBS as DOCUMENTS
 from carrel.errors import CarrelError
 from carrel.kit import logs
@@ -52,7 +52,7 @@ class Call(NamedTuple):
 
 
 CALLS = (
-    Call(DOCUMENTS, text_of, ("txt", memoryview(b"Words of a file."), 1000), str),
+    Call(DOCUMENTS, text_of, ("txt", memoryview(b"Words of a file."), 1000), Extract),
     Call(MODELS, answer, ("lead", GenerateMatter("Five words are enough here.", ""), None, None), Answer),
     Call(MODELS, judgement.conclude, (EVIDENCE,), judgement.Ending),
     Call(REPORTS, judgement.answer, (EVIDENCE, None, None, False), judgement.Conclusion),
@@ -239,7 +239,7 @@ async def test_what_a_process_says_unasked_is_no_answer_to_the_next_call() -> No
 
     worker = Worker(DOCUMENTS, start=start)
     other = (text_of, "txt", bytearray(b"Other words."), 1000)
-    assert await worker.run(CALLS[0].fn, *CALLS[0].args) == "Words of a file."
+    assert await worker.run(CALLS[0].fn, *CALLS[0].args) == Extract("Words of a file.", [])
     assert worker.pid == -1
     peers[0].theirs.send(honest)
     assert (await worker.run(*other)).text == "Other words."

@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from carrel.documents.extract import text_of
+from carrel.documents.extract import Extract, text_of
 from carrel.documents.jobs import JOBS as DOCUMENTS
 from carrel.judges import run_passports
 from carrel.kit.processes.jobs import Jobs
@@ -85,7 +85,7 @@ def test_a_view_is_sent_from_where_it_is_and_read_where_it_came() -> None:
     assert [piece.obj is held for piece in pieces if isinstance(piece, memoryview)] == [True]
     frame = b"".join(pieces)
     assert msgspec.msgpack.decode(frame) == {"type": "text_of", "claimed": "txt", "body": held, "max_bytes": 1000}
-    assert DOCUMENTS.result(text_of, bytearray(next(DOCUMENTS.answers(frame)))) == held.decode()
+    assert DOCUMENTS.result(text_of, bytearray(next(DOCUMENTS.answers(frame)))) == Extract(held.decode(), [])
 
 
 def _outcome(fn: Callable[..., Any], *args: Any) -> Any:
