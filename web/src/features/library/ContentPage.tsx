@@ -21,6 +21,7 @@ import { variablesFor } from "../../lib/placeholders";
 import { changedFields, type Saved, useDraft } from "../../lib/useDraft";
 import { ContentFields, isOfFields, writtenOf } from "./ContentFields";
 import { contentQuery, useSaveContent } from "./queries";
+import { Original } from "./Original";
 import { ResolvePreview } from "./ResolvePreview";
 import { TextEditor } from "./TextEditor";
 import { typeOf } from "../../lib/contentTypes";
@@ -168,6 +169,7 @@ function Editor({ stored, saved, begun }: EditorProps) {
         <ErrorNote error={save.error} />
       )}
       <ContentFields draft={value} isNew={!stored} error={save.error} onChange={change} />
+      {stored?.value.type === "input_document" && <Original content={stored.value} onRead={() => setTab("versions")} />}
       <TabStrip label="Ways to see the text" tabs={TABS} chosen={tab} onChoose={setTab}>
         <TabPanel id="write" className="stack">
           <TextEditor type={value.type} body={value.body ?? ""} error={save.error} onChange={write} />

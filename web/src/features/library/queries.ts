@@ -2,7 +2,7 @@ import { infiniteQueryOptions, queryOptions, useMutation, useQueryClient } from 
 import { data, ifMatch, tagged } from "carrel-sdk";
 import type { Api } from "../../api/client";
 import { queryKeys } from "../../api/queryKeys";
-import type { ContentIn, ContentType, Document } from "../../api/types";
+import type { Content, ContentIn, ContentType, Document } from "../../api/types";
 import { useApi } from "../../app/context";
 import { toast } from "../../components/Toasts";
 import { download } from "../../lib/download";
@@ -170,6 +170,24 @@ export function useDownloadOriginal() {
         "application/octet-stream",
       );
       download(document.file_name || "document", await answer.blob());
+    },
+    onError: toast.failed,
+  });
+}
+
+/** Reads an original again; another text than before is a new version of the content. */
+export function useReread(content: Content) {
+  const api = useApi();
+  const queries = useQueryClient();
+  return useMutation({
+    mutationFn: (document: Document) =>
+      data(api.client.POST("/api/documents/{document_id}/reread", { params: { path: { document_id: document.id } } })),
+    onSuccess: async ({ version }) => {
+      await Promise.all([
+        queries.invalidateQueries({ queryKey: queryKeys.documents }),
+        queries.invalidateQueries({ queryKey: queryKeys.content.one(content.id) }),
+      ]);
+      toast.done(version === content.version ? "The text is the same as before." : "The text was read anew.");
     },
     onError: toast.failed,
   });
