@@ -70,6 +70,7 @@ def test_what_ends_soon_is_told_in_days_and_what_ends_later_is_not() -> None:
     ]
     assert [one.days for one in found] == [-35, 14, 48]
     assert [endings.ends_soon(name, None, AT) for name in names] == [True, True, False, True, False]
+    assert endings.ends_soon("openrouter:google/gemini-2.5-pro", None, AT), "its maker switches it off"
 
 
 def test_the_last_days_are_counted_down() -> None:

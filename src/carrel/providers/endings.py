@@ -86,8 +86,8 @@ def unversioned(name: str) -> str:
 
 
 def ends_soon(model: str, host: str | None, at_seconds: float) -> bool:
-    """Whether the model ends within `NOTICE_DAYS`, or has ended."""
-    end = end_of(model, host)
+    """Whether the model ends within `NOTICE_DAYS`, or has ended, here or at the maker to whom a router sends calls."""
+    end = end_of(model, host) or end_of(name_of(model).replace("/", ":", 1))
     return end is not None and _days(end, at_seconds) <= NOTICE_DAYS
 
 
