@@ -144,11 +144,9 @@ def test_without_a_fault_the_quick_steps_pass(copy: Path) -> None:
 
 def test_the_gate_runs_make_check_and_that_runs_every_step() -> None:
     gate = (ROOT / ".ci/run").read_text().splitlines()
-    assert [line for line in gate[-4:] if line] == [
-        ".ci/install",
-        f'export {programs.EVERY}="${{{programs.EVERY}-1}}"',
-        "exec make check",
-    ]
+    install = gate.index("if .ci/install; then")
+    assert gate[install + 1] == f'  export {programs.EVERY}="${{{programs.EVERY}-1}}"'
+    assert gate[-1] == "exec make check"
     said = run(["make", "-n", "check"], ROOT).stdout
     steps = [r"ruff check \.", r"ruff format --check \.", r"bin/mypy$", "lint-imports", "npm run -s check", "-m pytest"]
     places = [re.search(step, said, re.MULTILINE) for step in steps]
