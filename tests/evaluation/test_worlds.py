@@ -68,7 +68,7 @@ def test_a_missing_verdict_between_two_others_costs_no_finding() -> None:
 def test_the_worlds_ranking_is_the_service_s(sizes: list[int]) -> None:
     made = simulated.tournaments(simulated.Cell(14, 3, 1, 0.2), "runaway", 12, np.random.default_rng(3))
     groups = np.repeat(np.arange(len(sizes)), sizes)
-    shares, best = vectorised.claims(*vectorised.by_documents(made.shares(), 3), groups)
+    shares, best = vectorised.claims(*vectorised.by_documents(made.shares(), 3), groups, intervals=True)
     for tournament in range(12):
         found = _ranked(made, tournament, groups.tolist())
         rows = sorted(found.rows, key=lambda row: row.candidate)

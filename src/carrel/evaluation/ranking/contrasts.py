@@ -61,30 +61,25 @@ def by_shares(
 ) -> tuple[Contrast, ...]:
     """The first of the order against every other, in that order."""
     first, rivals = order[0], order[1:]
-    by_rival = shares.leads(table, first)
-    gaps = _estimates(by_rival)
+    gaps = _estimates(shares.leads(table, first))
     direct = shares.head_to_head(table, first)
     beaten = {} if look is None else {table.candidates.index(one.candidate): one.documents for one in look.beaten}
     # So small a level as an early look's asks each test to be exact by itself.
-    is_early = look is not None and not look.is_last
+    each = (look is not None and not look.is_last) or len(gaps.keys() - beaten.keys()) < 2
 
-    def others(told: Mapping[int, Estimate], rival: int) -> list[Estimate]:
-        return [] if is_early else [gap for i, gap in told.items() if i != rival and i not in beaten]
+    def contrasted(told: Mapping[int, Estimate], rival: int) -> Contrast:
+        return _contrast(table.candidates[rival], "win_share", told[rival], look, each=each)
 
-    def contrasted(samples: Mapping[int, Sample], told: Mapping[int, Estimate], rival: int) -> Contrast:
-        name = table.candidates[rival]
-        return _contrast(name, "win_share", samples[rival], told[rival], look, others(told, rival))
-
-    as_told = {rival: contrasted(by_rival, gaps, rival) for rival in rivals if rival in gaps}
+    as_told = {rival: contrasted(gaps, rival) for rival in rivals if rival in gaps}
     # Only a lead can be taken away by what is missing.
-    at_worst = missing.leads(heard, first) if any(one.excludes_zero for one in as_told.values()) else {}
-    gaps_at_worst = _estimates(at_worst)
+    any_told = any(one.excludes_zero for one in as_told.values())
+    at_worst = _estimates(missing.leads(heard, first)) if any_told else {}
     found = []
     for rival in rivals:
         if rival in as_told:
             contrast = as_told[rival]
-            if contrast.excludes_zero and rival in gaps_at_worst:
-                held = not contrasted(at_worst, gaps_at_worst, rival).excludes_zero
+            if contrast.excludes_zero and rival in at_worst:
+                held = not contrasted(at_worst, rival).excludes_zero
                 contrast = _held_back(contrast) if held else contrast
         else:
             lead = bradley_terry.gap(table, ratings, first, rival)
@@ -112,7 +107,7 @@ def by_scores(
         gaps = clusters.sampled(scores.differences(cells, candidates[first], candidates[rival], weights), groups)
         name = candidates[rival]
         gap = intervals.difference(*gaps) if gaps.values else None
-        found.append(_contrast(name, "score", gaps, gap) if gap else _untold(name, "score", 0.0))
+        found.append(_contrast(name, "score", gap, each=True) if gap else _untold(name, "score", 0.0))
     return tuple(found)
 
 
@@ -120,25 +115,14 @@ def _estimates(samples: Mapping[int, Sample]) -> dict[int, Estimate]:
     return {rival: intervals.difference(*sample) for rival, sample in samples.items() if sample.values}
 
 
-def _contrast(
-    candidate: str,
-    scale: Scale,
-    differences: Sample,
-    own: Estimate,
-    look: Look | None = None,
-    others: Sequence[Estimate] = (),
-) -> Contrast:
-    """`others` are the same leader's leads over others that are still in the field, if those may be counted on.
-
-    Groups of documents are counted on by themselves: as few as they often are, each test has to pass.
-    """
+def _contrast(candidate: str, scale: Scale, gap: Estimate, look: Look | None = None, *, each: bool) -> Contrast:
+    """With `each`, both tests must pass; so they must where groups of documents count, as few as they often are."""
     part = stopping.part_of(look)
-    lent = () if clusters.matter(differences.groups) else others
-    gap = intervals.steadied(own, lent)
     low, high = gap.bounds(intervals.probability(part), -1.0, 1.0)
     excludes = False
-    if low is not None and low > 0 and differences.independent >= DECIDES_FROM:
-        excludes = leads.told(gap, differences.by_group, intervals.ONE_SIDED * part, each=not lent)
+    sample = gap.sample
+    if low is not None and low > 0 and sample is not None and sample.independent >= DECIDES_FROM:
+        excludes = leads.told(gap, intervals.ONE_SIDED * part, each=each or clusters.matter(sample.groups))
         low = low if excludes else 0.0
     needed = intervals.documents_needed(gap, part)
     return Contrast(

@@ -283,6 +283,8 @@ def _rows(
                 # One of K would be first by chance: the lower end has a K-th of the error (Bonferroni).
                 first_low, _ = _reaching(found[i].bounds(1.0 - (1.0 - p) / len(found), 0.0, 1.0), below, above)
             panel_low, panel_high = _reaching(panels.bounds(every_judge, i, found[i], p), below, above)
+            if panel_low is not None and panel_high is not None and low is not None and high is not None:
+                panel_low, panel_high = min(panel_low, low), max(panel_high, high)
             rating = bradley_terry.estimate(table, found[i], ratings, i) if ratings else None
             rating_low, rating_high = rating.bounds(p, -math.inf, math.inf) if rating else (None, None)
             row = msgspec.structs.replace(
