@@ -100,9 +100,10 @@ def claims(
 
 
 class Told(NamedTuple):
-    """What a look finds: who leads, by tournament, and whom it has beaten."""
+    """What a look finds: who leads, by tournament, over whom by a single lead, and whom it rules out."""
 
     first: npt.NDArray[np.intp]
+    ahead: npt.NDArray[np.bool_]
     beaten: npt.NDArray[np.bool_]
     shares: Intervals
 
@@ -140,11 +141,16 @@ def tell(
         shares = _reached(shares, values, groups, probability(part), 0.0, 1.0)
     first = np.argmax(np.round(np.where(alive, centre, -1.0), 9), axis=1)
     gaps = leads(met, won, first)
+    # Any two could have been picked for their distance; if the first is ahead of all, it rules all out.
+    picked = part / (centre.shape[1] * (centre.shape[1] - 1) // 2)
     ahead = _told(gaps, _ahead(gaps, centre, first, part, alive, groups, last=last), groups)
+    beaten = _told(gaps, _ahead(gaps, centre, first, picked, alive, groups, last=False), groups, failures=False)
     if asked is not None:
         ahead &= _holds(met, won, asked, first, centre, part, alive, groups, said, last=last)
+        beaten &= _holds(met, won, asked, first, centre, picked, alive, groups, said, last=False, failures=False)
         shares = _widened(shares, met, won, asked, said, whole[:, 0, 0])
-    return Told(first, ahead, shares)
+    every = (ahead | ~alive | (np.arange(centre.shape[1]) == first[:, None])).all(axis=1)
+    return Told(first, ahead, np.where(every[:, None], ahead, beaten & ahead), shares)
 
 
 class _Ahead(NamedTuple):
@@ -309,6 +315,7 @@ def _holds(
     said: Heard | None = None,
     *,
     last: bool = True,
+    failures: bool = True,
 ) -> npt.NDArray[np.bool_]:
     """Whose leads hold if what is missing, and others do not explain, goes against the first: `ranking.missing`."""
     every = np.arange(len(met))
@@ -329,7 +336,7 @@ def _holds(
         sums = (common * (our_y - theirs[:, :, rival])).sum(axis=2) + direct * (2.0 * our_y[:, :, rival] - 1.0)
         gap = sums / np.maximum(terms, _LEVEL) * weights / np.maximum(usual, _LEVEL)
         gaps[..., rival] = np.where(there, gap, np.nan)
-    return _told(gaps, _ahead(gaps, centre, first, part, alive, groups, last=last), groups)
+    return _told(gaps, _ahead(gaps, centre, first, part, alive, groups, last=last), groups, failures=failures)
 
 
 def _widened(

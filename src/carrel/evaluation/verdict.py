@@ -206,7 +206,7 @@ def _lead_of(leaders: Sequence[str]) -> str:
 
 def _needed(ranking: Ranking) -> tuple[int, int] | None:
     """From how many to how many documents would decide every open contrast; `None` if that cannot be told yet."""
-    needed = [contrast.documents_needed for contrast in ranking.contrasts if not contrast.excludes_zero]
+    needed = [contrast.documents_needed for contrast in ranking.contrasts if not contrast.ahead]
     known = [numbers for numbers in needed if numbers is not None]
     if not known or len(known) < len(needed):
         return None
@@ -270,7 +270,7 @@ def _of_length(ranking: Ranking) -> list[Remark]:
 
 def _of_size(ranking: Ranking) -> list[Remark]:
     """How many documents would decide, and how often such a run finds a true lead."""
-    is_open = any(not contrast.excludes_zero for contrast in ranking.contrasts)
+    is_open = any(not contrast.ahead for contrast in ranking.contrasts)
     if _outcome(ranking) != "undecided" or not is_open:
         return []
     needed = _needed(ranking)

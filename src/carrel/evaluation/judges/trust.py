@@ -227,7 +227,7 @@ def _hidden(ranking: Ranking, leader: str | None) -> Iterable[Distrust]:
         return
     yield Distrust(
         kind="missing",
-        decisive=all(contrast.excludes_zero or contrast.held_back for contrast in ranking.contrasts),
+        decisive=all(contrast.ahead or contrast.held_back for contrast in ranking.contrasts),
         sentence=(
             f"Too many verdicts about {leader} are missing. If those that nothing else explains had gone against it,"
             f" its lead over {listed(held)} could be chance. Retry the calls that failed; where replies stayed"

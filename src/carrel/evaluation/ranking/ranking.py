@@ -251,7 +251,7 @@ def _headline(heard: VerdictColumns, table: PairTable, look: Look | None) -> _He
     standing = shares.standing(table, beaten)
     ratings = bradley_terry.ratings(table) if len(parted) == 1 else None
     leads = contrasts.by_shares(heard, table, standing.order, ratings, look) if ratings else ()
-    decided = len(standing.leaders) == 1 and bool(leads) and all(lead.excludes_zero for lead in leads)
+    decided = len(standing.leaders) == 1 and bool(leads) and all(lead.ahead for lead in leads)
     return _Headline(parted, standing, ratings, leads, standing.leaders[0] if decided else None)
 
 
@@ -334,7 +334,7 @@ def _by_scores(
     parted = scores.groups(found, candidates)
     leaders = standing.leaders if len(parted) == 1 else ()
     leads = contrasts.by_scores(found, candidates, standing.order, weights, groups_of) if leaders else ()
-    decided = len(leaders) == 1 and bool(leads) and all(lead.excludes_zero for lead in leads)
+    decided = len(leaders) == 1 and bool(leads) and all(lead.ahead for lead in leads)
     best = leaders[0] if decided else None
     return Ranking(
         rows=_score_rows(found, candidates, standing, weights, groups_of, best),

@@ -43,17 +43,23 @@ class Estimate(NamedTuple):
 
         Two `None`s for a single document or group.
         """
-        low, high = self.by_student(p)
-        if low is None or high is None:
-            return None, None
-        low, high = max(least, low), min(greatest, high)
-        if self.sample is None:
-            return low, high
+        low, high = self.low(p, least), self.high(p, greatest)
+        return (None, None) if low is None or high is None else (low, high)
+
+    def low(self, p: float, least: float, picked: int = 1) -> float | None:
+        """The lower end; where chance picked one of so many, for luck but not for failures."""
+        low, _ = self.by_student(1.0 - (1.0 - p) / picked)
+        if low is None or self.sample is None:
+            return None if low is None else max(least, low)
+        return failures.lower_end(*self.sample.units, least, max(least, low), 1.0 - p)
+
+    def high(self, p: float, greatest: float) -> float | None:
+        """The upper end."""
+        _, high = self.by_student(p)
+        if high is None or self.sample is None:
+            return None if high is None else min(greatest, high)
         sums, sizes = self.sample.units
-        return (
-            failures.lower_end(sums, sizes, least, low, 1.0 - p),
-            -failures.lower_end(-sums, sizes, -greatest, -high, 1.0 - p),
-        )
+        return -failures.lower_end(-sums, sizes, -greatest, -min(greatest, high), 1.0 - p)
 
     def by_student(self, p: float) -> tuple[float, float] | tuple[None, None]:
         """Mean ± t(p, freedom) · error."""

@@ -16,19 +16,23 @@ CLOSE = 0.8
 """The sums lie close together if this one alone has at most so large a part of the error that is allowed."""
 
 
-def told(gap: Estimate, error: float, *, each: bool, least: float = -1.0) -> bool:
+def told(gap: Estimate, error: float, *, each: bool) -> bool:
     """Whether the lead passes with this error on its side, and holds in spite of failures.
 
-    No difference is below `least`. With `each`, both tests must pass however close the sums lie.
+    No difference is below −1. With `each`, both tests must pass however close the sums lie.
     """
+    if gap.sample is None or not by_chance(gap, error, each=each):
+        return False
+    sums, sizes = gap.sample.units
+    return bool(failures.withstand((sums / sizes.mean())[None], sizes[:1] ** 0, error)[0])
+
+
+def by_chance(gap: Estimate, error: float, *, each: bool) -> bool:
+    """Whether the lead passes both tests, whatever failures would leave of it."""
     if gap.error is None or gap.sample is None:
         return False
     by_t = student_above(gap.mean / gap.error, gap.freedom)
-    if by_t > error or not _by_signs(gap.sample.by_group, error, by_t, each=each):
-        return False
-    sums, sizes = gap.sample.units
-    usual = sizes.mean()
-    return bool(failures.withstand((sums / usual)[None], sizes[:1] * 0.0 - least, error)[0])
+    return by_t <= error and _by_signs(gap.sample.by_group, error, by_t, each=each)
 
 
 def _by_signs(differences: Sequence[float], error: float, by_t: float, *, each: bool) -> bool:
