@@ -82,7 +82,13 @@ def find(y: Array, candidates: int, part: float | None = None, said: Heard | Non
 
 
 def claims(
-    met: Array, won: Array, groups: Places | None = None, said: Heard | None = None, *, intervals: bool = False, failures: bool = True
+    met: Array,
+    won: Array,
+    groups: Places | None = None,
+    said: Heard | None = None,
+    *,
+    intervals: bool = False,
+    failures: bool = True,
 ) -> tuple[Intervals, npt.NDArray[np.int64]]:
     """Intervals of win shares, and who is called best, without ratings. `groups` are the documents' numbers.
 
@@ -203,9 +209,7 @@ def _ahead(
     return _Ahead(ahead, still, allowed, tails, (rivals.sum(axis=1) < 2) | (not last))
 
 
-def _told(
-    gaps: Array, ahead: _Ahead, groups: Places | None = None, *, failures: bool = True
-) -> npt.NDArray[np.bool_]:
+def _told(gaps: Array, ahead: _Ahead, groups: Places | None = None, *, failures: bool = True) -> npt.NDArray[np.bool_]:
     """Over whom the first leads by both tests together, in spite of failures."""
     told = ahead.told.copy()
     for place, rival in np.argwhere(ahead.open):
@@ -319,7 +323,11 @@ def _holds(
 ) -> npt.NDArray[np.bool_]:
     """Whose leads hold if what is missing, and others do not explain, goes against the first: `ranking.missing`."""
     every = np.arange(len(met))
-    lost = missing_arrays.gone(met, asked, said) * missing_arrays.unexplained(met, asked, said)[:, None, :, None]
+    gone, open_part = missing_arrays.gone(met, asked, said), missing_arrays.unexplained(met, asked, said)
+    lost = gone * open_part[:, None, :, None]
+    between = gone * np.maximum(open_part[:, None, :, None], open_part[:, None, None, :])
+    straight = missing_arrays.mixed(met, won, between, said, 0.0)[every, :, first]
+    meeting = np.where(met > 0, 1.0, between)[every, :, first]
     presence = np.where(met > 0, 1.0, lost)
     ours, theirs = (missing_arrays.mixed(met, won, lost, said, end) for end in (0.0, 1.0))
     our_y, our_presence = ours[every, :, first], presence[every, :, first]
@@ -328,12 +336,12 @@ def _holds(
         common = our_presence * presence[:, :, rival]
         common[every, :, first] = 0.0
         common[:, :, rival] = 0.0
-        direct = our_presence[:, :, rival]
+        direct = meeting[:, :, rival]
         terms = common.sum(axis=2) + direct
         there = terms > _LEVEL
         weights = np.sqrt(terms)
         usual = weights.sum(axis=1, keepdims=True) / np.maximum(there.sum(axis=1, keepdims=True), 1)
-        sums = (common * (our_y - theirs[:, :, rival])).sum(axis=2) + direct * (2.0 * our_y[:, :, rival] - 1.0)
+        sums = (common * (our_y - theirs[:, :, rival])).sum(axis=2) + direct * (2.0 * straight[:, :, rival] - 1.0)
         gap = sums / np.maximum(terms, _LEVEL) * weights / np.maximum(usual, _LEVEL)
         gaps[..., rival] = np.where(there, gap, np.nan)
     return _told(gaps, _ahead(gaps, centre, first, part, alive, groups, last=last), groups, failures=failures)

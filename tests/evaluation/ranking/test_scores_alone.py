@@ -32,7 +32,12 @@ def by_scores(*told: list[Score], candidates: str = "AB", **how: object) -> Rank
 
 
 def test_scores_alone_make_a_ranking() -> None:
-    ranking = by_scores(scores("A", "4555454545555454"), scores("B", "2332323223323232"), scores("C", "3434343433434343"), candidates="ABCD")
+    ranking = by_scores(
+        scores("A", "4555454545555454"),
+        scores("B", "2332323223323232"),
+        scores("C", "3434343433434343"),
+        candidates="ABCD",
+    )
     assert (ranking.basis, ranking.leaders, ranking.best, ranking.documents) == ("scores", ("A",), "A", 16)
     assert [(row.candidate, row.place, row.is_best) for row in ranking.rows] == [
         ("A", 1, True), ("C", 2, False), ("B", 3, False), ("D", None, False),

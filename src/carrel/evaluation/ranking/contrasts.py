@@ -35,14 +35,15 @@ class Contrast(msgspec.Struct, frozen=True, kw_only=True):
     """The leader's lead over one candidate, by their common opponents, with an interval.
 
     The scale is the win share, or the score when nothing was compared. If the two have no common opponent on any
-    document, it is the rating, without an interval. `ahead`: this lead by itself is more than chance explains, by the
-    interval at 95 % and by a count of signs over documents or their groups; the leader is best if it is ahead of all.
-    `excludes_zero`: this candidate is ruled out, because the leader is best, or because the lead would be `ahead` even
-    if any two of the candidates had been picked for their distance. `low` has the error of that, and is 0 where tests
-    decide otherwise than the interval. `held_back`: it would be `ahead`, but for verdicts that are missing and could
-    have gone against the leader. `documents_needed` is from how many to how many documents would tell, `None` if that cannot be told yet.
-    `head_to_head` is the leader's share of its direct meetings with this one, on `met` documents. `beaten_after`: a
-    look at so many documents told it from the leader of then, and it took no further part.
+    document, it is the rating, without an interval. `ahead`: this lead by itself is more than chance explains, by
+    the interval at 95 % and by a count of signs over documents or their groups; the leader is best if it is ahead
+    of all. `excludes_zero`: this candidate is ruled out, because the leader is best, or because the lead would be
+    `ahead` even if any two of the candidates had been picked for their distance. `low` has the error of that, and
+    is 0 where tests decide otherwise than the interval. `held_back`: it would be `ahead`, but for verdicts that are
+    missing and could have gone against the leader. `documents_needed` is from how many to how many documents would
+    tell, `None` if that cannot be told yet. `head_to_head` is the leader's share of its direct meetings with this
+    one, on `met` documents. `beaten_after`: a look at so many documents told it from the leader of then, and it
+    took no further part.
     """
 
     candidate: str
@@ -138,8 +139,10 @@ def _estimates(samples: Mapping[int, Sample]) -> dict[int, Estimate]:
 def _contrast(
     candidate: str, scale: Scale, gap: Estimate, pairs: int, look: Look | None = None, *, each: bool
 ) -> Contrast:
-    """One of so many `pairs`. With `each`, both tests must pass; so they must where groups of documents count, as few
-    as they often are."""
+    """One of so many `pairs`. With `each`, both tests must pass.
+
+    So they must where groups of documents count, as few as they often are.
+    """
     part = stopping.part_of(look)
     error = intervals.ONE_SIDED * part
     sample = gap.sample

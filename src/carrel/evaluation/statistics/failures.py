@@ -84,7 +84,7 @@ def lower_end(sums: Floats, sizes: Floats, least: float, start: float, error: fl
 
 
 def missed(rows: Floats, worst: Floats) -> Floats:
-    """The greatest chance of such documents if the true mean were 0 because of failures that were not met, or hardly."""
+    """The greatest chance of such documents if failures that were not met, or hardly, make the true mean 0."""
     import numpy as np
 
     there = ~np.isnan(rows)

@@ -121,10 +121,11 @@ def probability(part: float = 1.0) -> float:
 def documents_needed(gap: Estimate, part: float = 1.0) -> tuple[int, int] | None:
     """From how many to how many documents would tell a gap from 0 with a chance of 80 %.
 
-    ((z(1 − .025 · part) + z(.8)) · sd/gap)², the usual sample size for a mean of paired differences, or as many as make
-    missed failures improbable, at both ends of a narrow interval of the gap. In simulations the true number lies in the range in 87 of 100 runs that are told one,
-    and in 74 to 97 for a single lead. `None` if that interval is not above 0, if the range is too wide to tell
-    anything, or if a single document gives no interval: then it cannot be told yet.
+    ((z(1 − .025 · part) + z(.8)) · sd/gap)², the usual sample size for a mean of paired differences, or as many as
+    make missed failures improbable, at both ends of a narrow interval of the gap. In simulations the true number
+    lies in the range in 87 of 100 runs that are told one, and in 74 to 97 for a single lead. `None` if that
+    interval is not above 0, if the range is too wide to tell anything, or if a single document gives no interval:
+    then it cannot be told yet.
     """
     if gap.error is None:
         return None
