@@ -69,8 +69,22 @@ def test_more_rivals_ask_for_no_more_evidence_of_each_lead() -> None:
     alone = rank("AB", pair).contrasts[0]
     among = rank("ABC", [*pair, *verdicts("AC", "aaaaaaab"), *verdicts("BC", "========")]).contrasts[0]
     assert alone.low is not None
-    assert among.low is not None
-    assert among.lead - among.low == pytest.approx((alone.lead - alone.low) * 0.75, abs=0.01)
+    assert alone.high is not None
+    assert among.high is not None
+    assert (alone.ahead, alone.excludes_zero) == (False, False)
+    wide = [*verdicts("AB", "a" * 14), *verdicts("AC", "a" * 9 + "=" * 5), *verdicts("BC", "=" * 14)]
+    of_three = rank("ABC", wide)
+    assert [one.ahead for one in of_three.contrasts] == [True, True]
+    assert of_three.best == "A"
+
+
+def test_of_several_only_those_are_ruled_out_that_luck_could_not_have_picked() -> None:
+    told = [*verdicts("AB", "aaaaaaaaabba"), *verdicts("AC", "ab" * 6), *verdicts("BC", "ab" * 6)]
+    ranking = rank("ABC", told)
+    by_name = {one.candidate: one for one in ranking.contrasts}
+    assert ranking.best is None
+    assert not by_name["C"].ahead
+    assert all(one.ahead for one in ranking.contrasts if one.excludes_zero)
 
 
 def test_five_documents_that_all_say_the_same_are_too_few_and_six_are_not() -> None:

@@ -84,14 +84,16 @@ def _chance(
 ) -> Iterable[Distrust]:
     """Judges that are no better than a coin, by their own flips or by a person's votes; decisive if best needs them.
 
-    Candidates that are level make a good judge flip, so its pairs with the leader count, if there is one.
+    Candidates that are level make a good judge flip, so the orders of its pairs with the leader count, if there is one.
     """
-    no_better, unproven = {}, {}
+    no_better: dict[str, str] = {}
+    unproven: dict[str, str] = {}
     for judge in ranking.judges:
         if judge == HUMAN:
             continue
-        said = _said(judge, [one for one in verdicts if leader in (None, one.a, one.b)])
-        orders = [(one.document, fate == "agreed") for one in said if (fate := _clear(one)) is not None]
+        said = _said(judge, verdicts)
+        led = [one for one in said if leader in (None, one.a, one.b)]
+        orders = [(one.document, fate == "agreed") for one in led if (fate := _clear(one)) is not None]
         persons = _with_person(said, votes)
         for hits, what in (
             (orders, "named the other answer in {} of {} pairs when their places changed"),
@@ -293,7 +295,7 @@ def _voted_for(leader: str | None, rival: str, votes: Sequence[Verdict]) -> bool
     """Whether people, in ten votes with a winner at least, prefer the leader to this rival."""
     winners = [_toward(vote) for vote in votes if {vote.a, vote.b} == {leader, rival}]
     known = [winner for winner in winners if winner is not None]
-    return len(known) >= LEAST and known.count(leader) > len(known) / 2
+    return len(known) >= LEAST and sum(winner == leader for winner in known) > len(known) / 2
 
 
 def _hidden(ranking: Ranking, leader: str | None) -> Iterable[Distrust]:

@@ -4,11 +4,12 @@ The tables assume that one judge truly prefers the first candidate to the second
 judges, more repeats or a greater lead decide more often; a closer second decides less often. How often also depends on
 how much the judge agrees with itself, which nobody knows before the run. So there are two tables, and the chance is a
 range between them: for a judge that decides each of the two orders anew, and for one that always says the same in both.
-The second finds less, because the same 69 % then are documents that go one way or the other as a whole. A simulation
-made the tables, with the rule by which Carrel calls a candidate best; `tests/evaluation/power_simulation.py` prints
-them. Cells of up to six candidates have 1,000 to 4,000 tournaments, larger ones 300 to 2,000. A run that may stop early
-pays for its looks: in the end it finds fewer leads than a run that looks once. Its tables come from 1,000 to 2,000
-tournaments a cell, from 300 to 500 with 8 candidates or more, and what it saves from 150 to 500.
+Which of them finds more depends on the numbers: for the second, the same 69 % are documents that go one way or the
+other as a whole; with few documents the leads of the first are so narrow that failures may have been missed. A
+simulation made the tables, with the rule by which Carrel calls a candidate best; `tests/evaluation/power_simulation.py`
+prints them. Cells of up to six candidates have 1,000 to 4,000 tournaments, larger ones 250 to 1,000. A run that may
+stop early pays for its looks: in the end it finds fewer leads than a run that looks once. Its tables come from 400 to
+1,500 tournaments a cell, from 125 to 400 with 8 candidates or more, and what it saves from 150 to 400.
 """
 
 from bisect import bisect_right
@@ -41,24 +42,24 @@ _TABLE: dict[int, tuple[float, ...]] = {
 
 # The same for runs that may stop early (columns as in EARLY_DOCUMENTS).
 _EARLY: dict[int, tuple[float, ...]] = {
-    2: (0.392, 0.455, 0.589, 0.688, 0.742, 0.871, 0.935, 0.987, 0.999),
-    3: (0.493, 0.585, 0.711, 0.818, 0.864, 0.935, 0.963, 0.990, 1.000),
-    4: (0.577, 0.667, 0.767, 0.806, 0.885, 0.948, 0.980, 0.999, 1.000),
-    5: (0.626, 0.742, 0.830, 0.903, 0.921, 0.958, 0.982, 0.992, 1.000),
-    6: (0.707, 0.759, 0.845, 0.893, 0.937, 0.967, 0.987, 0.995, 1.000),
-    8: (0.796, 0.824, 0.890, 0.914, 0.952, 0.964, 0.992, 0.996, 1.000),
-    10: (0.778, 0.876, 0.918, 0.934, 0.970, 0.988, 0.998, 1.000, 1.000),
-    15: (0.893, 0.957, 0.967, 0.970, 0.970, 0.987, 0.997, 1.000, 1.000),
+    2: (0.387, 0.468, 0.593, 0.672, 0.757, 0.873, 0.933, 0.988, 0.999),
+    3: (0.469, 0.549, 0.697, 0.785, 0.856, 0.932, 0.970, 0.992, 1.000),
+    4: (0.480, 0.626, 0.790, 0.848, 0.902, 0.948, 0.976, 0.995, 0.998),
+    5: (0.444, 0.613, 0.840, 0.914, 0.931, 0.973, 0.988, 0.998, 1.000),
+    6: (0.394, 0.585, 0.853, 0.931, 0.954, 0.981, 0.993, 1.000, 1.000),
+    8: (0.268, 0.497, 0.865, 0.965, 0.973, 0.990, 0.998, 1.000, 1.000),
+    10: (0.217, 0.497, 0.885, 0.970, 0.985, 0.998, 1.000, 1.000, 1.000),
+    15: (0.092, 0.372, 0.844, 0.984, 0.996, 1.000, 1.000, 1.000, 1.000),
 }
 
 
 # The parts of the answers and of the comparisons that such a run does not need on average (columns: SAVING_DOCUMENTS).
 _SAVED: dict[int, tuple[tuple[float, float], ...]] = {
-    2: ((0.02, 0.02), (0.06, 0.06), (0.17, 0.17), (0.35, 0.35), (0.59, 0.59)),
-    3: ((0.05, 0.08), (0.17, 0.23), (0.31, 0.39), (0.50, 0.58), (0.69, 0.73)),
-    5: ((0.11, 0.16), (0.27, 0.35), (0.44, 0.53), (0.62, 0.70), (0.75, 0.79)),
-    8: ((0.16, 0.20), (0.37, 0.44), (0.54, 0.60), (0.70, 0.75), (0.79, 0.80)),
-    15: ((0.21, 0.23), (0.44, 0.49), (0.61, 0.65), (0.74, 0.78), (0.80, 0.80)),
+    2: ((0.02, 0.02), (0.07, 0.07), (0.15, 0.15), (0.35, 0.35), (0.59, 0.59)),
+    3: ((0.01, 0.02), (0.11, 0.14), (0.25, 0.31), (0.45, 0.51), (0.67, 0.72)),
+    5: ((0.00, 0.00), (0.10, 0.15), (0.29, 0.34), (0.51, 0.56), (0.72, 0.76)),
+    8: ((0.00, 0.00), (0.09, 0.14), (0.29, 0.33), (0.52, 0.56), (0.72, 0.75)),
+    15: ((0.00, 0.00), (0.05, 0.08), (0.30, 0.33), (0.52, 0.55), (0.71, 0.74)),
 }
 
 # The same two for a judge that is sure of itself.
@@ -73,14 +74,14 @@ _SURE: dict[int, tuple[float, ...]] = {
     15: (0.000, 0.000, 0.000, 0.008, 0.028, 0.134, 0.344, 0.502, 0.646, 0.858, 0.938, 1.000, 0.996),
 }
 _SURE_EARLY: dict[int, tuple[float, ...]] = {
-    2: (0.173, 0.260, 0.368, 0.333, 0.418, 0.570, 0.678, 0.856, 0.944),
-    3: (0.209, 0.284, 0.377, 0.482, 0.546, 0.694, 0.747, 0.896, 0.975),
-    4: (0.192, 0.257, 0.354, 0.483, 0.541, 0.697, 0.795, 0.909, 0.975),
-    5: (0.169, 0.255, 0.366, 0.488, 0.550, 0.730, 0.808, 0.917, 0.980),
-    6: (0.150, 0.234, 0.379, 0.457, 0.572, 0.716, 0.800, 0.933, 0.973),
-    8: (0.148, 0.204, 0.368, 0.478, 0.592, 0.728, 0.818, 0.930, 0.988),
-    10: (0.134, 0.194, 0.338, 0.428, 0.570, 0.730, 0.842, 0.938, 0.970),
-    15: (0.073, 0.160, 0.287, 0.447, 0.523, 0.737, 0.847, 0.927, 0.987),
+    2: (0.175, 0.267, 0.370, 0.341, 0.414, 0.577, 0.679, 0.849, 0.933),
+    3: (0.209, 0.275, 0.367, 0.472, 0.532, 0.691, 0.770, 0.893, 0.984),
+    4: (0.188, 0.234, 0.345, 0.479, 0.544, 0.704, 0.800, 0.907, 0.975),
+    5: (0.158, 0.230, 0.346, 0.480, 0.565, 0.748, 0.826, 0.910, 0.980),
+    6: (0.145, 0.195, 0.370, 0.468, 0.571, 0.730, 0.830, 0.940, 0.978),
+    8: (0.122, 0.168, 0.362, 0.472, 0.635, 0.765, 0.860, 0.950, 1.000),
+    10: (0.095, 0.168, 0.323, 0.412, 0.588, 0.762, 0.858, 0.970, 0.975),
+    15: (0.032, 0.136, 0.280, 0.484, 0.592, 0.800, 0.912, 0.960, 0.992),
 }
 
 
