@@ -29,9 +29,9 @@ def test_a_table_is_added_shown_and_deleted(signed_in: Terminal, tmp_path: Path)
 def test_a_fault_names_row_and_column(signed_in: Terminal, tmp_path: Path) -> None:
     table = tmp_path / "questions.csv"
     table.write_text("id,question\na,What?\na,\n")
-    refused = signed_in("data-set", "add", str(table))
+    refused = signed_in("data-set", "add", str(table), "--role", "id=id")
     assert refused.exit_code == 1
-    assert "rows[2].question" in refused.stderr
+    assert "rows[2].id" in refused.stderr
     assert signed_in("data-set", "add", str(table), "--role", "question").exit_code == 2
     assert signed_in("data-set", "add", str(table), "--role", "question=asked").exit_code == 2
     assert signed_in("data-set", "add", str(table), "--name", "n", "--to", "x").exit_code == 2

@@ -76,7 +76,9 @@ async def test_no_key_is_told_to_anybody(
     assert "stolen" not in told["addresses"], "no redirect was followed"
     sought = [trace for key in KEYS.values() for trace in traces(key)]
     assert [place for place, text in told.items() if any(trace in text for trace in sought)] == []
-    assert [place for place, text in told.items() if "Sentence of theirs" in text] == []
+    # The provider's sentence is for the person who asked, without the key, and never for the operator's log.
+    of_operator = ("terminal", "logging", "addresses")
+    assert [place for place in of_operator if "Sentence of theirs" in told[place]] == []
 
 
 async def _store_keys(client: httpx.AsyncClient, server: LeakingServer) -> None:
@@ -135,8 +137,13 @@ async def _setup(client: httpx.AsyncClient) -> str:
 async def _run(client: httpx.AsyncClient, preset: str) -> dict[str, str]:
     """A run of it, and everything that it leaves."""
     run = (await client.post(f"/api/presets/{preset}/execute")).json()["id"]
+    waits = False
     async with asyncio.timeout(60):
         while (await client.get(f"/api/runs/{run}")).json()["state"] not in ENDS:
+            if not waits and '"rate-limited"' in (await client.get(f"/api/runs/{run}/tasks?limit=200")).text:
+                # It would wait until the provider takes more.
+                waits = True
+                assert (await client.post(f"/api/runs/{run}/cancel")).is_success
             await asyncio.sleep(0.02)
     assert (await client.post(f"/api/runs/{run}/share-logs")).is_success
     assert (await client.post(f"/api/runs/{run}/export")).status_code == 202

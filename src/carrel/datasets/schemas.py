@@ -11,6 +11,19 @@ from carrel.kit.clock import Time
 from carrel.vault.ids import DataSetId
 
 Format = Literal["csv", "tsv", "jsonl", "json", "xlsx", "xls", "ods"]
+FORMATS: Final[dict[str, Format]] = {
+    ".csv": "csv",
+    ".tsv": "tsv",
+    ".tab": "tsv",
+    ".jsonl": "jsonl",
+    ".ndjson": "jsonl",
+    ".json": "json",
+    ".xlsx": "xlsx",
+    ".xlsm": "xlsx",
+    ".xls": "xls",
+    ".ods": "ods",
+}
+"""By the endings of files' names."""
 SPREADSHEETS: Final[tuple[Format, ...]] = ("xlsx", "xls", "ods")
 Role = Literal["id", "variable", "messages", "expected", "group", "output", "metadata"]
 SINGLE_ROLES: Final[tuple[Role, ...]] = ("id", "messages", "expected", "group")

@@ -9,7 +9,7 @@ import msgspec
 
 from carrel.config import Settings
 from carrel.datasets.refusals import TableEmpty, TableFormatUnsupported
-from carrel.datasets.schemas import Format, Role, TableUpload
+from carrel.datasets.schemas import FORMATS, Format, Role, TableUpload
 from carrel.errors import BadInput
 from carrel.http.requests.validation import explain, name_of
 from carrel.uploads import form
@@ -17,19 +17,6 @@ from carrel.uploads.form import Sink, UploadTooLarge
 
 _MAX_PARTS: Final = 4
 _MAX_FIELD_BYTES: Final = 64 * 1024
-FORMATS: Final[dict[str, Format]] = {
-    ".csv": "csv",
-    ".tsv": "tsv",
-    ".tab": "tsv",
-    ".jsonl": "jsonl",
-    ".ndjson": "jsonl",
-    ".json": "json",
-    ".xlsx": "xlsx",
-    ".xlsm": "xlsx",
-    ".xls": "xls",
-    ".ods": "ods",
-}
-"""By the endings of files' names."""
 _BY_MEDIA_TYPE: Final[dict[str, Format]] = {
     "text/csv": "csv",
     "text/tab-separated-values": "tsv",

@@ -14,11 +14,6 @@ from typing import Any, Final, NamedTuple
 from carrel.cli.result_files.answers import AnswerTable, Unreadable, get, shown, text_of
 from carrel.cli.result_files.json_text import decoded
 
-if sys.version_info >= (3, 14):
-    from compression import zstd
-else:
-    from backports import zstd
-
 _MOST_BYTES: Final = 1 << 30
 """Of all files in the zip, which are read one by one."""
 _MOST_SAMPLE_BYTES: Final = 64 * 1024 * 1024
@@ -31,10 +26,10 @@ _ZSTD: Final = 93
 """How Inspect packs since version 0.3.206."""
 _PACKINGS: Final = frozenset({zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED, _ZSTD})
 _DAMAGES: Final = (
-    *(zipfile.BadZipFile, zlib.error, zstd.ZstdError, struct.error),
+    *(zipfile.BadZipFile, zlib.error, struct.error),
     *(ArithmeticError, ValueError, RuntimeError, EOFError),
 )
-_WINDOW: Final[dict[int, int]] = {zstd.DecompressionParameter.window_log_max: _MOST_SAMPLE_BYTES.bit_length() - 1}
+_WINDOW_LOG: Final = _MOST_SAMPLE_BYTES.bit_length() - 1
 """What unpacking looks back at takes no more than a sample may have."""
 _LETTERS: Final = 26
 _DIGITS: Final = 18
@@ -92,7 +87,17 @@ def _unpacked(file: zipfile.ZipFile, name: str) -> bytes:
     packed = zipfile.ZipInfo(entry.orig_filename)
     packed.flag_bits, packed.header_offset = entry.flag_bits, entry.header_offset
     packed.compress_size = packed.file_size = entry.compress_size
-    found = zstd.ZstdDecompressor(options=_WINDOW).decompress(file.open(packed).read(), entry.file_size + 1)
+    # The import stands here, so that the terminal program works without the packages of the service.
+    if sys.version_info >= (3, 14):
+        from compression import zstd
+    else:
+        from backports import zstd
+
+    window: dict[int, int] = {zstd.DecompressionParameter.window_log_max: _WINDOW_LOG}
+    try:
+        found = zstd.ZstdDecompressor(options=window).decompress(file.open(packed).read(), entry.file_size + 1)
+    except zstd.ZstdError as error:
+        raise zipfile.BadZipFile(str(error)) from None
     if len(found) != entry.file_size or zlib.crc32(found) != entry.CRC:
         raise zipfile.BadZipFile
     return found

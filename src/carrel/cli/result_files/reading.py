@@ -13,8 +13,7 @@ from carrel.cli.result_files import inspect_log, langfuse, promptfoo
 from carrel.cli.result_files.answers import AnswerTable, Unreadable, get
 from carrel.cli.result_files.json_text import MAX_ELEMENTS, MAX_FILE_BYTES, decoded, require_few, too_many
 from carrel.datasets import reading as tables
-from carrel.datasets.schemas import SPREADSHEETS, Format
-from carrel.datasets.upload import FORMATS
+from carrel.datasets.schemas import FORMATS, SPREADSHEETS, Format
 from carrel.errors import CarrelError
 
 Source = Literal["table", "promptfoo", "inspect", "langfuse"]
