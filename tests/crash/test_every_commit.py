@@ -23,8 +23,8 @@ from carrel.kit.clock import SystemClock
 from carrel.kit.sqlite.database import Connection, transaction
 from carrel.providers.base import Answer, ModelRequest
 from carrel.providers.catalogue import KNOWN
+from carrel.providers.connections.network import Network
 from carrel.providers.http_provider import HttpProvider
-from carrel.providers.network import Network
 from carrel.providers.remote import Remote
 from carrel.runs.engine import commands
 from carrel.runs.model.setup import RunId

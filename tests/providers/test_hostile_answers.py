@@ -14,10 +14,10 @@ from msgspec.structs import replace
 from carrel.config import Secret
 from carrel.providers.base import Access, Answer, GenerateMatter, ModelRequest, ProviderError
 from carrel.providers.catalogue import KNOWN
+from carrel.providers.connections.transport import MAX_ERROR_BYTES
 from carrel.providers.foreign_json import MAX_ELEMENTS
 from carrel.providers.http_provider import HttpProvider
 from carrel.providers.protocols.wire import Wire
-from carrel.providers.transport import MAX_ERROR_BYTES
 from tests.support.hostile_answers import GOOD, SHAPES, SILENT_STREAMS, STREAMS, many
 from tests.support.network import provider_of
 from tests.support.raw_server import RawServer, Say, ok, raw_server, says

@@ -9,8 +9,8 @@ from carrel.keys import store as keys
 from carrel.keys.store import ProviderKeyIn
 from carrel.kit.clock import SystemClock
 from carrel.providers.catalogue import KNOWN
+from carrel.providers.connections.network import Network
 from carrel.providers.http_provider import HttpProvider
-from carrel.providers.network import Network
 from carrel.providers.remote import Remote
 from tests.support.engine import EngineHarness, engine_harness
 from tests.support.models import TestModels

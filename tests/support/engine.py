@@ -16,8 +16,8 @@ from carrel.kit.processes.worker import Worker
 from carrel.kit.sqlite.database import Connection
 from carrel.presets.configuration import Configuration
 from carrel.providers.base import Provider
+from carrel.providers.connections.network import Network
 from carrel.providers.local import LocalProvider
-from carrel.providers.network import Network
 from carrel.providers.registry import Registry
 from carrel.providers.remote import Remote
 from carrel.runs.creation import snapshot

@@ -5,9 +5,9 @@ from contextlib import asynccontextmanager
 
 from carrel.kit.clock import SystemClock
 from carrel.providers.catalogue import KNOWN
+from carrel.providers.connections.network import MAX_ANSWER_BYTES, Network
+from carrel.providers.connections.transport import Transport
 from carrel.providers.http_provider import HttpProvider
-from carrel.providers.network import MAX_ANSWER_BYTES, Network
-from carrel.providers.transport import Transport
 
 
 @asynccontextmanager

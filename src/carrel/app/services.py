@@ -36,8 +36,8 @@ from carrel.kit.processes.pool import WorkerPool
 from carrel.kit.reserve import Reserve
 from carrel.metering import calls, unknown_costs
 from carrel.providers import http_provider
+from carrel.providers.connections.network import Network
 from carrel.providers.local import LocalProvider
-from carrel.providers.network import Network
 from carrel.providers.registry import Registry
 from carrel.rate_limits.known import KnownLimits
 from carrel.rate_limits.limiter import Limiter

@@ -20,9 +20,9 @@ from carrel.kit.clock import Clock
 from carrel.kit.concurrency.keyed_lock import KeyedLock
 from carrel.providers import base_url
 from carrel.providers.base import ProviderError
+from carrel.providers.connections.network import Network
+from carrel.providers.connections.transport import Transport
 from carrel.providers.foreign_json import decoded
-from carrel.providers.network import Network
-from carrel.providers.transport import Transport
 
 
 class Target(NamedTuple):

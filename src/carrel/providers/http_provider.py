@@ -33,14 +33,14 @@ from carrel.providers.base import (
 from carrel.providers.batch_client import BatchClient
 from carrel.providers.batches import HttpReply
 from carrel.providers.catalogue import KNOWN, KnownProvider
+from carrel.providers.connections.network import Network
+from carrel.providers.connections.transport import MAX_ERROR_BYTES, Reply, Transport
 from carrel.providers.families import family_of
-from carrel.providers.network import Network
 from carrel.providers.protocols.names import Listed
 from carrel.providers.protocols.streamed import StreamReader
 from carrel.providers.protocols.wire import NO_QUIRKS, Form, ModelPage, Quirks
 from carrel.providers.refusals import Refusal, ToldError
 from carrel.providers.thought import Spoken
-from carrel.providers.transport import MAX_ERROR_BYTES, Reply, Transport
 
 T = TypeVar("T")
 

@@ -11,8 +11,8 @@ import pytest
 
 from carrel.providers.answer_room import AnswerMemory
 from carrel.providers.base import ProviderError
-from carrel.providers.network import MAX_ANSWER_BYTES
-from carrel.providers.transport import Reply, Transport
+from carrel.providers.connections.network import MAX_ANSWER_BYTES
+from carrel.providers.connections.transport import Reply, Transport
 from tests.support.network import transport
 from tests.support.raw_server import Say, ok, raw_server, says
 from tests.support.tls import self_signed
@@ -143,7 +143,7 @@ async def test_a_connection_that_never_comes_about_is_unreachable_and_cost_nothi
     async def never(*_: object) -> None:
         await asyncio.Event().wait()
 
-    monkeypatch.setattr("carrel.providers.exchange.CONNECT_SECONDS", 0.05)
+    monkeypatch.setattr("carrel.providers.connections.exchange.CONNECT_SECONDS", 0.05)
     monkeypatch.setattr(type(asyncio.get_running_loop()), "sock_connect", never)
     async with transport("127.0.0.1:9") as carrier:
         with pytest.raises(ProviderError) as caught:

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any, Final, Generic, NamedTuple, TypeVar
 
 from carrel.providers.answer_room import AnswerMemory
 from carrel.providers.base import ProviderError
-from carrel.providers.network import Network
+from carrel.providers.connections.network import Network
 
 if TYPE_CHECKING:
-    from carrel.providers.exchange import Exchange
+    from carrel.providers.connections.exchange import Exchange
 
 T = TypeVar("T")
 
@@ -111,7 +111,7 @@ class Transport:
     async def _opened(self) -> "Exchange":
         if self._exchange is None:
             # To import the HTTP client takes a third of a second.
-            module = importlib.import_module("carrel.providers.exchange")
+            module = importlib.import_module("carrel.providers.connections.exchange")
             made: Exchange = module.Exchange(self._connections, self._rules)
             self._exchange = made
         return self._exchange

@@ -17,9 +17,10 @@ import aiohttp
 from aiohttp.abc import AbstractResolver, ResolveResult
 from yarl import URL
 
-from carrel.providers import addresses, base_url
+from carrel.providers import base_url
 from carrel.providers.base import ANSWER_TOO_LARGE, ProviderError
-from carrel.providers.transport import MAX_ERROR_BYTES, STREAM_ANSWERS, Reply, Submission
+from carrel.providers.connections import addresses
+from carrel.providers.connections.transport import MAX_ERROR_BYTES, STREAM_ANSWERS, Reply, Submission
 
 T = TypeVar("T")
 
