@@ -4,8 +4,8 @@ Owned by the event loop. What was learned about a provider is kept in memory onl
 """
 
 import math
-from collections import Counter
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import NamedTuple
 
 from carrel.kit.clock import Clock
@@ -42,48 +42,61 @@ class LimitState(NamedTuple):
     wait_seconds: float
 
 
-class _ProviderLimits:
-    """One user at one provider. `reserved` are the assumed tokens of all calls in flight.
+@dataclass
+class _Lane:
+    """One user in one lane of a provider: see `registry.lane_of`.
 
-    Windows are by lane: see `registry.lane_of`. `silent_since` is when the first call failed after the last answer.
+    There is no `window` until a call has ended. `silent_since` is when the first one failed after the last answer.
     """
+
+    window: Window | None = None
+    in_flight: int = 0
+    silent_since: float | None = None
+    answered_at: float = -math.inf
+
+    def heard(self, now: float) -> None:
+        """The provider is there."""
+        self.answered_at, self.silent_since = now, None
+
+
+class _ProviderLimits:
+    """One user at one provider. `reserved` are the assumed tokens of all calls in flight."""
 
     def __init__(self, limits: RateLimitIn, now: float) -> None:
         self.limits = limits
-        self.windows: dict[str, Window] = {}
-        self.silent_since: dict[str, float] = {}
-        self.answered_at: dict[str, float] = {}
+        self.lanes: dict[str, _Lane] = {}
         self.requests = _bucket(None, limits.requests_per_minute, now)
         self.tokens = _bucket(None, limits.tokens_per_minute, now)
-        self.in_flight = Counter[str]()
         self.reserved = 0.0
         self.expected = _FIRST_TOKENS
 
     def set(self, limits: RateLimitIn, now: float) -> None:
         """Change the limits. Used tokens stay counted. The window stays, unless more calls at once are allowed."""
         if limits.concurrency > self.limits.concurrency:
-            size = float(limits.concurrency)
-            self.windows = {lane: window._replace(size=size) for lane, window in self.windows.items()}
+            for lane in self.lanes.values():
+                if lane.window is not None:
+                    lane.window = lane.window._replace(size=float(limits.concurrency))
         self.limits = limits
         self.requests = _bucket(self.requests, limits.requests_per_minute, now)
         self.tokens = _bucket(self.tokens, limits.tokens_per_minute, now)
 
-    def set_window(self, lane: str, window: Window) -> None:
-        """Note what is known of the lane now."""
-        if len(self.windows) > _MOST_LANES:
-            self.windows.clear()
-        self.windows[lane] = window
+    @property
+    def in_flight(self) -> int:
+        """Calls in all lanes."""
+        return sum(lane.in_flight for lane in self.lanes.values())
 
-    def heard(self, lane: str, now: float) -> None:
-        """The provider is there."""
-        if len(self.answered_at) > _MOST_LANES:
-            self.answered_at.clear()
-        self.answered_at[lane] = now
-        self.silent_since.pop(lane, None)
+    def lane(self, name: str) -> _Lane:
+        """The lane, of which something is to be noted. Of very many, those without a call in flight are forgotten."""
+        if name not in self.lanes:
+            if len(self.lanes) >= _MOST_LANES:
+                self.lanes = {other: lane for other, lane in self.lanes.items() if lane.in_flight}
+            self.lanes[name] = _Lane()
+        return self.lanes[name]
 
-    def window(self, lane: str) -> Window:
+    def window(self, name: str) -> Window:
         """What is known of the lane."""
-        return self.windows.get(lane) or adaptive.open_to(self.limits.concurrency)
+        lane = self.lanes.get(name)
+        return (lane and lane.window) or adaptive.open_to(self.limits.concurrency)
 
     def take_tokens(self, amount: float, now: float) -> None:
         """Count tokens that were used. A negative number is put back."""
@@ -98,10 +111,11 @@ class _ProviderLimits:
             found.append(_standing("requests", None, self.requests, limits.requests_per_minute, 1.0, now))
         if self.tokens is not None and limits.tokens_per_minute is not None:
             found.append(_standing("tokens", "tokens", self.tokens, limits.tokens_per_minute, self.expected, now))
-        window, others = self.window(lane), self.in_flight.total() - self.in_flight[lane]
+        window, known = self.window(lane), self.lanes.get(lane)
+        ours = 0 if known is None else known.in_flight
         allowed = adaptive.allowed(window, limits.concurrency)
         held = adaptive.held_seconds(window, now)
-        free = max(0, min(allowed, limits.concurrency - others) - self.in_flight[lane])
+        free = max(0, min(allowed - ours, limits.concurrency - self.in_flight))
         wait = held if free else math.inf
         found.append(LimitState("concurrency", "concurrent-requests", allowed, None, 0 if held else free, wait))
         return found
@@ -175,10 +189,10 @@ class Limiter:
         `None` if one was answered since the time `begun` (monotonic), or it never failed so.
         """
         found = self._by_provider.get((user, provider_of(lane)))
-        since = None if found is None else found.silent_since.get(lane)
-        if found is None or since is None or found.answered_at.get(lane, -math.inf) > begun:
+        known = None if found is None else found.lanes.get(lane)
+        if known is None or known.silent_since is None or known.answered_at > begun:
             return None
-        return self._clock.monotonic() - since
+        return self._clock.monotonic() - known.silent_since
 
     def standings(self, user: str, lane: str) -> list[LimitState]:
         """Every limit of the user in the lane, as it is now."""
@@ -191,7 +205,7 @@ class Limiter:
         if found is None:
             return
         now = self._clock.monotonic()
-        found.in_flight[lane] += 1
+        found.lane(lane).in_flight += 1
         if found.requests is not None and found.limits.requests_per_minute is not None:
             found.requests = bucket.taken(found.requests, found.limits.requests_per_minute, 1.0, now)
         found.reserved += found.expected
@@ -200,12 +214,13 @@ class Limiter:
     def release(self, user: str, lane: str, *, used: bool) -> None:
         """The call is over, or was never made."""
         found = self._by_provider.get((user, provider_of(lane)))
-        if found is None or not found.in_flight[lane]:
+        known = None if found is None else found.lanes.get(lane)
+        if found is None or known is None or not known.in_flight:
             # There are no limits, or the user's key has left memory meanwhile.
             return
         now = self._clock.monotonic()
-        share = found.reserved / found.in_flight.total()
-        found.in_flight[lane] -= 1
+        share = found.reserved / found.in_flight
+        known.in_flight -= 1
         found.reserved -= share
         found.take_tokens(-share, now)
         if not used and found.requests is not None and found.limits.requests_per_minute is not None:
@@ -217,8 +232,9 @@ class Limiter:
         if found is None:
             return
         now = self._clock.monotonic()
-        found.set_window(lane, adaptive.answered(found.window(lane), found.limits.concurrency, now))
-        found.heard(lane, now)
+        known = found.lane(lane)
+        known.window = adaptive.answered(found.window(lane), found.limits.concurrency, now)
+        known.heard(now)
         found.take_tokens(found.expected if tokens is None else float(tokens), now)
         if tokens is not None:
             found.expected += _LEARNING * (min(tokens, _MOST_TOKENS) - found.expected)
@@ -229,16 +245,16 @@ class Limiter:
         if found is None:
             return
         now, wait = self._clock.monotonic(), error.retry_after_seconds
-        window = found.window(lane)
+        known, window = found.lane(lane), found.window(lane)
         if error.code == _TOO_FAST:
-            found.set_window(lane, adaptive.refused(window, found.limits.concurrency, begun, wait, now))
+            known.window = adaptive.refused(window, found.limits.concurrency, begun, wait, now)
         elif error.code in _TROUBLES:
-            found.set_window(lane, adaptive.troubled(window, wait, now))
+            known.window = adaptive.troubled(window, wait, now)
         if error.code in DOWN:
-            found.silent_since.setdefault(lane, now)
+            known.silent_since = now if known.silent_since is None else known.silent_since
         elif not error.retryable or error.code == _TOO_FAST:
             # Whoever refuses is there.
-            found.heard(lane, now)
+            known.heard(now)
 
     # What is shown --------------------------------------------------------------------------------------------------
 
@@ -249,7 +265,8 @@ class Limiter:
         now = self._clock.monotonic()
         found = self._by_provider.get((user, provider)) or _ProviderLimits(limits, now)
         waits = [one.wait_seconds for one in found.standings(provider, now) if one.window_seconds is not None]
-        windows = list(found.windows.values()) or [adaptive.open_to(limits.concurrency)]
+        known = [lane.window for lane in found.lanes.values() if lane.window is not None]
+        windows = known or [adaptive.open_to(limits.concurrency)]
         return RateLimit(
             provider=provider,
             requests_per_minute=limits.requests_per_minute,
@@ -257,7 +274,7 @@ class Limiter:
             concurrency=limits.concurrency,
             is_default=own is None,
             concurrency_now=min(adaptive.allowed(window, limits.concurrency) for window in windows),
-            in_flight=found.in_flight.total(),
+            in_flight=found.in_flight,
             wait_seconds=round(max(min(adaptive.held_seconds(window, now) for window in windows), *waits, 0.0), 3),
         )
 
