@@ -94,8 +94,9 @@ def _parts(body: memoryview) -> dict[str, bytes]:
             if entry.filename.lower().endswith((".xml", ".rels")):
                 with archive.open(entry) as part:
                     # What the list of the zip says of sizes need not be true.
-                    found[entry.filename.lstrip("/")] = part.read(left + 1)
-                left -= len(found[entry.filename.lstrip("/")])
+                    body_of_part = part.read(left + 1)
+                left -= len(body_of_part)
                 if left < 0:
                     raise DocumentTooComplex
+                found[entry.filename.lstrip("/")] = body_of_part
     return found

@@ -181,7 +181,7 @@ class HttpProvider:
         url = self._wire.stream_url if on_piece is not None else self._wire.call_url
         limit: int | None = None
         for _ in range(_MOST_MENDED):
-            quirks = self._quirks_of(base, request)
+            quirks = self._quirks_of(base, request.model)
             sent = _adapted(request, quirks, limit)
             body = self._wire.encoded(sent, form, quirks, stream=on_piece is not None)
             reply = await self._send(
@@ -220,7 +220,7 @@ class HttpProvider:
 
     def _learn(self, base: str, model: str, listed: Listed) -> None:
         """Remember the model's limits, where they are told."""
-        before = self._quirks.get((base, model), NO_QUIRKS)
+        before = self._quirks_of(base, model)
         limits = before._replace(
             window=listed.window or before.window, most_output=listed.most_output or before.most_output
         )
@@ -232,8 +232,8 @@ class HttpProvider:
             self._quirks.clear()
         self._quirks[base, model] = quirks
 
-    def _quirks_of(self, base: str, request: ModelRequest) -> Quirks:
-        return self._quirks.get((base, request.model), NO_QUIRKS)
+    def _quirks_of(self, base: str, model: str) -> Quirks:
+        return self._quirks.get((base, model), NO_QUIRKS)
 
     def _refused(
         self,
@@ -291,7 +291,7 @@ class HttpProvider:
             ProviderError: as `complete` says; `provider-malformed` also if the answer broke off.
         """
         base, access = self._reached(request)
-        if not self._quirks_of(base, request).whole_only:
+        if not self._quirks_of(base, request.model).whole_only:
             try:
                 answer = await self._in_pieces(request, base, access, on_piece)
             except ProviderError as error:
@@ -363,7 +363,7 @@ class HttpProvider:
             return Reply(HTTPStatus.OK, {}, b"")
 
     def _ask_whole(self, base: str, request: ModelRequest) -> None:
-        self._remember(base, request.model, self._quirks_of(base, request)._replace(whole_only=True))
+        self._remember(base, request.model, self._quirks_of(base, request.model)._replace(whole_only=True))
 
     def batch_client(self, access: Access) -> BatchClient | None:
         """The provider's batches for this key; `None` if it has none.
@@ -392,7 +392,7 @@ class HttpProvider:
             return HttpReply(reply.status, reply.headers, reply.body)
 
         def encoded(request: ModelRequest) -> bytes:
-            quirks = self._quirks_of(base, request)
+            quirks = self._quirks_of(base, request.model)
             return self._wire.encoded(_adapted(request, quirks, None), self._form(base, request), quirks)
 
         def answered(request: ModelRequest, status: int, body: bytes) -> Answer:
@@ -416,7 +416,8 @@ class HttpProvider:
             ProviderError: `models-not-listed`, there is no server at the address, or as `complete` says.
         """
         begun = self._clock.monotonic()
-        base, url = self._base(access), self._wire.models_url(self._base(access))
+        base = self._base(access)
+        url = self._wire.models_url(base)
         found: dict[str, Listed] = {}
         query = ""
         for _ in range(_MOST_PAGES):

@@ -56,6 +56,11 @@ class Refusal(NamedTuple):
         return " ".join((*self.parameters, *self.sentences))[:_LONGEST_READ]
 
     @property
+    def words_and_text(self) -> str:
+        """The same with its codes and kinds."""
+        return " ".join((*self.words, self.text))
+
+    @property
     def said(self) -> str:
         """What people read: its sentences, each once, in one line."""
         named = [one for one in self.parameters if not any(one in sentence for sentence in self.sentences)]
@@ -364,8 +369,7 @@ def is_content_refusal(refusal: Refusal) -> bool:
 
 def is_broken_json(refusal: Refusal) -> bool:
     """Whether the model wrote something else than the form that the server enforces: another try may succeed."""
-    said = " ".join((*refusal.words, refusal.text))
-    return refusal.status in _BAD_REQUEST and _NOT_VALID_JSON.search(said) is not None
+    return refusal.status in _BAD_REQUEST and _NOT_VALID_JSON.search(refusal.words_and_text) is not None
 
 
 def is_about_form(refusal: Refusal) -> bool:
@@ -405,11 +409,10 @@ def is_about_system(refusal: Refusal) -> bool:
 
 def is_about_limit_word(refusal: Refusal) -> bool:
     """Whether the server has another word for the output limit, of the two that there are."""
-    said = " ".join((*refusal.words, refusal.text))
     return (
         refusal.status in _BAD_REQUEST
         and _OTHER_WORD.search(refusal.text) is not None
-        and _UNKNOWN.search(said) is not None
+        and _UNKNOWN.search(refusal.words_and_text) is not None
         and _AMOUNT.search(refusal.text) is None
     )
 

@@ -41,7 +41,7 @@ _BACK_SECONDS = 5
 """After this time the next process may have started in this one's place."""
 
 
-SILENT_SECONDS = 30.0
+TRY_AGAIN_SECONDS = 30.0
 """After so long a run that has paused because a provider answers nothing tries it again."""
 
 
@@ -322,7 +322,7 @@ class Engine:
         waiting.add_done_callback(on_end)
 
     async def _try_again(self, workspace: Workspace, run_id: RunId) -> None:
-        await self._dependencies.sleep(SILENT_SECONDS)
+        await self._dependencies.sleep(TRY_AGAIN_SECONDS)
         # It is deleted, the membership or the key is gone, or the disk is full: then whoever mends that lets it go on.
         with suppress(CarrelError):
             await self.begin(workspace, commands.go_on, run_id)

@@ -91,7 +91,7 @@ def commit(conn: Connection, setup: Setup, attempt: Attempt, result: Result, mea
         if _costs_time_only(setup, result) and conn.clock.now() - seconds_of(started_at) < _LONGEST_SECONDS:
             transitions.wait(conn, setup.seq, attempt.task, result.code, result.said)
             _log(conn, setup, attempt, "attempt-failed", level="warning", code=result.code)
-            return Then("again", _patience(attempt, result, uncounted))
+            return Then("again", _wait_seconds(attempt, result, uncounted))
         return _failed(conn, setup, attempt, result, failures + 1)
     if needs_key(attempt.model):
         run_hosts.record(conn, setup, setup.asked(candidate, judge), attempt.host)
@@ -117,7 +117,7 @@ def _costs_time_only(setup: Setup, result: CallFailure) -> bool:
     return result.code == "rate-limited" or (result.silent_seconds is not None and setup.max_attempts > 1)
 
 
-def _patience(attempt: Attempt, result: CallFailure, before: int) -> float:
+def _wait_seconds(attempt: Attempt, result: CallFailure, before: int) -> float:
     if result.code == "rate-limited":
         # The limiter holds back every call, and lets them go on one by one: more of a wait would only come on top.
         return result.retry_after_seconds or 0.0
