@@ -58,11 +58,13 @@ class Wire:
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         back, onward = await asyncio.open_connection("127.0.0.1", self._port)
         self._writers |= {writer, onward}
-        with suppress(OSError):
-            await asyncio.gather(self._pass_on(reader, onward), self._pass_on(back, writer))
-        for end in (writer, onward):
-            self._writers.discard(end)
-            end.close()
+        try:
+            with suppress(OSError):
+                await asyncio.gather(self._pass_on(reader, onward), self._pass_on(back, writer))
+        finally:  # also when the test ends while a connection is being made
+            for end in (writer, onward):
+                self._writers.discard(end)
+                end.close()
 
     async def _pass_on(self, source: asyncio.StreamReader, target: asyncio.StreamWriter) -> None:
         while data := await source.read(65536):
