@@ -60,7 +60,7 @@ def test_a_table_becomes_a_verdict_and_nothing_stays(table: Path, temporary: Pat
     output, errors = process.communicate()
     assert process.returncode == 0, errors
     assert "Verdict" in output
-    assert "long leads" in output
+    assert "long is best" in output
     assert list(temporary.iterdir()) == []
 
 

@@ -87,11 +87,12 @@ def played(
     groups: Places | None = None,
     *,
     careful: bool = True,
+    intervals: bool = False,
 ) -> Ends:
     """Play tournaments as a run does: at each look, those that the leader has beaten leave, until one is left.
 
     A call is an answer or one order of a comparison. `groups` are the documents' numbers, `said` as in `vectorised`.
-    Without care, each look is as strict as a single one.
+    Without care, each look is as strict as a single one. Without `intervals`, they are Student's alone.
     """
     first, second = np.array(pairs(cell.candidates)).T
     count = len(y)
@@ -118,7 +119,9 @@ def played(
         here = None if said is None else said._replace(part=said.part[going, : look.documents])
         together = None if groups is None else groups[: look.documents]
         part = look.part if careful else 1.0
-        told = vectorised.tell(met, won, alive[going], part, gaps, here, together, last=look.is_last)
+        told = vectorised.tell(
+            met, won, alive[going], part, gaps, here, together, last=look.is_last, intervals=intervals
+        )
         low[going], high[going] = told.shares
         alive[going] &= ~told.beaten
         decided = alive[going].sum(axis=1) == 1
@@ -136,7 +139,7 @@ def claims(cell: Cell, count: int, seed: int, fields: Sequence[str] = tuple(FIEL
         target = simulated.target(field, cell.candidates)
         ours = peeking = once = Rate()
         for y, said in _tournaments(cell, field, len(range(place, count, len(fields))), seed, sureness):
-            strict = played(y, cell, looks(cell.documents), said)
+            strict = played(y, cell, looks(cell.documents), said, intervals=True)
             careless = played(y, cell, looks(cell.documents), said, careful=False)
             ours = ours.plus(_false(strict.best, target.best))
             peeking = peeking.plus(_false(careless.best, target.best))

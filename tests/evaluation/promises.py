@@ -158,7 +158,7 @@ def _range(gaps: Array, first: int, documents: int) -> tuple[float, float] | Non
     own = {rival: intervals.difference(gaps[:, rival].tolist()) for rival in rivals}
     found = []
     for rival in rivals:
-        gap = intervals.steadied(own[rival], [one for other, one in own.items() if other != rival])
+        gap = own[rival]
         low, _ = gap.bounds(intervals.probability(), -1.0, 1.0)
         if low is None or low <= 0:
             found.append(intervals.documents_needed(gap))

@@ -22,7 +22,7 @@ def test_the_simulation_s_looks_are_the_service_s(cell: Cell) -> None:
     """Look by look, whoever is beaten leaves, in the simulation and by the rule of the service."""
     made = simulated.tournaments(cell, "led", 3, np.random.default_rng(5))
     y = made.shares()
-    ends = early.played(y, cell, looks(cell.documents), made.said())
+    ends = early.played(y, cell, looks(cell.documents), made.said(), intervals=True)
     for tournament in range(3):
         candidates, verdicts = simulated.told(made, tournament)
         beaten: tuple[Beaten, ...] = ()

@@ -13,7 +13,8 @@ from carrel.evaluation.ranking.bradley_terry import BASE_PRIOR, DELETED_PRIOR, P
 from carrel.evaluation.ranking.contrasts import DECIDES_FROM
 from carrel.evaluation.ranking.missing import CLEARLY, MARGIN
 from carrel.evaluation.statistics import signflips
-from carrel.evaluation.statistics.intervals import BORROWED, LENDERS, OF_BORROWERS, ONE_SIDED, probability
+from carrel.evaluation.statistics.failures import MISSED, SELDOM, withstand
+from carrel.evaluation.statistics.intervals import ONE_SIDED, probability
 from carrel.evaluation.statistics.leads import CLOSE
 from carrel.evaluation.statistics.quantiles import student, student_above
 from tests.evaluation import missing_arrays
@@ -22,11 +23,12 @@ from tests.evaluation.missing_arrays import Heard
 Array = npt.NDArray[np.float64]
 Places = npt.NDArray[np.int64]
 
-CONSTANTS = (ONE_SIDED, BORROWED, LENDERS, OF_BORROWERS, CLOSE, DECIDES_FROM, MARGIN, CLEARLY)
+CONSTANTS = (ONE_SIDED, MISSED, SELDOM, CLOSE, DECIDES_FROM, MARGIN, CLEARLY)
 """What was kept by others is drawn again: a trial of a few tournaments may come out alike."""
 _LEVEL = 1e-9
 _STEPS = 80
 _FINE = 1e9
+_HALVES = 20
 
 
 class Intervals(NamedTuple):
@@ -65,7 +67,8 @@ def find(y: Array, candidates: int, part: float | None = None, said: Heard | Non
     documents = there.sum(axis=1)
     centre, error = _estimate(on_document, 0.5)
     p = probability(part or 1.0)
-    shares = _widened(_bounds(centre, error, documents, p, 0.0, 1.0), met, won, missing_arrays.everybody(met), said)
+    ends = _reached(_bounds(centre, error, documents, p, 0.0, 1.0), on_document, None, p, 0.0, 1.0)
+    shares = _widened(ends, met, won, missing_arrays.everybody(met), said)
     values, base, deleted = _jackknife(met, won)
     connected = _connected(met.sum(axis=1))
     occupied = met.sum(axis=(2, 3)) > 0
@@ -79,25 +82,34 @@ def find(y: Array, candidates: int, part: float | None = None, said: Heard | Non
 
 
 def claims(
-    met: Array, won: Array, groups: Places | None = None, said: Heard | None = None
+    met: Array,
+    won: Array,
+    groups: Places | None = None,
+    said: Heard | None = None,
+    *,
+    intervals: bool = False,
+    failures: bool = True,
 ) -> tuple[Intervals, npt.NDArray[np.int64]]:
     """Intervals of win shares, and who is called best, without ratings. `groups` are the documents' numbers.
 
-    Whoever did not meet should have; `said` as in `find`.
+    Whoever did not meet should have; `said` as in `find`. Without `intervals`, they are Student's alone;
+    without `failures`, none is asked for.
     """
     there = met.sum(axis=3) > 0
     on_document = np.where(there, won.sum(axis=3) / np.maximum(met.sum(axis=3), 1.0), np.nan)
     centre, error, units = _estimated(on_document, 0.5, groups)
-    shares = _widened(
-        _bounds(centre, error, units, probability(), 0.0, 1.0), met, won, missing_arrays.everybody(met), said
-    )
-    return shares, _best(met, won, centre, 1.0, groups, said)
+    ends = _bounds(centre, error, units, probability(), 0.0, 1.0)
+    if intervals:
+        ends = _reached(ends, on_document, groups, probability(), 0.0, 1.0)
+    shares = _widened(ends, met, won, missing_arrays.everybody(met), said)
+    return shares, _best(met, won, centre, 1.0, groups, said, failures=failures)
 
 
 class Told(NamedTuple):
-    """What a look finds: who leads, by tournament, and whom it has beaten."""
+    """What a look finds: who leads, by tournament, over whom by a single lead, and whom it rules out."""
 
     first: npt.NDArray[np.intp]
+    ahead: npt.NDArray[np.bool_]
     beaten: npt.NDArray[np.bool_]
     shares: Intervals
 
@@ -112,6 +124,7 @@ def tell(
     groups: Places | None = None,
     *,
     last: bool = True,
+    intervals: bool = False,
 ) -> Told:
     """A look at tournaments in which those that are not `alive` were beaten before; then shares are by opponent.
 
@@ -127,15 +140,23 @@ def tell(
     values = centre[:, None] + np.einsum("tdab,tab->tda", won - met * usual[:, None], often)
     whole = np.asarray(alive.sum(axis=1) == alive.shape[1])[:, None, None]
     values = np.where(whole, won.sum(axis=3) / np.maximum(met.sum(axis=3), 1.0), values)
-    centre, error, units = _estimated(np.where(there, values, np.nan), 0.5, groups)
+    values = np.where(there, values, np.nan)
+    centre, error, units = _estimated(values, 0.5, groups)
     shares = _bounds(centre, error, units, probability(part), 0.0, 1.0)
+    if intervals:
+        shares = _reached(shares, values, groups, probability(part), 0.0, 1.0)
     first = np.argmax(np.round(np.where(alive, centre, -1.0), 9), axis=1)
     gaps = leads(met, won, first)
+    # Any two could have been picked for their distance; if the first is ahead of all, it rules all out.
+    picked = part / (centre.shape[1] * (centre.shape[1] - 1) // 2)
     ahead = _told(gaps, _ahead(gaps, centre, first, part, alive, groups, last=last), groups)
+    beaten = _told(gaps, _ahead(gaps, centre, first, picked, alive, groups, last=False), groups, failures=False)
     if asked is not None:
         ahead &= _holds(met, won, asked, first, centre, part, alive, groups, said, last=last)
+        beaten &= _holds(met, won, asked, first, centre, picked, alive, groups, said, last=False, failures=False)
         shares = _widened(shares, met, won, asked, said, whole[:, 0, 0])
-    return Told(first, ahead, shares)
+    every = (ahead | ~alive | (np.arange(centre.shape[1]) == first[:, None])).all(axis=1)
+    return Told(first, ahead, np.where(every[:, None], ahead, beaten & ahead), shares)
 
 
 class _Ahead(NamedTuple):
@@ -175,32 +196,67 @@ def _ahead(
         ahead = (low > 0) & (independent >= DECIDES_FROM) & apart & rivals
         return _Ahead(ahead, ahead.copy(), np.full(ahead.shape, ONE_SIDED * part), {}, np.ones(len(first), dtype=bool))
     middle, error = _estimate(gaps, 0.0)
-    spread = np.where(rivals & ~np.isnan(error), error**2 * documents, 0.0)
-    lenders = (rivals & ~np.isnan(error)).sum(axis=1, keepdims=True) - (rivals & ~np.isnan(error))
-    lent = (spread.sum(axis=1, keepdims=True) - spread) / np.maximum(lenders, 1)
-    borrowed = np.where((lenders >= LENDERS) & last, BORROWED, 0)
-    freedom = documents - 1 + borrowed
-    variance = (spread * (documents - 1) + lent * borrowed) / np.maximum(freedom, 1)
-    error = np.sqrt(variance / np.maximum(documents, 1))
-    low, less = (_bounds(middle, error, freedom + 1, probability(part * of), -1, 1).low for of in (1.0, OF_BORROWERS))
-    ahead = (np.where(borrowed > 0, less, low) > 0) & (documents >= DECIDES_FROM) & apart & rivals
-    allowed = ONE_SIDED * part * np.where(borrowed > 0, OF_BORROWERS, 1.0)
+    low = _bounds(middle, error, documents, probability(part), -1, 1).low
+    ahead = (low > 0) & (documents >= DECIDES_FROM) & apart & rivals
+    allowed = np.full(ahead.shape, ONE_SIDED * part)
     sums, squares = np.nansum(gaps, axis=1), np.nansum(gaps**2, axis=1)
     clear = np.exp(-(sums**2) / 2.0 / np.maximum(squares, 1e-12)) <= allowed
     still = ahead & ~clear
     tails = {
-        (int(i), int(j)): student_above(float(middle[i, j] / error[i, j]), int(freedom[i, j]))
+        (int(i), int(j)): student_above(float(middle[i, j] / error[i, j]), int(documents[i, j]) - 1)
         for i, j in np.argwhere(still)
     }
     return _Ahead(ahead, still, allowed, tails, (rivals.sum(axis=1) < 2) | (not last))
 
 
-def _told(gaps: Array, ahead: _Ahead, groups: Places | None = None) -> npt.NDArray[np.bool_]:
-    """Over whom the first leads by both tests together."""
+def _told(gaps: Array, ahead: _Ahead, groups: Places | None = None, *, failures: bool = True) -> npt.NDArray[np.bool_]:
+    """Over whom the first leads by both tests together, in spite of failures."""
     told = ahead.told.copy()
     for place, rival in np.argwhere(ahead.open):
         told[place, rival] = _signs(gaps[place, :, rival], ahead, int(place), int(rival), groups)
+    found = np.argwhere(told)
+    if len(found) and failures:
+        rows, usual = _units(np.stack([gaps[place, :, rival] for place, rival in found]), groups)
+        error = float(ahead.error.flat[0])
+        told[tuple(found.T)] = withstand(rows[0] / usual[:, None], np.ones(len(found)), error)
     return told
+
+
+def _units(values: Array, groups: Places | None) -> tuple[tuple[Array, Array], Array]:
+    """Sums and sizes of the groups in each row of documents, NaN where there is none, and a group's usual size."""
+    there = ~np.isnan(values)
+    if groups is None:
+        return (values, there.astype(float)), np.ones(len(values))
+    members = _members(groups)
+    sizes = there @ members
+    sums = np.where(sizes > 0, np.nan_to_num(values) @ members, np.nan)
+    return (sums, sizes), sizes.sum(axis=1) / np.maximum((sizes > 0).sum(axis=1), 1)
+
+
+def _reached(ends: Intervals, values: Array, groups: Places | None, p: float, least: float, most: float) -> Intervals:
+    """Each end as far away as rare failures reach; `values` by tournament, document and candidate."""
+    count, _, width = values.shape
+    (sums, sizes), usual = _units(values.transpose(0, 2, 1).reshape(count * width, -1), groups)
+    low = _lower_ends(sums, sizes, usual, least, ends.low.reshape(-1), 1.0 - p)
+    high = -_lower_ends(-sums, sizes, usual, -most, -ends.high.reshape(-1), 1.0 - p)
+    return Intervals(low.reshape(count, width), high.reshape(count, width))
+
+
+def _lower_ends(sums: Array, sizes: Array, usual: Array, least: float, start: Array, error: float) -> Array:
+    def holds(at: Array, some: Places) -> npt.NDArray[np.bool_]:
+        rows = (sums[some] - at[:, None] * sizes[some]) / usual[some, None]
+        return withstand(rows, at - least, error)
+
+    found = start.copy()
+    asked = np.flatnonzero(start > least)
+    asked = asked[~holds(start[asked], asked)] if len(asked) else asked
+    low, high = np.full(len(asked), least), start[asked]
+    for _ in range(_HALVES):
+        middle = (low + high) / 2.0
+        held = holds(middle, asked) if len(asked) else np.zeros(0, dtype=bool)
+        low, high = np.where(held, middle, low), np.where(held, high, middle)
+    found[asked] = low
+    return found
 
 
 def _signs(gap: Array, ahead: _Ahead, place: int, rival: int, groups: Places | None = None) -> bool:
@@ -221,7 +277,14 @@ def _kept(fine: tuple[int, ...]) -> signflips.Count:
 
 
 def _best(
-    met: Array, won: Array, centre: Array, part: float, groups: Places | None = None, said: Heard | None = None
+    met: Array,
+    won: Array,
+    centre: Array,
+    part: float,
+    groups: Places | None = None,
+    said: Heard | None = None,
+    *,
+    failures: bool = True,
 ) -> npt.NDArray[np.int64]:
     """Who leads everybody by more than chance explains, by common opponents."""
     first = np.argmax(np.round(centre, 9), axis=1)
@@ -230,7 +293,8 @@ def _best(
     found = _ahead(gaps, centre, first, part, alive, groups)
     itself = np.arange(centre.shape[1]) == first[:, None]
     by_t = (found.told | itself).all(axis=1)
-    ahead = (_told(gaps, found._replace(open=found.open & by_t[:, None]), groups) | itself).all(axis=1)
+    found = found._replace(open=found.open & by_t[:, None])
+    ahead = (_told(gaps, found, groups, failures=failures) | itself).all(axis=1)
     heard = met if said is None else said.part
     whole = met.shape[1] * met.shape[2] * (met.shape[2] - 1)
     named = np.flatnonzero(ahead & (heard.sum(axis=(1, 2, 3)) < whole - _LEVEL))
@@ -255,10 +319,15 @@ def _holds(
     said: Heard | None = None,
     *,
     last: bool = True,
+    failures: bool = True,
 ) -> npt.NDArray[np.bool_]:
     """Whose leads hold if what is missing, and others do not explain, goes against the first: `ranking.missing`."""
     every = np.arange(len(met))
-    lost = missing_arrays.gone(met, asked, said) * missing_arrays.unexplained(met, asked, said)[:, None, :, None]
+    gone, open_part = missing_arrays.gone(met, asked, said), missing_arrays.unexplained(met, asked, said)
+    lost = gone * open_part[:, None, :, None]
+    between = gone * np.maximum(open_part[:, None, :, None], open_part[:, None, None, :])
+    straight = missing_arrays.mixed(met, won, between, said, 0.0)[every, :, first]
+    meeting = np.where(met > 0, 1.0, between)[every, :, first]
     presence = np.where(met > 0, 1.0, lost)
     ours, theirs = (missing_arrays.mixed(met, won, lost, said, end) for end in (0.0, 1.0))
     our_y, our_presence = ours[every, :, first], presence[every, :, first]
@@ -267,15 +336,15 @@ def _holds(
         common = our_presence * presence[:, :, rival]
         common[every, :, first] = 0.0
         common[:, :, rival] = 0.0
-        direct = our_presence[:, :, rival]
+        direct = meeting[:, :, rival]
         terms = common.sum(axis=2) + direct
         there = terms > _LEVEL
         weights = np.sqrt(terms)
         usual = weights.sum(axis=1, keepdims=True) / np.maximum(there.sum(axis=1, keepdims=True), 1)
-        sums = (common * (our_y - theirs[:, :, rival])).sum(axis=2) + direct * (2.0 * our_y[:, :, rival] - 1.0)
+        sums = (common * (our_y - theirs[:, :, rival])).sum(axis=2) + direct * (2.0 * straight[:, :, rival] - 1.0)
         gap = sums / np.maximum(terms, _LEVEL) * weights / np.maximum(usual, _LEVEL)
         gaps[..., rival] = np.where(there, gap, np.nan)
-    return _told(gaps, _ahead(gaps, centre, first, part, alive, groups, last=last), groups)
+    return _told(gaps, _ahead(gaps, centre, first, part, alive, groups, last=last), groups, failures=failures)
 
 
 def _widened(

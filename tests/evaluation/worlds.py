@@ -243,7 +243,9 @@ def run(cell: Cell, count: int, seed: int, peer: str | None = None) -> Outcome:
                 heard = (
                     missing_arrays.heard(said, cell.candidates) if world.judges > 1 and np.isnan(said).any() else None
                 )
-                shares, best = vectorised.claims(met, won, world.groups(cell.documents), heard)
+                shares, best = vectorised.claims(
+                    met, won, world.groups(cell.documents), heard, intervals=field == "twins"
+                )
             else:
                 shares, best = peers.judged(peer, met, won, np.random.default_rng([seed, size]))
             hits = shares.hold(target(world, field, cell.candidates)) if field == "twins" else (0, 0)

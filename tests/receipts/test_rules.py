@@ -2,7 +2,7 @@
 
 from carrel.receipts import rules
 
-DIGEST = "caae2de277dced07c25e9db13f1942865119d2844ad10d53085c74ce60f3dc85"
+DIGEST = "86203a4330a694cd60dfc394f9ecf6c92ba6fc6c201f9689840eef15e40ae4a6"
 
 
 def test_the_rules_of_rankings_and_words_are_those_that_this_version_says_it_has() -> None:

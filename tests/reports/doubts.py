@@ -66,6 +66,10 @@ GROUPED = Groups(by="name", of={f"d{i}": f"folder {i % 6}" for i in range(1, 13)
 CASES: Final[dict[Kind, tuple[Evidence, str]]] = {
     "exploratory": (evidence(verdicts("AB", "a" * 12), exploratory=True), "Exploratory: judges were left out or added"),
     "chance": (evidence([told(f"d{i}", "AB", "flip") for i in range(12)]), "judge is no better than a coin"),
+    "unproven": (
+        evidence([*verdicts("AB", "a" * 8), *(told(f"e{i}", "AB", "flip") for i in range(2))]),
+        "judge cannot yet be told from a coin: it named the other answer in 2 of 10 pairs",
+    ),
     "flips": (
         evidence([*verdicts("AB", "a" * 21), *(told(f"e{i}", "AB", "flip") for i in range(9))]),
         "judge named the other answer in 9 of 30 pairs (30 %) when their places changed.",
@@ -77,11 +81,7 @@ CASES: Final[dict[Kind, tuple[Evidence, str]]] = {
     ),
     "length": (
         evidence(long("a" * 12, lambda _: (90, 10))),
-        "The longer text won 12 of 12 pairs: the judges may have measured nothing but length.",
-    ),
-    "long_answers": (
-        evidence(long("a" * 22 + "bb", lambda i: (20 + i % 3, 10))),
-        "The longer text won 22 of 24 pairs: length alone could explain that",
+        "Length and candidate are the same thing here: the answer of A was the longer one in 12 pairs with B",
     ),
     "missing": (evidence(MISSING, "ABC"), "Too many verdicts about A are missing"),
     "malformed": (evidence(verdicts("AB", "aaaaaaaa!!!!")), "judge stayed malformed in 33 % of what it judged."),
@@ -101,7 +101,7 @@ CASES: Final[dict[Kind, tuple[Evidence, str]]] = {
     "head_to_head": (evidence(HEAD, "ABCD"), "Head to head, B won 100 % against A on 12 documents"),
     "equally_long": (
         evidence(long("a" * 12 + "b" * 11 + "a", lambda i: (20, 10) if i < 17 else (10, 20))),
-        "With all answers equally long, B leads.",
+        "Length and preference go together here: ten blind votes tell which of them it is.",
     ),
     "without_judge": (evidence(TWO[:-1]), "Without x, B leads."),
     "by_votes": (evidence(verdicts("AB", "a" * 12), votes=votes("b" * 12)), "By the person's 12 blind votes, B leads"),
@@ -119,7 +119,7 @@ CASES: Final[dict[Kind, tuple[Evidence, str]]] = {
     ),
     "tried_equally_long": (
         evidence(long("aab" * 8, lambda i: (10 + i % 5, 12))),
-        "With all answers equally long (length-adjusted",
+        "If longer answers won by their length alone (length-adjusted",
     ),
     "by_rule": (
         evidence([*verdicts("AB", "a" * 6), Verdict(document="d9", judge="judge", a="A", b="B", by_rule="a")]),

@@ -121,11 +121,11 @@ def test_models_parameters_judges_questions_and_criteria_are_told_one_by_one() -
 
 
 def test_the_same_fall_on_every_document_is_worse_and_one_that_could_be_chance_is_not() -> None:
-    base = marked({"x": [4] * 8, "y": [4] * 8})
-    worse, undecided = beside(marked({"x": [3] * 8, "y": [3, 5, 3, 5, 4, 4, 3, 4]}), base).rows
+    base = marked({"x": [4] * 16, "y": [4] * 16})
+    worse, undecided = beside(marked({"x": [3] * 16, "y": [3, 5, 3, 5, 4, 4, 3, 4] * 2}), base).rows
     assert worse.score is not None
     assert undecided.score is not None
-    assert (worse.score.difference, worse.score.outcome, worse.score.documents) == (-0.25, "worse", 8)
+    assert (worse.score.difference, worse.score.outcome, worse.score.documents) == (-0.25, "worse", 16)
     assert worse.score.high is not None
     assert worse.score.high < 0
     assert (undecided.score.difference, undecided.score.outcome) == (-0.03125, "undecided")

@@ -47,7 +47,7 @@ VOTED = evidence(
 """A person likes B best, and is of the judges' mind often enough for them to be no worse than a coin."""
 
 
-@pytest.mark.parametrize("found", [CASES["flips"][0], CASES["long_answers"][0], VOTED])
+@pytest.mark.parametrize("found", [CASES["flips"][0], CASES["length"][0], VOTED])
 def test_a_decided_verdict_with_a_serious_doubt_looks_clear_nowhere(found: Evidence) -> None:
     answered = judgement.answer(judgement.pack(found), None, None)
     statement = verdict.state(answered.ranking, answered.human)

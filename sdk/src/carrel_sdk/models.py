@@ -498,15 +498,18 @@ class DocumentsNeeded(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Contrast(msgspec.Struct, frozen=True, kw_only=True):
-    """The leader's lead over one candidate, by their common opponents, with an interval at 95 %.
+    """The leader's lead over one candidate, by their common opponents, with an interval.
 
     The scale is the win share, or the score when nothing was compared. If the two have no common opponent on any
-    document, it is the rating, without an interval. `excludes_zero`: the lead over this one is more than chance
-    explains, by the interval and by a count of signs over documents or their groups; where only the count says no,
-    `low` is 0. `held_back`: it would be excluded, but for verdicts that are missing and could have gone against the
-    leader. `documents_needed` is from how many to how many documents would tell, `None` if that cannot be told yet.
-    `head_to_head` is the leader's share of its direct meetings with this one, on `met` documents. `beaten_after`: a
-    look at so many documents told it from the leader of then, and it took no further part.
+    document, it is the rating, without an interval. `ahead`: this lead by itself is more than chance explains, by
+    the interval at 95 % and by a count of signs over documents or their groups; the leader is best if it is ahead
+    of all. `excludes_zero`: this candidate is ruled out, because the leader is best, or because the lead would be
+    `ahead` even if any two of the candidates had been picked for their distance. `low` has the error of that, and
+    is 0 where tests decide otherwise than the interval. `held_back`: it would be `ahead`, but for verdicts that are
+    missing and could have gone against the leader. `documents_needed` is from how many to how many documents would
+    tell, `None` if that cannot be told yet. `head_to_head` is the leader's share of its direct meetings with this
+    one, on `met` documents. `beaten_after`: a look at so many documents told it from the leader of then, and it
+    took no further part.
     """
 
     candidate: str
@@ -516,6 +519,7 @@ class Contrast(msgspec.Struct, frozen=True, kw_only=True):
     low: float | None = None
     high: float | None = None
     excludes_zero: bool = False
+    ahead: bool = False
     documents_needed: DocumentsNeeded | None = None
     head_to_head: float | None = None
     met: int = 0
@@ -623,14 +627,15 @@ class Look(msgspec.Struct, frozen=True, kw_only=True):
 class Distrust(msgspec.Struct, frozen=True, kw_only=True):
     """A reason not to trust the judges; a `decisive` one takes the word *best* away.
 
-    `chance`: a judge is no better than a coin. `flips`: it often decides by the order of the answers. `opposed`: the
-    judges contradict each other. `family`: all are of the leader's family. `length`: the longer text nearly always won.
-    `missing`: verdicts are missing that others do not explain, and a lead could be chance if they had gone against the
-    leader. `malformed`: a judge's replies often cannot be used.
+    `chance`: a judge is no better than a coin. `unproven`: it cannot yet be told from one. `flips`: it often
+    decides by the order of the answers. `opposed`: the judges contradict each other. `family`: all are of the
+    leader's family. `length`: the leader may lead by its length. `missing`: verdicts are missing that others do not
+    explain, and a lead could be chance if they had gone against the leader. `malformed`: a judge's replies often
+    cannot be used.
     """
 
     kind: str
-    """One of chance, family, flips, length, malformed, missing, opposed."""
+    """One of chance, family, flips, length, malformed, missing, opposed, unproven."""
     sentence: str
     decisive: bool = False
 
@@ -809,6 +814,7 @@ class StandIn(msgspec.Struct, frozen=True, kw_only=True):
 
     `advantage` is the mean probability that the judge agrees with the other voters at least as well as a voter does.
     Both are without a value if fewer than three people voted on the same 30 comparisons as others and the judge.
+    `voters_agree`: each of them agrees with the others more often than by chance; otherwise no judge passes.
     """
 
     judge: str
@@ -816,6 +822,7 @@ class StandIn(msgspec.Struct, frozen=True, kw_only=True):
     replaces: int | None = None
     advantage: float | None = None
     passes: bool = False
+    voters_agree: bool = True
 
 
 class PeopleVerdict(msgspec.Struct, frozen=True, kw_only=True):

@@ -55,7 +55,7 @@ def _level(level: LengthAdjusted) -> str:
         f"{row.candidate} would win {percent(row.win_share)}{_interval(row.low, row.high, ' (', ')')}"
         for row in level.rows
     )
-    said = f"With all answers equally long (length-adjusted after Dubois and others 2024), {shares}."
+    said = f"If longer answers won by their length alone (length-adjusted after Dubois and others 2024), {shares}."
     if level.taste is None:
         return said
     between = _interval(level.taste_low, level.taste_high, " (", ")")

@@ -27,14 +27,10 @@ BY_SCORES = "Nothing was compared; by scores alone:"
 
 
 _EXPLORATORY = "Exploratory: judges were left out or added, or their weights moved, after the results were seen."
-_SERIOUS: frozenset[Kind] = frozenset({"exploratory", "chance", "flips", "long_answers", "by_votes"})
+_SERIOUS: frozenset[Kind] = frozenset({"exploratory", "chance", "flips", "length", "by_votes"})
 """Doubts that leave a verdict decided, but not beyond doubt."""
 _CLOSE = 0.05
 """Logits; a smaller difference of two ratings is not worth a word."""
-_LONG_WON = 0.9
-"""From this part of clear verdicts on that went to the longer text, length could explain the outcome."""
-_ENOUGH_LENGTHS = 20
-"""Fewer verdicts say nothing about that."""
 
 
 class Statement(msgspec.Struct, frozen=True, kw_only=True):
@@ -206,7 +202,7 @@ def _lead_of(leaders: Sequence[str]) -> str:
 
 def _needed(ranking: Ranking) -> tuple[int, int] | None:
     """From how many to how many documents would decide every open contrast; `None` if that cannot be told yet."""
-    needed = [contrast.documents_needed for contrast in ranking.contrasts if not contrast.excludes_zero]
+    needed = [contrast.documents_needed for contrast in ranking.contrasts if not contrast.ahead]
     known = [numbers for numbers in needed if numbers is not None]
     if not known or len(known) < len(needed):
         return None
@@ -225,7 +221,6 @@ def _doubts(ranking: Ranking) -> list[Remark]:
         found.append(Remark("exploratory", _EXPLORATORY))
     distrust = [one for one in ranking.distrust if one.kind != "malformed"]
     found.extend(Remark(one.kind, one.sentence) for one in sorted(distrust, key=lambda one: not one.decisive))
-    found.extend(_of_length(ranking))
     bounds = ranking.bounds
     if bounds is not None and bounds.overturned_by:
         noun = "score" if ranking.basis == "scores" else "verdict"
@@ -247,7 +242,9 @@ def _doubts(ranking: Ranking) -> list[Remark]:
         )
     level = ranking.length_adjusted.leaders if ranking.length_adjusted is not None else ()
     if ranking.leaders and level and not set(ranking.leaders) & set(level):
-        found.append(Remark("equally_long", f"With all answers equally long, {_lead_of(level)}."))
+        found.append(
+            Remark("equally_long", "Length and preference go together here: ten blind votes tell which of them it is.")
+        )
     found.extend(
         Remark("without_judge", f"Without {without.judge}, {_lead_of(without.leaders)}.")
         for without in ranking.without_judge
@@ -256,21 +253,9 @@ def _doubts(ranking: Ranking) -> list[Remark]:
     return found
 
 
-def _of_length(ranking: Ranking) -> list[Remark]:
-    """That longer texts won nearly always, where that alone does not take the word *best* away."""
-    longer, level = ranking.longer_text, ranking.length_adjusted
-    said = any(one.kind == "length" for one in ranking.distrust)
-    if said or longer.of < _ENOUGH_LENGTHS or longer.won < _LONG_WON * longer.of:
-        return []
-    words = f"The longer text won {longer.won:,} of {longer.of:,} pairs: length alone could explain that"
-    if level is not None and level.leaders and level.leaders == ranking.leaders:
-        words = f"{words}, though with all answers equally long {_lead_of(level.leaders)} as well"
-    return [Remark("long_answers", f"{words}.")]
-
-
 def _of_size(ranking: Ranking) -> list[Remark]:
     """How many documents would decide, and how often such a run finds a true lead."""
-    is_open = any(not contrast.excludes_zero for contrast in ranking.contrasts)
+    is_open = any(not contrast.ahead for contrast in ranking.contrasts)
     if _outcome(ranking) != "undecided" or not is_open:
         return []
     needed = _needed(ranking)

@@ -125,11 +125,8 @@ def _difference(sample: Sample) -> PairedDifference:
     low, high = gap.bounds(intervals.probability(), -1.0, 1.0)
     is_told = False
     if low is not None and high is not None and not low <= 0.0 <= high:
-        sign = math.copysign(1.0, gap.mean)
-        turned = [sign * value for value in sample.by_group]
-        is_told = sample.independent >= DECIDES_FROM and leads.told(
-            gap._replace(mean=abs(gap.mean)), turned, intervals.ONE_SIDED, each=True
-        )
+        turned = gap if gap.mean > 0 else intervals.difference([-value for value in sample.values], sample.groups)
+        is_told = sample.independent >= DECIDES_FROM and leads.told(turned, intervals.ONE_SIDED, each=True)
         # As with a lead: where only the count of signs says no, the interval reaches to 0.
         low, high = (low, high) if is_told else (min(low, 0.0), max(high, 0.0))
     return PairedDifference(

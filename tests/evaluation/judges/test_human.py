@@ -59,7 +59,7 @@ def test_few_votes_have_no_leader_and_more_have_an_interval() -> None:
     found = checked(told, votes("AB", "b" * 9 + "a"))
     assert (found.leaders, found.share) == (("B",), 0.9)
     assert found.low is not None
-    assert 0.6 < found.low < 0.7
+    assert 0.55 < found.low < 0.7
 
 
 def test_a_judge_that_contradicts_itself_has_no_opinion_to_agree_with() -> None:
@@ -82,7 +82,7 @@ def test_the_scope_says_what_the_votes_say() -> None:
         "about documents like these, for these judges; a person voted blind on 11 pairs and came to the judges' outcome"
         " on 1 of 6"
     )
-    assert "By the person's 11 blind votes, B leads, preferred in 77 % (95 % interval 55 % to 100 %)." in found.notes
+    assert "By the person's 11 blind votes, B leads, preferred in 77 % (95 % interval 52 % to 100 %)." in found.notes
     one = state(ranking, human=checked(told, votes("AB", "a")))
     assert one.scope.endswith("a person voted blind on 1 pair and came to the judges' outcome on 1 of 1")
     assert one.notes == state(ranking).notes

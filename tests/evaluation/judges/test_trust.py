@@ -2,7 +2,10 @@
 
 from collections.abc import Mapping, Sequence
 
+import msgspec
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from carrel.evaluation.judges import human
 from carrel.evaluation.judges.trust import weighed
@@ -47,14 +50,14 @@ def test_a_judge_that_only_sees_the_place_is_told_and_changes_nothing_if_another
     ranking = judged(told)
     assert (ranking.best, kinds(ranking)) == ("A", [("chance", False)])
     assert ranking.distrust[0].sentence == (
-        "blind is no better than a coin: it named the other answer in 36 of 36 pairs when their places changed."
+        "blind is no better than a coin: it named the other answer in 24 of 24 pairs when their places changed."
     )
 
 
 def test_nobody_is_best_by_a_judge_that_is_no_better_than_a_coin() -> None:
-    # It likes A in three of four meetings and says something else each time that A takes no part.
-    told = [verdict(f"d{i}", pair, "a" if i % 4 else "flip", "coin") for pair in ("AB", "AC") for i in range(12)]
-    told += [one for repeat in range(1, 4) for one in flips("BC", 12, "coin", repeat)]
+    # It likes A in one of four meetings and flips in the others.
+    told = [verdict(f"d{i}", pair, "flip" if i % 4 else "a", "coin") for pair in ("AB", "AC") for i in range(48)]
+    told += flips("BC", 48, "coin")
     assert rank("ABC", told).best == "A"
     ranking = judged(told)
     assert (ranking.best, kinds(ranking)) == (None, [("chance", True)])
@@ -67,8 +70,21 @@ def test_nobody_is_best_by_a_judge_that_a_person_contradicts() -> None:
     votes = [human.vote(f"d{i}", "A", "B", 1, "b") for i in range(1, 11)]
     ranking = judged(TWELVE, votes=votes)
     assert (ranking.best, kinds(ranking)) == (None, [("chance", True)])
-    assert "named the answer that a person preferred in 0 of 10 pairs" in ranking.distrust[0].sentence
+    assert "it named another answer than a person in 10 of 10 pairs" in ranking.distrust[0].sentence
     assert judged(TWELVE, votes=votes[:9]).best == "A"
+
+
+def test_a_judge_of_whom_too_little_is_known_is_not_called_a_coin() -> None:
+    ranking = judged([*verdicts("AB", "a" * 8), *(verdict(f"e{i}", "AB", "flip") for i in range(2))], candidates="AB")
+    assert (ranking.best, kinds(ranking)) == ("A", [("unproven", False)])
+    assert ranking.distrust[0].sentence == (
+        "judge cannot yet be told from a coin: it named the other answer in 2 of 10 pairs when their places changed."
+    )
+
+
+def test_candidates_that_are_level_make_no_coin_of_a_judge() -> None:
+    told = [verdict(f"d{i}", pair, "a", "judge") for pair in ("AB", "AC") for i in range(12)]
+    assert kinds(judged([*told, *flips("BC", 12, "judge")])) == [("flips", False)]
 
 
 def test_judges_that_contradict_each_other_make_nobody_best() -> None:
@@ -106,14 +122,50 @@ def test_a_family_that_all_candidates_share_says_nothing() -> None:
     assert judged(TWELVE, families=dict.fromkeys("ABC", "x"), own={"judge": "x"}).best == "A"
 
 
-def test_nobody_is_best_if_only_length_may_have_been_measured() -> None:
-    told = [
-        Verdict(document=f"d{i}", judge="judge", a="A", b="B", ab="first", ba="second", a_length=200 + i, b_length=100)
-        for i in range(12)
+def by_length(wins: str, longer: str, rival: str = "B") -> list[Verdict]:
+    """A against a rival; `l` is where A's answer is the longer one."""
+    told = verdicts(f"A{rival}", wins)
+    lengths = {"l": (200, 100), "s": (100, 200)}
+    return [
+        msgspec.structs.replace(one, a_length=lengths[side][0], b_length=lengths[side][1])
+        for one, side in zip(told, longer, strict=True)
     ]
-    ranking = judged(told, candidates="AB")
+
+
+def test_nobody_is_best_that_wins_only_where_its_answer_is_the_longer_one() -> None:
+    ranking = judged(by_length("a" * 20 + "b" * 4, "l" * 20 + "s" * 4), candidates="AB")
     assert (ranking.best, kinds(ranking)) == (None, [("length", True)])
-    assert "The longer text won 12 of 12 pairs" in ranking.distrust[0].sentence
+    assert ranking.distrust[0].sentence.startswith("Where its answer was the shorter one, A won 0 of 4 pairs with B")
+
+
+def test_where_length_and_candidate_are_the_same_thing_ten_votes_tell() -> None:
+    told = by_length("a" * 12, "l" * 12)
+    ranking = judged(told, candidates="AB")
+    assert (ranking.best, kinds(ranking)) == ("A", [("length", False)])
+    assert ranking.distrust[0].sentence.startswith("Length and candidate are the same thing here: the answer of A was")
+    agreeing = [human.vote(f"d{i}", "A", "B", 1, "a") for i in range(1, 11)]
+    assert judged(told, candidates="AB", votes=agreeing).distrust == ()
+
+
+def test_a_third_wordy_candidate_changes_nothing_between_the_other_two() -> None:
+    told = by_length("a" * 20 + "b" * 4, "l" * 20 + "s" * 4)
+    others = [*by_length("a" * 24, "s" * 24, "C"), *verdicts("BC", "a" * 24)]
+    assert kinds(judged([*told, *others])) == kinds(judged(told, candidates="AB"))
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.text("ab=", min_size=5, max_size=30), st.data())
+def test_more_wins_never_make_a_verdict_weaker(outcomes: str, data: st.DataObject) -> None:
+    longer = data.draw(st.text("ls", min_size=len(outcomes), max_size=len(outcomes)))
+    place = data.draw(st.integers(0, len(outcomes) - 1))
+    before = judged(by_length(outcomes, longer), candidates="AB")
+    better = outcomes[:place] + "a" + outcomes[place + 1 :]
+    after = judged(by_length(better, longer), candidates="AB")
+    if before.best == "A":
+        assert after.best == "A"
+        assert sum(one.kind == "length" for one in after.distrust) <= sum(
+            one.kind == "length" for one in before.distrust
+        )
 
 
 def test_nobody_is_best_if_its_defeats_may_be_what_is_missing() -> None:

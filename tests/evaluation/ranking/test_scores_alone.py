@@ -32,8 +32,13 @@ def by_scores(*told: list[Score], candidates: str = "AB", **how: object) -> Rank
 
 
 def test_scores_alone_make_a_ranking() -> None:
-    ranking = by_scores(scores("A", "45554545"), scores("B", "23323232"), scores("C", "43434343"), candidates="ABCD")
-    assert (ranking.basis, ranking.leaders, ranking.best, ranking.documents) == ("scores", ("A",), "A", 8)
+    ranking = by_scores(
+        scores("A", "4555454545555454"),
+        scores("B", "2332323223323232"),
+        scores("C", "3434343433434343"),
+        candidates="ABCD",
+    )
+    assert (ranking.basis, ranking.leaders, ranking.best, ranking.documents) == ("scores", ("A",), "A", 16)
     assert [(row.candidate, row.place, row.is_best) for row in ranking.rows] == [
         ("A", 1, True), ("C", 2, False), ("B", 3, False), ("D", None, False),
     ]  # fmt: skip
@@ -45,7 +50,7 @@ def test_scores_alone_make_a_ranking() -> None:
     assert (first.win_share, first.rating, first.comparisons) == (None, None, 0)
     assert state(ranking).sentence == (
         "Nothing was compared; by scores alone: A is best of the 3 that were scored: its mean score is 0.91, of 1, on"
-        " 8 documents"
+        " 16 documents"
         f" (95 % interval {first.score_low:.2f} to {first.score_high:.2f})."
     )
 
@@ -54,7 +59,7 @@ def test_scores_alone_make_a_ranking() -> None:
     ("a", "b", "words"),
     [
         ("5", "3", "A leads. One document: an anecdote; no interval."),
-        ("554", "343", "A leads; 3 documents cannot decide; about 6 to 18 would."),
+        ("554", "343", "A leads; 3 documents cannot decide; about 9 to 28 would."),
         ("33", "33", "A and B are level; 2 documents cannot decide."),
         ("5255352", "3344334", "A leads, but cannot be called best: B cannot be ruled out."),
         ("333333", "333333", "A and B are level after 6 documents: none can be called best."),
@@ -67,10 +72,11 @@ def test_few_documents_have_the_same_words(a: str, b: str, words: str) -> None:
 
 
 def test_the_extra_value_in_the_deviation_by_hand() -> None:
-    (contrast,) = by_scores(scores("A", "555555"), scores("B", "333333")).contrasts
-    # Differences ½ six times, and 0: sd = 0.188982; t(.975, 5) = 2.570582; ½ − 2.570582 · 0.188982/√6.
+    (contrast,) = by_scores(scores("A", "5" * 40), scores("B", "3" * 40)).contrasts
+    # Differences ½, and 0: sd = .0790569; t(.975, 39) = 2.022691; ½ − 2.022691 · .0790569/√40 = .474717. If failures
+    # were missed, (1.5 / (1 + low))^−40 = .04: low = 1.5 · .04^(1/40) − 1.
     assert (contrast.lead, contrast.excludes_zero) == (0.5, True)
-    assert contrast.low == pytest.approx(0.301675, abs=2e-6)
+    assert contrast.low == pytest.approx(1.5 * 0.04 ** (1 / 40) - 1, abs=0.001)
 
 
 def test_one_comparison_that_counted_makes_comparisons_the_basis() -> None:

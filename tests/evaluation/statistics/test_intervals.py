@@ -18,14 +18,16 @@ def test_three_documents_by_hand() -> None:
     found = intervals.share([0.5, 1.0, 0.75])
     assert found.mean == 0.75
     assert found.error == pytest.approx(math.sqrt(0.171875 / 3 / 3))
-    low, high = found.bounds(0.975, -9.0, 9.0)
+    low, high = found.by_student(0.975)
     assert (low, high) == pytest.approx((0.75 - 4.302653 * 0.1381927, 0.75 + 4.302653 * 0.1381927))
 
 
 def test_five_unanimous_documents_by_hand() -> None:
-    # sd{1,1,1,1,1,½} = ½/√6; t(.975, 4) = 2.776445.
-    low, high = intervals.share([1.0] * 5).bounds(0.975, 0.0, 1.0)
-    assert low == pytest.approx(1 - 2.776445 * 0.5 / math.sqrt(6) / math.sqrt(5))
+    # sd{1,1,1,1,1,½} = ½/√6; t(.975, 4) = 2.776445. A fifth root of .04 is what missed failures leave of 1.
+    found = intervals.share([1.0] * 5)
+    assert found.by_student(0.975)[0] == pytest.approx(1 - 2.776445 * 0.5 / math.sqrt(6) / math.sqrt(5))
+    low, high = found.bounds(0.975, 0.0, 1.0)
+    assert low == pytest.approx(0.04**0.2, abs=0.003)
     assert high == 1.0
 
 
@@ -84,7 +86,7 @@ def test_the_true_number_lies_in_the_range_as_often_as_it_says(documents: int) -
         for _ in range(150):
             gap = intervals.difference([1.0 if draw.random() < part else -1.0 for _ in range(documents)])
             needed = intervals.documents_needed(gap)
-            low, _ = gap.bounds(0.975, -9.0, 9.0)
+            low, _ = gap.by_student(0.975)
             if needed is not None and low is not None and low <= 0:
                 told += 1
                 held += needed[0] <= truly <= needed[1]

@@ -4,18 +4,19 @@ import math
 from collections.abc import Sequence
 from functools import cache
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from carrel.evaluation.statistics import intervals, leads, signflips
+from carrel.evaluation.statistics import failures, intervals, leads, signflips
 from carrel.evaluation.statistics.quantiles import student_above
 
 STEPS = st.lists(st.sampled_from([-1.0, -0.5, -0.25, 0.0, 0.25, 0.5, 0.75, 1.0]), min_size=5, max_size=40)
 
 
 def told(differences: Sequence[float], error: float = 0.025, *, each: bool = False) -> bool:
-    return leads.told(intervals.difference(differences), differences, error, each=each)
+    return leads.told(intervals.difference(differences), error, each=each)
 
 
 def test_six_documents_that_agree_tell_two_candidates_and_five_do_not() -> None:
@@ -37,6 +38,23 @@ def test_two_level_candidates_and_a_judge_that_agrees_with_itself_name_nobody_to
                 wrong += chance * 2 * sum(math.comb(clear, n) for n in named) / 2**clear
             worst = max(worst, wrong)
     assert 0.048 < worst <= 0.0491
+
+
+def test_of_two_level_candidates_one_that_leads_narrowly_and_fails_rarely_is_not_named_too_often() -> None:
+    """The sum over everything that could have come out; without `failures` one is named in up to 53 of 100 runs."""
+    worst = 0.0
+    for judges in (3, 5, 7, 9):
+        lead = 1 / judges
+        rare = lead / (1 + lead)
+        for documents in (6, 8, 10, 12, 15, 20, 30, 40, 50, 70, 100):
+            wrong = 0.0
+            for lost in range(documents + 1):
+                chance = math.comb(documents, lost) * rare**lost * (1 - rare) ** (documents - lost)
+                sign = 1.0 if lead * (documents - lost) > lost else -1.0
+                if chance > 1e-6 and told([sign * lead] * (documents - lost) + [-sign] * lost, each=True):
+                    wrong += chance
+            worst = max(worst, wrong)
+    assert 0.04 < worst <= 0.055
 
 
 @cache
@@ -72,23 +90,14 @@ def test_the_bound_that_spares_the_count_changes_nothing(differences: list[float
     count = signflips.count(differences)
     close = count.equal <= leads.CLOSE * error and not each
     expected = by_t <= error and (count.probability + by_t <= 2 * error if close else count.probability <= error)
+    expected = expected and bool(failures.withstand(np.array([differences]), np.ones(1), error)[0])
     assert told(differences, error, each=each) == expected
 
 
-def test_a_lead_borrows_its_spread_from_three_others_by_hand() -> None:
-    own = intervals.Estimate(0.2, 0.1, 20)
-    others = [intervals.Estimate(0.5, error, 20) for error in (0.05, 0.06, 0.07)]
-    # Variances: own .2, the others .05, .072 and .098, mean .07333; (19 · .2 + 10 · .07333) / 29 = .15632.
-    found = intervals.steadied(own, others)
-    assert found.error == pytest.approx(math.sqrt(0.1563218 / 20))
-    assert (found.mean, found.documents, found.freedom) == (0.2, 20, 29)
-    assert intervals.steadied(own, others[:2]) == own
-
-
-def test_a_lead_that_borrows_may_have_a_little_less_error() -> None:
-    differences = [-0.75] * 3 + [-0.25] * 3 + [0.25, 0.5, 0.5] + [0.75] * 6 + [1.0] * 3
-    gap = intervals.difference(differences)._replace(borrowed=intervals.BORROWED)
-    by_t = student_above(gap.mean / (gap.error or 1.0), 27)
-    together = (by_t + signflips.probability(differences)) / 2
-    assert leads.told(gap, differences, together / 0.959, each=False)
-    assert not leads.told(gap, differences, together / 0.961, each=False)
+@pytest.mark.parametrize(("lead", "documents"), [(1.0, 6), (0.6, 7), (1 / 3, 12), (0.2, 18), (1 / 9, 31)])
+def test_documents_that_all_lead_alike_lead_only_where_a_missed_failure_is_improbable(
+    lead: float, documents: int
+) -> None:
+    # (1 + lead)^−D may be .04.
+    assert told([lead] * documents)
+    assert not told([lead] * (documents - 1))

@@ -30,7 +30,7 @@ def test_shares_have_an_interval_of_their_mean() -> None:
     assert found.share == 0.5
     assert found.missing == 2
     assert found.low is not None
-    assert 0.3 < found.low < 0.5
+    assert 0.2 < found.low < 0.3
 
 
 def test_nothing_has_no_rate() -> None:

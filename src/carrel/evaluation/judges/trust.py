@@ -12,15 +12,20 @@ from carrel.evaluation.ranking.doubts import Distrust
 from carrel.evaluation.ranking.ranking import Ranking
 from carrel.evaluation.ranking.stopping import Decision
 from carrel.evaluation.records import HUMAN, Score, Verdict
-from carrel.evaluation.statistics import intervals
+from carrel.evaluation.statistics import clusters, intervals
+from carrel.evaluation.statistics.means import mean
 from carrel.evaluation.words import listed, percent
 
 LEAST = 10
 """Fewer pairs say nothing about a judge."""
 MANY_FLIPS = 0.3
 """From this part of its pairs on that a judge decides by their order, its word for any of them weighs little."""
-LONGER_WON = 0.95
-"""From this part of comparisons on that the longer text won, a judge may as well have measured the length."""
+USEFUL = 0.6
+"""A judge that agrees with itself, or with a person, in this part of the pairs may still tell answers apart."""
+SHORTER_WON = 0.1
+"""A leader that wins so little where its answer is the shorter one may win by its length alone."""
+FEW_SHORTER = 3
+"""Fewer comparisons in which the leader's answer is the shorter one cannot tell its merit from its length."""
 Again = Callable[[Mapping[str, float]], Decision]
 """Whom the ranking would call best with other weights."""
 
@@ -43,11 +48,11 @@ def weighed(
         return ranking
     leader = ranking.leaders[0] if len(ranking.leaders) == 1 else None
     found = [
-        *_chance(ranking, verdicts, votes, again),
+        *_chance(ranking, leader, verdicts, votes, again, groups or {}),
         *_flips(ranking, verdicts),
         *_opposed(verdicts, groups or {}),
         *_relatives(leader, ranking.judges, families, judge_families),
-        *_measured(ranking),
+        *_length(leader, verdicts, votes),
         *_hidden(ranking, leader),
     ]
     if not any(one.decisive for one in found):
@@ -70,25 +75,64 @@ def malformed(ranking: Ranking, verdicts: Iterable[Verdict], scores: Iterable[Sc
 
 
 def _chance(
-    ranking: Ranking, verdicts: Sequence[Verdict], votes: Sequence[Verdict], again: Again
+    ranking: Ranking,
+    leader: str | None,
+    verdicts: Sequence[Verdict],
+    votes: Sequence[Verdict],
+    again: Again,
+    groups: Mapping[str, str],
 ) -> Iterable[Distrust]:
-    """Judges that are no better than a coin, by their own flips or by a person's votes; decisive if best needs them."""
-    words = {}
+    """Judges that are no better than a coin, by their own flips or by a person's votes; decisive if best needs them.
+
+    Candidates that are level make a good judge flip, so the orders of its pairs with the leader count, if there is one.
+    """
+    no_better: dict[str, str] = {}
+    unproven: dict[str, str] = {}
     for judge in ranking.judges:
         if judge == HUMAN:
             continue
         said = _said(judge, verdicts)
-        agreed, flips = _orders(said)
-        same, of = _with_person(said, votes)
-        if agreed + flips >= LEAST and not _above_half(agreed, agreed + flips):
-            words[judge] = f"named the other answer in {flips} of {agreed + flips} pairs when their places changed"
-        elif of >= LEAST and same <= of / 2:
-            words[judge] = f"named the answer that a person preferred in {same} of {of} pairs"
-    if not words:
-        return
-    needed = ranking.best is not None and again(dict.fromkeys(words, 0.0)).best != ranking.best
-    for judge, what in words.items():
-        yield Distrust(kind="chance", decisive=needed, sentence=f"{judge} is no better than a coin: it {what}.")
+        led = [one for one in said if leader in (None, one.a, one.b)]
+        orders = [(one.document, fate == "agreed") for one in led if (fate := _clear(one)) is not None]
+        persons = _with_person(said, votes)
+        for hits, what in (
+            (orders, "named the other answer in {} of {} pairs when their places changed"),
+            (persons, "named another answer than a person in {} of {} pairs"),
+        ):
+            missed, of = sum(1 for _, hit in hits if not hit), len(hits)
+            if of < LEAST or _above_half(of - missed, of):
+                continue
+            words = what.format(missed, of)
+            if _useless(hits, groups):
+                no_better.setdefault(judge, words)
+            else:
+                unproven.setdefault(judge, words)
+    needed = bool(no_better) and ranking.best is not None
+    needed = needed and again(dict.fromkeys(no_better, 0.0)).best != ranking.best
+    for judge, words in no_better.items():
+        yield Distrust(kind="chance", decisive=needed, sentence=f"{judge} is no better than a coin: it {words}.")
+    for judge, words in unproven.items():
+        if judge not in no_better:
+            yield Distrust(
+                kind="unproven", decisive=False, sentence=f"{judge} cannot yet be told from a coin: it {words}."
+            )
+
+
+def _useless(hits: Sequence[tuple[str, bool]], groups: Mapping[str, str]) -> bool:
+    """Whether the interval of the agreement, by document or group, excludes a useful judge."""
+    by_document: defaultdict[str, list[float]] = defaultdict(list)
+    for document, hit in hits:
+        by_document[document].append(float(hit))
+    found = intervals.share(*clusters.sampled({one: mean(values) for one, values in by_document.items()}, groups))
+    high = found.high(intervals.probability(), 1.0)
+    return high is not None and high < USEFUL
+
+
+def _clear(verdict: Verdict) -> records.Fate | None:
+    """`agreed` or `flip`, where both orders named a winner."""
+    if _toward(verdict) is not None:
+        return "agreed"
+    return "flip" if records.fate(verdict) == "flip" else None
 
 
 def _flips(ranking: Ranking, verdicts: Sequence[Verdict]) -> Iterable[Distrust]:
@@ -122,12 +166,11 @@ def _above_half(hits: int, of: int) -> bool:
     return hits > of / 2 + 0.98 * math.sqrt(of)
 
 
-def _with_person(said: Iterable[Verdict], votes: Sequence[Verdict]) -> tuple[int, int]:
-    """Where both named a winner: how often the same one."""
+def _with_person(said: Iterable[Verdict], votes: Sequence[Verdict]) -> list[tuple[str, bool]]:
+    """By document, where both named a winner: whether it was the same one."""
     theirs = {_meeting(vote): value for vote in votes if (value := _toward(vote)) is not None}
-    pairs = [(_toward(verdict), theirs[_meeting(verdict)]) for verdict in said if _meeting(verdict) in theirs]
-    known = [(ours, other) for ours, other in pairs if ours is not None]
-    return sum(1 for ours, other in known if ours == other), len(known)
+    pairs = [(one, theirs[_meeting(one)]) for one in said if _meeting(one) in theirs]
+    return [(one.document, ours == other) for one, other in pairs if (ours := _toward(one)) is not None]
 
 
 def _meeting(verdict: Verdict) -> tuple[str, str, str, int]:
@@ -207,17 +250,52 @@ def _relatives(
     )
 
 
-def _measured(ranking: Ranking) -> Iterable[Distrust]:
-    longer = ranking.longer_text
-    if longer.of >= LEAST and longer.share is not None and longer.share >= LONGER_WON:
-        yield Distrust(
-            kind="length",
-            decisive=True,
-            sentence=(
-                f"The longer text won {longer.won} of {longer.of} pairs: the judges may have measured nothing"
-                " but length."
-            ),
-        )
+def _length(leader: str | None, verdicts: Sequence[Verdict], votes: Sequence[Verdict]) -> Iterable[Distrust]:
+    """Rivals over whom the leader may lead by its length alone; a person's votes for it, ten at least, settle that.
+
+    What the leader wins where its answer is the longer one speaks neither for nor against it here: otherwise more
+    evidence would make a verdict weaker.
+    """
+    longer, shorter, won = Counter[str](), Counter[str](), Counter[str]()
+    for verdict in verdicts:
+        a, b, winner = verdict.a_length, verdict.b_length, _toward(verdict)
+        if leader not in (verdict.a, verdict.b) or verdict.by_rule is not None or a is None or b is None or a == b:
+            continue
+        rival = verdict.b if leader == verdict.a else verdict.a
+        if (a > b) == (leader == verdict.a):
+            longer[rival] += 1
+        elif winner is not None:
+            shorter[rival] += 1
+            won[rival] += winner == leader
+    for rival, of in sorted(longer.items()):
+        if of < LEAST or _voted_for(leader, rival, votes):
+            continue
+        if shorter[rival] < FEW_SHORTER:
+            yield Distrust(
+                kind="length",
+                decisive=False,
+                sentence=(
+                    f"Length and candidate are the same thing here: the answer of {leader} was the longer one in"
+                    f" {of} pairs with {rival}, and the shorter one in {shorter[rival]}. Ten blind votes tell"
+                    " which of the two the judges preferred."
+                ),
+            )
+        elif won[rival] <= SHORTER_WON * shorter[rival]:
+            yield Distrust(
+                kind="length",
+                decisive=True,
+                sentence=(
+                    f"Where its answer was the shorter one, {leader} won {won[rival]} of {shorter[rival]} pairs"
+                    f" with {rival}: the judges may have measured nothing but length. Ten blind votes tell."
+                ),
+            )
+
+
+def _voted_for(leader: str | None, rival: str, votes: Sequence[Verdict]) -> bool:
+    """Whether people, in ten votes with a winner at least, prefer the leader to this rival."""
+    winners = [_toward(vote) for vote in votes if {vote.a, vote.b} == {leader, rival}]
+    known = [winner for winner in winners if winner is not None]
+    return len(known) >= LEAST and sum(winner == leader for winner in known) > len(known) / 2
 
 
 def _hidden(ranking: Ranking, leader: str | None) -> Iterable[Distrust]:
@@ -227,7 +305,7 @@ def _hidden(ranking: Ranking, leader: str | None) -> Iterable[Distrust]:
         return
     yield Distrust(
         kind="missing",
-        decisive=all(contrast.excludes_zero or contrast.held_back for contrast in ranking.contrasts),
+        decisive=all(contrast.ahead or contrast.held_back for contrast in ranking.contrasts),
         sentence=(
             f"Too many verdicts about {leader} are missing. If those that nothing else explains had gone against it,"
             f" its lead over {listed(held)} could be chance. Retry the calls that failed; where replies stayed"

@@ -4,7 +4,8 @@ The judges' verdict and this one never mix: no vote moves the ranking, and where
 by the people.
 """
 
-from collections.abc import Mapping, Sequence
+import math
+from collections.abc import Collection, Mapping, Sequence
 
 import msgspec
 
@@ -16,8 +17,13 @@ from carrel.evaluation.people.fields import Field, Pair
 from carrel.evaluation.people.stand_in import StandIn
 from carrel.evaluation.records import HumanVote, Verdict
 from carrel.evaluation.statistics.intervals import rounded
+from carrel.evaluation.statistics.quantiles import normal
 from carrel.evaluation.words import counted, listed, percent
 
+CHOSEN = (
+    "The votes were not drawn by lot: the judges say other things of their documents than of the others, so the votes"
+    " do not stand for all documents."
+)
 _LEVEL = 1e-9
 
 
@@ -97,7 +103,8 @@ def say(
     estimates = {member: estimate for member, estimate in found.items() if estimate is not None}
     leaders = _leaders(estimates, field.members)
     rivals = _not_beaten(leaders[0], shares, field.members) if len(leaders) == 1 else ()
-    best = leaders[0] if len(leaders) == 1 and not rivals and len(field.members) > 1 else None
+    chosen = any(vote.chance is None for vote in votes) and _chosen(shares.values())
+    best = leaders[0] if len(leaders) == 1 and not rivals and not chosen and len(field.members) > 1 else None
     voters = sorted({vote.voter for vote in votes})
     order = sorted(field.members, key=lambda i: (-round(estimates[i].mean, 9) if i in estimates else 1.0, i))
     seen = {i: field.voted(pair for pair in field.said if i in pair) for i in field.members}
@@ -110,8 +117,9 @@ def say(
             [candidates[i] for i in leaders],
             [candidates[i] for i in rivals],
             f"{LEAST_DOCUMENTS} groups of documents" if field.come_in_groups else f"{LEAST_DOCUMENTS}",
+            chosen=chosen,
         ),
-        notes=_notes(candidates, shares, leaders),
+        notes=(*((CHOSEN,) if chosen else ()), *_notes(candidates, shares, leaders)),
         best=None if best is None else candidates[best],
         leaders=tuple(candidates[i] for i in leaders),
         voted=voted,
@@ -123,6 +131,16 @@ def say(
         agreement=_among(votes) if len(voters) > 1 else None,
         stand_ins=stand_in.test(heard, votes),
     )
+
+
+def _chosen(shares: Collection[MeanEstimates]) -> bool:
+    """Whether the judges say other things of the documents with votes than of all, more than a draw by lot explains."""
+    most = normal(1.0 - 0.025 / max(1, len(shares)))
+    for one in shares:
+        error = math.sqrt(math.fsum(moved**2 for moved in one.of_gap.values()))
+        if abs(one.judges - one.everywhere) > max(most * error, _LEVEL):
+            return True
+    return False
 
 
 def _leaders(estimates: Mapping[int, CorrectedShare], members: Sequence[int]) -> tuple[int, ...]:
@@ -189,7 +207,13 @@ def _among(votes: Sequence[HumanVote]) -> Alpha:
 
 
 def _sentence(
-    voted: int, rows: Sequence[PeopleShare], leaders: Sequence[str], rivals: Sequence[str], needed: str
+    voted: int,
+    rows: Sequence[PeopleShare],
+    leaders: Sequence[str],
+    rivals: Sequence[str],
+    needed: str,
+    *,
+    chosen: bool,
 ) -> str:
     if not leaders:
         return (
@@ -203,6 +227,8 @@ def _sentence(
         return f"{basis} people would call {listed(leaders)} level."
     if rivals:
         return f"{basis} people would put {leaders[0]} first, but {listed(rivals)} cannot be ruled out."
+    if chosen:
+        return f"{basis} people would put {leaders[0]} first on documents like those, but they are unlike the others."
     row = rows[0]
     if row.share is None or row.low is None or row.high is None or len(rows) == 1:
         return f"{basis} people would put {leaders[0]} first."

@@ -84,7 +84,8 @@ def estimate(table: PairTable, share: Estimate, fitted: Ratings, candidate: int)
     place = table.members.index(candidate)
     if share.error is None:
         return share._replace(mean=fitted.values[place])
-    return share._replace(mean=fitted.values[place], error=fitted.error(place) or _slope(table) * share.error)
+    error = fitted.error(place) or _slope(table) * share.error
+    return share._replace(mean=fitted.values[place], error=error, sample=None)
 
 
 def gap(table: PairTable, fitted: Ratings, a: int, b: int) -> float:

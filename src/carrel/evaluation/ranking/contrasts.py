@@ -32,15 +32,18 @@ class DocumentsNeeded(msgspec.Struct, frozen=True):
 
 
 class Contrast(msgspec.Struct, frozen=True, kw_only=True):
-    """The leader's lead over one candidate, by their common opponents, with an interval at 95 %.
+    """The leader's lead over one candidate, by their common opponents, with an interval.
 
     The scale is the win share, or the score when nothing was compared. If the two have no common opponent on any
-    document, it is the rating, without an interval. `excludes_zero`: the lead over this one is more than chance
-    explains, by the interval and by a count of signs over documents or their groups; where only the count says no,
-    `low` is 0. `held_back`: it would be excluded, but for verdicts that are missing and could have gone against the
-    leader. `documents_needed` is from how many to how many documents would tell, `None` if that cannot be told yet.
-    `head_to_head` is the leader's share of its direct meetings with this one, on `met` documents. `beaten_after`: a
-    look at so many documents told it from the leader of then, and it took no further part.
+    document, it is the rating, without an interval. `ahead`: this lead by itself is more than chance explains, by
+    the interval at 95 % and by a count of signs over documents or their groups; the leader is best if it is ahead
+    of all. `excludes_zero`: this candidate is ruled out, because the leader is best, or because the lead would be
+    `ahead` even if any two of the candidates had been picked for their distance. `low` has the error of that, and
+    is 0 where tests decide otherwise than the interval. `held_back`: it would be `ahead`, but for verdicts that are
+    missing and could have gone against the leader. `documents_needed` is from how many to how many documents would
+    tell, `None` if that cannot be told yet. `head_to_head` is the leader's share of its direct meetings with this
+    one, on `met` documents. `beaten_after`: a look at so many documents told it from the leader of then, and it
+    took no further part.
     """
 
     candidate: str
@@ -49,6 +52,7 @@ class Contrast(msgspec.Struct, frozen=True, kw_only=True):
     low: float | None
     high: float | None
     excludes_zero: bool
+    ahead: bool
     documents_needed: DocumentsNeeded | None = None
     head_to_head: float | None = None
     met: int = 0
@@ -61,41 +65,36 @@ def by_shares(
 ) -> tuple[Contrast, ...]:
     """The first of the order against every other, in that order."""
     first, rivals = order[0], order[1:]
-    by_rival = shares.leads(table, first)
-    gaps = _estimates(by_rival)
+    gaps = _estimates(shares.leads(table, first))
     direct = shares.head_to_head(table, first)
     beaten = {} if look is None else {table.candidates.index(one.candidate): one.documents for one in look.beaten}
     # So small a level as an early look's asks each test to be exact by itself.
-    is_early = look is not None and not look.is_last
+    each = (look is not None and not look.is_last) or len(gaps.keys() - beaten.keys()) < 2
+    pairs = _pairs(len(rivals))
 
-    def others(told: Mapping[int, Estimate], rival: int) -> list[Estimate]:
-        return [] if is_early else [gap for i, gap in told.items() if i != rival and i not in beaten]
+    def contrasted(told: Mapping[int, Estimate], rival: int) -> Contrast:
+        return _contrast(table.candidates[rival], "win_share", told[rival], pairs, look, each=each)
 
-    def contrasted(samples: Mapping[int, Sample], told: Mapping[int, Estimate], rival: int) -> Contrast:
-        name = table.candidates[rival]
-        return _contrast(name, "win_share", samples[rival], told[rival], look, others(told, rival))
-
-    as_told = {rival: contrasted(by_rival, gaps, rival) for rival in rivals if rival in gaps}
+    as_told = {rival: contrasted(gaps, rival) for rival in rivals if rival in gaps}
     # Only a lead can be taken away by what is missing.
-    at_worst = missing.leads(heard, first) if any(one.excludes_zero for one in as_told.values()) else {}
-    gaps_at_worst = _estimates(at_worst)
+    any_told = any(one.ahead for one in as_told.values())
+    at_worst = _estimates(missing.leads(heard, first)) if any_told else {}
     found = []
     for rival in rivals:
         if rival in as_told:
             contrast = as_told[rival]
-            if contrast.excludes_zero and rival in gaps_at_worst:
-                held = not contrasted(at_worst, gaps_at_worst, rival).excludes_zero
-                contrast = _held_back(contrast) if held else contrast
+            if contrast.ahead and rival in at_worst:
+                contrast = _held_back(contrast, contrasted(at_worst, rival))
         else:
             lead = bradley_terry.gap(table, ratings, first, rival)
             contrast = _untold(table.candidates[rival], "rating", lead)
         if rival in beaten:
-            contrast = msgspec.structs.replace(contrast, excludes_zero=True, beaten_after=beaten[rival])
+            contrast = msgspec.structs.replace(contrast, excludes_zero=True, ahead=True, beaten_after=beaten[rival])
         if rival in direct:
             share, met = direct[rival]
             contrast = msgspec.structs.replace(contrast, head_to_head=rounded(share), met=met)
         found.append(contrast)
-    return tuple(found)
+    return _of_best(found)
 
 
 def by_scores(
@@ -112,8 +111,25 @@ def by_scores(
         gaps = clusters.sampled(scores.differences(cells, candidates[first], candidates[rival], weights), groups)
         name = candidates[rival]
         gap = intervals.difference(*gaps) if gaps.values else None
-        found.append(_contrast(name, "score", gaps, gap) if gap else _untold(name, "score", 0.0))
-    return tuple(found)
+        found.append(
+            _contrast(name, "score", gap, _pairs(len(rivals)), each=True) if gap else _untold(name, "score", 0.0)
+        )
+    return _of_best(found)
+
+
+def _pairs(rivals: int) -> int:
+    """How many pairs of candidates there are, of which any could have been picked (Bonferroni)."""
+    return max(1, rivals * (rivals + 1) // 2)
+
+
+def _of_best(found: Sequence[Contrast]) -> tuple[Contrast, ...]:
+    """Whoever is ahead of all rules all out (Stefansson, Kim and Hsu 1988): then no lead is below 0."""
+    if not found or not all(one.ahead for one in found):
+        return tuple(found)
+    return tuple(
+        msgspec.structs.replace(one, excludes_zero=True, low=None if one.low is None else max(0.0, one.low))
+        for one in found
+    )
 
 
 def _estimates(samples: Mapping[int, Sample]) -> dict[int, Estimate]:
@@ -121,25 +137,21 @@ def _estimates(samples: Mapping[int, Sample]) -> dict[int, Estimate]:
 
 
 def _contrast(
-    candidate: str,
-    scale: Scale,
-    differences: Sample,
-    own: Estimate,
-    look: Look | None = None,
-    others: Sequence[Estimate] = (),
+    candidate: str, scale: Scale, gap: Estimate, pairs: int, look: Look | None = None, *, each: bool
 ) -> Contrast:
-    """`others` are the same leader's leads over others that are still in the field, if those may be counted on.
+    """One of so many `pairs`. With `each`, both tests must pass.
 
-    Groups of documents are counted on by themselves: as few as they often are, each test has to pass.
+    So they must where groups of documents count, as few as they often are.
     """
     part = stopping.part_of(look)
-    lent = () if clusters.matter(differences.groups) else others
-    gap = intervals.steadied(own, lent)
-    low, high = gap.bounds(intervals.probability(part), -1.0, 1.0)
-    excludes = False
-    if low is not None and low > 0 and differences.independent >= DECIDES_FROM:
-        excludes = leads.told(gap, differences.by_group, intervals.ONE_SIDED * part, each=not lent)
-        low = low if excludes else 0.0
+    error = intervals.ONE_SIDED * part
+    sample = gap.sample
+    each = each or (sample is not None and clusters.matter(sample.groups))
+    ahead = sample is not None and sample.independent >= DECIDES_FROM and leads.told(gap, error, each=each)
+    excludes = ahead and (pairs == 1 or leads.by_chance(gap, error / pairs, each=True))
+    low, high = gap.low(1.0 - error, -1.0, pairs), gap.high(1.0 - error, 1.0)
+    if low is not None and low > 0 and not excludes:
+        low = 0.0
     needed = intervals.documents_needed(gap, part)
     return Contrast(
         candidate=candidate,
@@ -148,13 +160,22 @@ def _contrast(
         low=rounded_or_none(low),
         high=rounded_or_none(high),
         excludes_zero=excludes,
+        ahead=ahead,
         documents_needed=None if needed is None else DocumentsNeeded(*needed),
     )
 
 
-def _held_back(contrast: Contrast) -> Contrast:
+def _held_back(contrast: Contrast, at_worst: Contrast) -> Contrast:
     """More documents would not help, because as much of them would be missing."""
-    return msgspec.structs.replace(contrast, excludes_zero=False, low=0.0, documents_needed=None, held_back=True)
+    if at_worst.excludes_zero or not contrast.low:
+        held = contrast
+    else:
+        held = msgspec.structs.replace(contrast, excludes_zero=False, low=min(0.0, contrast.low))
+    if at_worst.ahead:
+        return held
+    return msgspec.structs.replace(
+        held, excludes_zero=False, ahead=False, low=0.0, documents_needed=None, held_back=True
+    )
 
 
 def _untold(candidate: str, scale: Scale, lead: float) -> Contrast:
@@ -166,4 +187,5 @@ def _untold(candidate: str, scale: Scale, lead: float) -> Contrast:
         low=None,
         high=None,
         excludes_zero=False,
+        ahead=False,
     )

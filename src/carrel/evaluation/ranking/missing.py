@@ -66,12 +66,15 @@ def leads(heard: VerdictColumns, first: int) -> dict[int, Sample]:
         theirs = _mixed(known[:, rival], found.heard[:, rival], won, 1.0)
         common = presence * np.where(there[:, rival], 1.0, won)
         common[:, [first, rival]] = 0.0
-        direct = presence[:, rival]
+        # What is hidden of one's defeats is missing from the other's wins.
+        between = np.maximum(lost[:, rival], won[:, first])
+        direct = np.where(there[:, first, rival], 1.0, between)
+        against = _mixed(known[:, first, rival], found.heard[:, first, rival], between, 0.0)
         terms = common.sum(axis=1) + direct
         used = np.flatnonzero(terms > _NOTHING)
         if not len(used):
             continue
-        sums = (common * (ours - theirs)).sum(axis=1) + direct * (2.0 * ours[:, rival] - 1.0)
+        sums = (common * (ours - theirs)).sum(axis=1) + direct * (2.0 * against - 1.0)
         weights = np.sqrt(terms[used])
         values = sums[used] / terms[used] * weights / weights.mean()
         samples[rival] = Sample(values.tolist(), heard.groups_of(used.tolist()))

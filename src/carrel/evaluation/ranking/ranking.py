@@ -251,7 +251,7 @@ def _headline(heard: VerdictColumns, table: PairTable, look: Look | None) -> _He
     standing = shares.standing(table, beaten)
     ratings = bradley_terry.ratings(table) if len(parted) == 1 else None
     leads = contrasts.by_shares(heard, table, standing.order, ratings, look) if ratings else ()
-    decided = len(standing.leaders) == 1 and bool(leads) and all(lead.excludes_zero for lead in leads)
+    decided = len(standing.leaders) == 1 and bool(leads) and all(lead.ahead for lead in leads)
     return _Headline(parted, standing, ratings, leads, standing.leaders[0] if decided else None)
 
 
@@ -283,6 +283,8 @@ def _rows(
                 # One of K would be first by chance: the lower end has a K-th of the error (Bonferroni).
                 first_low, _ = _reaching(found[i].bounds(1.0 - (1.0 - p) / len(found), 0.0, 1.0), below, above)
             panel_low, panel_high = _reaching(panels.bounds(every_judge, i, found[i], p), below, above)
+            if panel_low is not None and panel_high is not None and low is not None and high is not None:
+                panel_low, panel_high = min(panel_low, low), max(panel_high, high)
             rating = bradley_terry.estimate(table, found[i], ratings, i) if ratings else None
             rating_low, rating_high = rating.bounds(p, -math.inf, math.inf) if rating else (None, None)
             row = msgspec.structs.replace(
@@ -332,7 +334,7 @@ def _by_scores(
     parted = scores.groups(found, candidates)
     leaders = standing.leaders if len(parted) == 1 else ()
     leads = contrasts.by_scores(found, candidates, standing.order, weights, groups_of) if leaders else ()
-    decided = len(leaders) == 1 and bool(leads) and all(lead.excludes_zero for lead in leads)
+    decided = len(leaders) == 1 and bool(leads) and all(lead.ahead for lead in leads)
     best = leaders[0] if decided else None
     return Ranking(
         rows=_score_rows(found, candidates, standing, weights, groups_of, best),

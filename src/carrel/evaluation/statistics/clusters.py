@@ -6,12 +6,20 @@ that leaves out one group at a time gives and what holds with few groups of uneq
 2023).
 """
 
+from __future__ import annotations
+
 import math
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from carrel.evaluation.statistics.means import mean
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Floats = NDArray[np.float64]
 
 
 class Sample(NamedTuple):
@@ -29,6 +37,14 @@ class Sample(NamedTuple):
     def by_group(self) -> list[float]:
         """The sum of the values of each group; the values themselves where all documents stand alone."""
         return sums(self.values, self.groups) if matter(self.groups) else list(self.values)
+
+    @property
+    def units(self) -> tuple[Floats, Floats]:
+        """The sum of the values of each group and their number."""
+        import numpy as np
+
+        sizes = sums([1.0] * len(self.values), self.groups) if matter(self.groups) else [1.0] * len(self.values)
+        return np.array(self.by_group), np.array(sizes)
 
 
 def sampled(by_document: Mapping[str, float], groups: Mapping[str, str]) -> Sample:

@@ -7,8 +7,7 @@ with one further document of the worst possible value. For values of 0 and 1 it 
 exact or too wide; for many documents it is the usual one.
 
 The weights are exponential variables divided by their sum, so that the weighted mean is below m with the probability
-that a sum of scaled exponentials is below 0. A saddlepoint gives it (Lugannani and Rice 1980): no random numbers, to
-about a hundredth of itself.
+that a sum of scaled exponentials is below 0. A saddlepoint gives it (`failures.no_more_than_0`): no random numbers.
 """
 
 import math
@@ -19,7 +18,7 @@ from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
 import msgspec
 
-from carrel.evaluation.statistics import clusters
+from carrel.evaluation.statistics import clusters, failures
 from carrel.evaluation.statistics.intervals import rounded
 
 if TYPE_CHECKING:
@@ -32,10 +31,8 @@ ERROR: Final = 0.05
 """The error of each one-sided bound."""
 MOST_DOCUMENTS: Final = 1_000_000
 _POWER_Z: Final = 0.84
-_BISECTIONS: Final = 50
 _STEPS: Final = 25
 _DIGITS: Final = 4
-_CLOSE: Final = 1e-9
 _NORMAL = NormalDist()
 
 Outcome = Literal["better", "not_worse", "worse", "undecided"]
@@ -177,40 +174,4 @@ class _Units(NamedTuple):
 
         usual = float(self.counts @ self.sizes) / float(self.counts.sum())
         scaled = np.append(self.sums - self.sizes * at, usual * (least - at))
-        return _chance_of_no_more_than_0(scaled, np.append(self.counts * times, 1.0))
-
-
-def _chance_of_no_more_than_0(scaled: "Floats", counts: "Floats") -> float:
-    """P(Σ scaled · E ≤ 0) for exponential variables E, each as often as `counts` says; 0.5 if the mean is below 0."""
-    import numpy as np
-
-    scaled, counts = scaled[scaled != 0.0], counts[scaled != 0.0]
-    if not len(scaled) or float(counts @ scaled) <= 0.0:
-        return 0.5
-    least = float(scaled.min())
-    if least >= 0.0:
-        return 0.0
-    t = _saddlepoint(scaled, counts, 1.0 / least)
-    cumulant = -float(counts @ np.log1p(-t * scaled))
-    spread = float(counts @ np.square(scaled / (1.0 - t * scaled)))
-    w, u = -math.sqrt(max(0.0, -2.0 * cumulant)), t * math.sqrt(spread)
-    if w > -1e-6:
-        return 0.5
-    return min(0.5, max(0.0, _NORMAL.cdf(w) + _NORMAL.pdf(w) * (1.0 / w - 1.0 / u)))
-
-
-def _saddlepoint(scaled: "Floats", counts: "Floats", least: float) -> float:
-    """Where the cumulant has no slope, between `least` and 0: Newton's method, by halves where that would leave."""
-    low, high = least, 0.0
-    t = least / 2.0
-    for _ in range(_BISECTIONS):
-        terms = scaled / (1.0 - t * scaled)
-        slope, curve = float(counts @ terms), float(counts @ (terms * terms))
-        low, high = (low, t) if slope > 0 else (t, high)
-        following = t - slope / curve
-        if not low < following < high:
-            following = (low + high) / 2.0
-        if abs(following - t) <= _CLOSE * abs(t):
-            return following
-        t = following
-    return t
+        return float(failures.no_more_than_0(scaled[None], np.append(self.counts * times, 1.0)[None])[0])

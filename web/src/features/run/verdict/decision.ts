@@ -54,7 +54,7 @@ function headlineOf(report: Report, formats: Formats): string {
 
 /** How many more documents would tell, if that can be told. */
 function moreDocuments({ ranking }: Report, formats: Formats): string {
-  const needed = ranking.contrasts.filter((one) => !one.excludes_zero).map((one) => one.documents_needed);
+  const needed = ranking.contrasts.filter((one) => !one.ahead).map((one) => one.documents_needed);
   const known = needed.filter((one) => one !== null && one !== undefined);
   if (!known.length || known.length < needed.length) return "";
   const more = (documents: number) => formats.integer(Math.max(1, documents - ranking.documents));
