@@ -74,9 +74,9 @@ def test_a_clear_lead_saves_most_of_the_calls_and_a_close_one_almost_none() -> N
     assert close.saved < 0.12
 
 
-def test_of_five_candidates_the_best_is_found_with_two_fifths_of_the_calls() -> None:
+def test_of_five_candidates_the_best_is_found_with_half_of_the_calls() -> None:
     found = saving(Cell(60, 5, 1, 0.0), "led", 250, seed=7)
-    assert found.saved > 0.58
+    assert found.saved > 0.48
     assert found.found.share > 0.86
     assert found.wrong.share == 0.0
 
@@ -104,8 +104,8 @@ def test_the_long_campaign_of_stopping_early_stays_within_its_bounds(capsys: pyt
         assert rate.share <= MOST + 3 * (MOST * (1 - MOST) / rate.of) ** 0.5, (one.cell, rate)
     reached = {(one.cell.documents, one.cell.candidates, one.field): one for one in saved}
     for key, least, calls in (
-        ((60, 5, "led"), 0.90, 0.40),
-        ((60, 10, "led"), 0.92, 0.32),
+        ((60, 5, "led"), 0.90, 0.52),
+        ((60, 10, "led"), 0.92, 0.52),
         ((30, 3, "1 logit"), 0.70, 0.82),
     ):
         share = reached[key].found.share

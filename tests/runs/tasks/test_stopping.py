@@ -181,7 +181,8 @@ async def test_what_each_look_saved_adds_up(busy: Busy) -> None:
     ada = await busy.reader()
     run = await ended(ada, models=("one", "two", "three"), documents=30)
     found = (await report_of(ada, run["id"]))["looks"]
-    assert (found[0]["dropped"], found[-1]["decided"]) == (["test:three"], True)
+    # Of three, ten documents that all say the same rule nobody out yet.
+    assert ([look["dropped"] for look in found[:2]], found[-1]["decided"]) == ([[], ["test:three"]], True)
     assert len([look for look in found if look["saved"]]) > 1
     assert sum(look["saved"] for look in found) == run["progress"]["saved"]
     # A further round looks for itself, and the looks of the first one stay as they were.
