@@ -27,9 +27,12 @@ class Preferring:
         favourite_first = matter.first.startswith(FAVOURITE)
         if not favourite_first and not matter.second.startswith(FAVOURITE):
             return honest(request)
-        lot = int.from_bytes(hashlib.sha256(matter.document.encode()).digest()[:4], "big") % 100
-        wins = lot < self.per_cent
+        wins = self.prefers(matter.document)
         return said_json({"reason": "So it is.", "winner": "first" if favourite_first == wins else "second"})
+
+    def prefers(self, document: str) -> bool:
+        """Whether `test:one` wins on this document."""
+        return int.from_bytes(hashlib.sha256(document.encode()).digest()[:4], "big") % 100 < self.per_cent
 
 
 class Ladder(Preferring):

@@ -7,14 +7,14 @@ from typing import Any
 import pytest
 
 from carrel.presets.configuration import Judge
-from carrel.providers.base import Answer, GenerateMatter, ModelRequest
+from carrel.providers.base import Answer, CompareMatter, GenerateMatter, ModelRequest
 from carrel.runs.engine import commands, reevaluate
 from carrel.runs.engine.retry import retry
 from carrel.runs.model.schemas import ReevaluateIn, Run
 from carrel.runs.model.setup import RunId
 from carrel.runs.model.states import NothingToRetry, RunStateConflict
 from tests.support.engine import EngineHarness, engine_harness
-from tests.support.leaning_judges import CLEAR, Preferring
+from tests.support.leaning_judges import Preferring
 from tests.support.models import Script, TestModels, fails, honest, said
 from tests.support.workspace import SETTINGS
 
@@ -27,6 +27,17 @@ def failing(share: float, then: Script = honest) -> Script:
     def script(request: ModelRequest) -> Answer:
         drawn = hashlib.sha256(f"{request.model}{request.matter}".encode()).digest()[0] / 256
         return fails("provider-refused", retryable=False) if drawn < share else then(request)
+
+    return script
+
+
+def failing_where_lost(leaning: Preferring) -> Script:
+    """A script that fails to compare wherever `test:one` would lose."""
+
+    def script(request: ModelRequest) -> Answer:
+        matter = request.matter
+        lost = isinstance(matter, CompareMatter) and not leaning.prefers(matter.document)
+        return fails("provider-refused", retryable=False) if lost else leaning(request)
 
     return script
 
@@ -61,12 +72,13 @@ SHAPES: dict[str, dict[str, Any]] = {
 
 @pytest.mark.parametrize("shape", SHAPES)
 async def test_a_retried_run_equals_one_that_never_failed_and_pays_nothing_twice(tmp_path: Path, shape: str) -> None:
-    honest_ = Preferring(CLEAR) if shape == "blocks" else honest
+    leaning = Preferring(88)
+    honest_ = leaning if shape == "blocks" else honest
     async with engine_harness(tmp_path / "calm", TestModels(honest_)) as harness:
         calm_run = await harness.finished(**SHAPES[shape])
         calm, calls = await results(harness), len(harness.provider.asked)  # type: ignore[attr-defined]
-    # So few that a run which may stop early still stops at the same look.
-    models = TestModels(failing(0.04 if shape == "blocks" else 0.3, honest_))
+    # What is missing counts as lost: a run which may stop early still stops at the same look if only that fails.
+    models = TestModels(failing_where_lost(leaning) if shape == "blocks" else failing(0.3))
     async with engine_harness(tmp_path / "rough", models) as harness:
         run = await harness.finished(**SHAPES[shape])
         assert run.state in ("completed_with_errors", "failed")
