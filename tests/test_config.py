@@ -52,7 +52,7 @@ def test_every_kind_of_value_is_read() -> None:
             "CARREL_CIPHER": "sqlcipher",
             "CARREL_KEY_IDLE_MINUTES": "0",
             "CARREL_CREDIT_MARKUP": "1.25",
-            "CARREL_PROVIDER_HOSTS": "api.openai.com, localhost:8080, *.example.com, [::1]:9",
+            "CARREL_PROVIDER_HOSTS": "api.openai.com, localhost:8080, *.example.com, [::1]:9, http://ollama:11434",
             "CARREL_MAX_JSON_BYTES": "4096",
             "CARREL_LOG_LEVEL": "error",
         }
@@ -63,7 +63,8 @@ def test_every_kind_of_value_is_read() -> None:
     assert settings.cors_origins == ("https://a.example", "http://localhost:5173", "http://[::1]:80")
     assert settings.free_plan == "full"
     assert settings.credit_markup == Decimal("1.25")
-    assert settings.provider_hosts == ("api.openai.com", "localhost:8080", "*.example.com", "[::1]:9")
+    allowed = ("api.openai.com", "localhost:8080", "*.example.com", "[::1]:9", "http://ollama:11434")
+    assert settings.provider_hosts == allowed
     assert settings.max_json_bytes == 4096
 
 
@@ -134,6 +135,8 @@ def test_the_secrets_leave_the_environment_also_when_they_are_refused() -> None:
         ("CARREL_PROVIDER_HOSTS", "https://api.openai.com"),
         ("CARREL_PROVIDER_HOSTS", "a b"),
         ("CARREL_PROVIDER_HOSTS", "*"),
+        ("CARREL_PROVIDER_HOSTS", "http://*.lan"),
+        ("CARREL_GITHUB_HOSTS", "http://git.example.com"),
         ("CARREL_MAX_JSON_BYTES", "0"),
         ("CARREL_MAX_JSON_BYTES", "1.5"),
         ("CARREL_MAX_JSON_BYTES", "2 MiB"),

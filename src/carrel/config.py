@@ -38,6 +38,7 @@ _VISIBLE_ASCII = re.compile(r"[\x21-\x7e]+")
 _HEX_KEY = re.compile(r"[0-9A-Fa-f]{64}")
 _ORIGIN = re.compile(r"https?://[a-z0-9.-]+(:[0-9]{1,5})?|https?://\[[0-9a-f:]+\](:[0-9]{1,5})?")
 _HOST = re.compile(r"(\*\.)?[a-z0-9]([a-z0-9.-]*[a-z0-9])?(:[0-9]{1,5})?|\[[0-9a-f:]+\](:[0-9]{1,5})?")
+_PROVIDER_HOST = re.compile(rf"(http://(?!\*))?({_HOST.pattern})")
 
 
 class ConfigError(Exception):
@@ -338,7 +339,9 @@ def _path(_name: str, text: str) -> Path:
     return Path(text).expanduser()
 
 
-_hosts = _matching(_HOST, "must be hosts such as example.com, example.com:8443 or *.example.com, with commas between")
+_HOSTS = "must be hosts such as example.com, example.com:8443 or *.example.com"
+_hosts = _matching(_HOST, f"{_HOSTS}, with commas between")
+_provider_hosts = _matching(_PROVIDER_HOST, f"{_HOSTS}, or http://ollama:11434, with commas between")
 _PARSERS: dict[str, Callable[[str, str], Any]] = {
     "plugin_secret": _plugin_secrets,
     "admin_secret": _secret,
@@ -359,6 +362,6 @@ _PARSERS: dict[str, Callable[[str, str], Any]] = {
     "data_dir": _path,
     "app_dir": _path,
     "cors_origins": _matching(_ORIGIN, "must be origins such as https://example.com, with commas between"),
-    "provider_hosts": _hosts,
+    "provider_hosts": _provider_hosts,
     "github_hosts": _hosts,
 }

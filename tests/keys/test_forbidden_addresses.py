@@ -40,7 +40,8 @@ async def gateway() -> AsyncIterator[RawServer]:
 
 @pytest.fixture
 def settings(settings: Settings, inside: RawServer, gateway: RawServer) -> Settings:
-    rules = ("api.openai.com", f"*.example:{inside.port}", f"localhost:{gateway.port}", *METADATA)
+    plain = (f"http://{name}.lan:{gateway.port}" for name in ("desk", "shelf"))
+    rules = ("api.openai.com", f"*.example:{inside.port}", f"localhost:{gateway.port}", *METADATA, *plain)
     return replace(settings, provider_hosts=rules)
 
 
@@ -186,6 +187,21 @@ async def test_a_run_that_is_redirected_or_led_inside_says_so_and_calls_nobody(
 async def test_a_server_that_the_operator_named_is_called(ada: httpx.AsyncClient, gateway: RawServer) -> None:
     assert (await store(ada, f"http://localhost:{gateway.port}/v1")).status_code == 201
     assert (await outcome_of(ada))["ok"] is True
+    assert gateway.visits == 1
+
+
+async def test_what_the_operator_named_without_tls_is_called_so_and_nothing_beside_it(
+    ada: httpx.AsyncClient, gateway: RawServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    desk, shelf = (f"{name}.lan:{gateway.port}" for name in ("desk", "shelf"))
+    assert (await store(ada, f"http://{desk}/v1", "lan-vllm")).status_code == 201
+    resolving(monkeypatch, "127.0.0.1")
+    assert ((await outcome_of(ada, "lan-vllm"))["ok"], gateway.visits) == (True, 1)
+    assert (await store(ada, f"http://{shelf}/v1", "lan-vllm")).status_code == 201
+    resolving(monkeypatch, "169.254.169.254")
+    assert (await outcome_of(ada, "lan-vllm"))["code"] == "provider-host-not-allowed"
+    for url in (f"https://{desk}/v1", "http://desk.lan/v1", f"http://a.{desk}/v1"):
+        assert (await store(ada, url, "lan-vllm")).status_code == 400, url
     assert gateway.visits == 1
 
 

@@ -102,10 +102,10 @@ async def test_a_base_url_is_plain_https_to_a_host_that_the_operator_allows(ada:
         assert (answer.status_code, code_of(answer)) == (400, "provider-host-not-allowed"), url
 
 
+UNFIT = ("local", "human", "a", "-lan", "lan-", "lan:a", "lan/a", "my lan", "2lan", "l" * 41, "größe")
 BAD: list[tuple[dict[str, Any], str]] = [
-    ({"provider": "nobody"}, "provider"),
-    ({"provider": "local"}, "provider"),
-    ({"provider": "test"}, "provider"),
+    *(({"provider": name}, "provider") for name in ("nobody", "local", "test")),
+    *(({"provider": name, "base_url": "https://desk.azure.example"}, "provider") for name in UNFIT),
     ({"key": "short"}, "key"),
     ({"key": "with space 123"}, "key"),
     ({"key": "trailing-newline\n"}, "key"),
@@ -132,6 +132,17 @@ async def test_free_members_see_and_delete_keys_but_store_none(ada: httpx.AsyncC
     assert (refused.status_code, code_of(refused)) == (403, "membership-required")
     assert (await ada.get(KEYS)).status_code == 200
     assert (await ada.delete(f"{KEYS}/openai")).status_code == 204
+
+
+async def test_there_are_so_many_keys_at_most(ada: httpx.AsyncClient) -> None:
+    def key(number: int) -> dict[str, str]:
+        return {"provider": f"Lan-{number}", "key": SECRET, "base_url": "https://desk.azure.example/v1"}
+
+    for number in range(keys.MAX_KEYS):
+        assert (await ada.post(KEYS, json=key(number))).json()["provider"] == f"lan-{number}"
+    refused = await ada.post(KEYS, json=key(keys.MAX_KEYS))
+    assert (refused.status_code, code_of(refused)) == (409, "too-many-provider-keys")
+    assert (await ada.post(KEYS, json=key(0))).status_code == 201
 
 
 async def test_a_key_is_its_users_own(ada: httpx.AsyncClient, host: Host) -> None:

@@ -43,10 +43,10 @@ async def test_the_models_of_an_ollama_are_found_live(ada: httpx.AsyncClient, se
     assert await live(ada) == ["ollama:llama3:8b", "ollama:qwen3:4b"]
     [first] = [item for item in (await ada.get(MODELS)).json()["items"] if item["model"] == "ollama:llama3:8b"]
     assert (first["family"], first["available"], first["roles"]) == ("meta", True, ["generate", "judge"])
-    await store(ada, "vllm", server.base_url, server.key)
-    assert await live(ada) == ["ollama:llama3:8b", "ollama:qwen3:4b", "vllm:llama3:8b", "vllm:qwen3:4b"]
+    await store(ada, "lan-vllm", server.base_url, server.key)
+    assert await live(ada) == ["lan-vllm:llama3:8b", "lan-vllm:qwen3:4b", "ollama:llama3:8b", "ollama:qwen3:4b"]
     await ada.delete(f"{KEYS}/ollama")
-    assert await live(ada) == ["vllm:llama3:8b", "vllm:qwen3:4b"]
+    assert await live(ada) == ["lan-vllm:llama3:8b", "lan-vllm:qwen3:4b"]
 
 
 async def test_a_key_for_a_provider_elsewhere_lists_nothing(ada: httpx.AsyncClient, server: Running) -> None:

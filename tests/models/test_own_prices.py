@@ -171,7 +171,7 @@ async def test_what_is_no_price_is_refused_with_the_name_of_its_field(
         assert [fault["path"] for fault in answer.json()["errors"]] == ["input_per_million"]
     answer = await put(ada, OWN, "0", "10001")
     assert [fault["path"] for fault in answer.json()["errors"]] == ["output_per_million"]
-    for model in ("local:lead", "nobody:knows", "nobody", "openai:", "openai:" + "m" * 250):
+    for model in ("local:lead", "no body:knows", "nobody!", "openai:", "openai:" + "m" * 250):
         answer = await put(ada, model, "1", "1")
         assert (answer.status_code, [fault["path"] for fault in answer.json()["errors"]]) == (400, ["model"]), model
     assert (await ada.get(PRICES)).json() == {"items": []}

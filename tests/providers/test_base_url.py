@@ -18,6 +18,9 @@ RULES = (
     "127.0.0.1:8000",
     "[::1]:8080",
     "[2001:db8:0:0::1]",
+    "http://ollama:11434",
+    "http://10.1.2.3",
+    "http://api.mistral.ai",
 )
 
 ALLOWED = [
@@ -38,6 +41,9 @@ ALLOWED = [
     "http://[0:0:0:0:0:0:0:1]:8080",
     "https://[2001:db8::1]",
     "https://[2001:DB8::1]:443",
+    "http://ollama:11434/v1",
+    "http://OLLAMA:11434",
+    "http://10.1.2.3:80/v1",
 ]
 
 ELSEWHERE = [
@@ -70,6 +76,8 @@ ELSEWHERE = [
     "https://017700000001:8000",
     "https://127.1:8000",
     "https://xn--pi-openai-com-9g1a.example",
+    "https://ollama:11434",
+    "https://10.1.2.3",
 ]
 
 REFUSED = [
@@ -88,6 +96,13 @@ REFUSED = [
     "http://api.openai.com",
     "http://proxy.example:8443",
     "http://desk.azure.example",
+    # without TLS, and not what the operator has named so
+    "http://ollama",
+    "http://ollama:11435",
+    "http://desk.ollama:11434",
+    "http://10.1.2.3:443",
+    "http://10.1.2.4",
+    "http://api.mistral.ai",
     # a user part, also an empty one
     "https://api.openai.com@evil.example",
     "https://user@api.openai.com",
@@ -194,7 +209,7 @@ def test_whatever_is_no_plain_url_is_refused(url: str) -> None:
 
 def test_without_rules_nothing_is_allowed() -> None:
     for url in ALLOWED:
-        with pytest.raises(ProviderHostNotAllowed):
+        with pytest.raises(BadInput):
             base_url.check(url, ())
 
 
@@ -234,10 +249,20 @@ def test_whatever_passes_reaches_the_allowed_host_and_no_other(parts: list[str])
         ("10.0.0.1", 443, True),
         ("::1", 9, True),
         ("api.openai.com", 443, False),
+        ("ollama", 11434, True),
+        ("ollama", 443, False),
     ],
 )
 def test_only_a_host_that_is_named_itself_may_be_inside(host: str, port: int, inside: bool) -> None:
-    rules = ("localhost:11434", "desk.example", "*.lan.example", "10.0.0.1", "[::1]:9", "api.openai.com")
+    rules = (
+        "localhost:11434",
+        "desk.example",
+        "*.lan.example",
+        "10.0.0.1",
+        "[::1]:9",
+        "api.openai.com",
+        "http://ollama:11434",
+    )
     assert base_url.is_inside(host, port, rules) is inside
 
 

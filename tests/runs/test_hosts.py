@@ -206,6 +206,48 @@ async def test_a_candidate_that_somebody_s_own_server_answered_for_is_told_with_
     assert priced["spend"] == {"cost": "0.00018", "unknown_calls": 0, "reused": 0}
 
 
+async def test_servers_of_one_s_own_have_names_and_every_record_has_name_and_host(
+    ada: httpx.AsyncClient, genuine: Preferring, forger: Preferring, tmp_path: Path
+) -> None:
+    servers = {"together": genuine, "lan-vllm": forger}
+    configuration = await answering(ada, await inputs(ada, 3))
+    models = [{"label": name, "model": f"{name}:gpt-5"} for name in servers]
+    configuration |= {"generation": {"candidates": models}, "comparison": {"judges": [{"model": "together:gpt-5"}]}}
+    made = (await ada.post("/api/runs", json={"configuration": configuration})).json()
+    assert code_of(await ada.post(f"/api/runs/{made['id']}/start")) == "provider-key-missing"
+    for name, server in servers.items():
+        assert (await ada.post(KEYS, json=server.key | {"provider": name})).status_code == 201
+    await ada.put("/api/model-prices/lan-vllm", json={"input_per_million": "1", "output_per_million": "0"})
+    run = await completed(ada, configuration)
+    path, judge = f"runs/{run['id']}", f"together:gpt-5 at {genuine.host}"
+    assert run["hosts"] == {f"{name}:gpt-5": server.host for name, server in servers.items()}
+    calls = (await shown(ada, "metering/calls"))["items"]
+    assert {(one["model"], one["host"], one["cost"]) for one in calls} == {
+        ("together:gpt-5", genuine.host, None),
+        ("lan-vllm:gpt-5", forger.host, "0.00001"),
+    }
+    ranking = await shown(ada, f"{path}/ranking")
+    assert ranking["ranking"]["judges"] == [judge]
+    text = verified(tmp_path, (await ada.get(f"/api/{path}/receipt")).content)
+    assert f"judge {judge}\n" in text
+    assert f"candidate lan-vllm: lan-vllm:gpt-5 at {forger.host}\n" in text
+    (passport,) = (await shown(ada, "evaluation/judges"))["items"]
+    assert (passport["model"], passport["host"]) == ("together:gpt-5", genuine.host)
+    limits = {one["provider"] for one in (await shown(ada, "rate-limits"))["items"]}
+    assert {"openai", "together", "lan-vllm"} <= limits
+    wanted = {"concurrency": 2}
+    changed = [(await ada.put(f"/api/rate-limits/{name}", json=wanted)).status_code for name in ("together", "other")]
+    assert changed == [200, 404]
+
+    # A name that is given to another server keeps apart what each of them answered.
+    assert (await ada.delete(f"{KEYS}/lan-vllm")).status_code == 204
+    assert code_of(await ada.post(f"/api/runs/{made['id']}/start")) == "provider-key-missing"
+    assert (await ada.post(KEYS, json=genuine.key | {"provider": "lan-vllm"})).status_code == 201
+    again = await completed(ada, configuration, reuse=True)
+    assert (again["hosts"]["lan-vllm:gpt-5"], again["spend"]["reused"]) == (genuine.host, 3)
+    assert (await shown(ada, path))["hosts"] == run["hosts"]
+
+
 async def test_the_same_name_at_two_hosts_is_two_models(
     ada: httpx.AsyncClient, genuine: Preferring, forger: Preferring
 ) -> None:

@@ -268,7 +268,7 @@ async def test_a_call_without_a_key_a_model_that_is_none_and_a_wrong_role_cost_n
     ada: httpx.AsyncClient, server: Running
 ) -> None:
     assert code_of(await generate(ada, "groq:llama-3.3-70b")) == "provider-key-missing"
-    assert code_of(await generate(ada, "nobody:x")) == "invalid-input"
+    assert code_of(await generate(ada, "no body:x")) == "invalid-input"
     assert code_of(await generate(ada, "local:reader")) == "invalid-input"
     assert code_of(await score(ada, "local:lead")) == "invalid-input"
     wrong = await score(ada, criteria="- weight: 3\n")

@@ -14,7 +14,10 @@ class ProviderKeys:
         self._calls = calls
 
     def store(self, provider: str, key: str, *, base_url: str | None = None) -> ProviderKey:
-        """Store a key, replacing an earlier one of the same provider."""
+        """Store a key, replacing an earlier one of the same provider.
+
+        With a `base_url`, `provider` may be any name for an OpenAI-compatible server of your own: `lan-vllm`.
+        """
         body = {"provider": provider, "key": key} | ({} if base_url is None else {"base_url": base_url})
         return self._calls.post("/provider-keys", ProviderKey, body)
 

@@ -13,7 +13,7 @@ from carrel.http.requests.routing import Path, Router, delete, get, post
 from carrel.keys import probe
 from carrel.keys import store as keys
 from carrel.keys.probe import KeyTest, KeyTests, TooManyKeyTests
-from carrel.keys.store import ProviderKey, ProviderKeyIn
+from carrel.keys.store import ProviderKey, ProviderKeyIn, TooManyProviderKeys
 from carrel.keys.system_keys import SystemKeys
 from carrel.kit.sqlite.paging import Page, Paging
 from carrel.providers.base_url import ProviderHostNotAllowed
@@ -23,7 +23,7 @@ from carrel.vault.workspace import Workspace
 Provider = Annotated[str, Path(reads=canonical)]
 
 
-@post("", guards=[guard.full], opt=scopes.PERSON | raises(ProviderHostNotAllowed) | versioned())
+@post("", guards=[guard.full], opt=scopes.PERSON | raises(ProviderHostNotAllowed, TooManyProviderKeys) | versioned())
 async def store_provider_key(
     data: ProviderKeyIn,
     workspace: Workspace,
@@ -86,7 +86,7 @@ router = Router(
 )
 
 
-@post("", opt=raises(ProviderHostNotAllowed) | versioned())
+@post("", opt=raises(ProviderHostNotAllowed, TooManyProviderKeys) | versioned())
 async def store_system_key(
     data: ProviderKeyIn,
     settings: Settings,

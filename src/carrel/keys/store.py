@@ -17,11 +17,13 @@ from carrel.kit.sqlite.database import Connection
 from carrel.kit.sqlite.paging import Page, Paging, fetch
 from carrel.kit.sqlite.rows import Select, columns_of, insert
 from carrel.kit.sqlite.versions import VERSION
-from carrel.providers import base_url, hosts
+from carrel.providers import base_url, catalogue, hosts
 from carrel.providers.base import Access
 from carrel.providers.catalogue import KNOWN
-from carrel.providers.registry import fold, provider_of
+from carrel.providers.registry import fold, is_free, provider_of
 
+MAX_KEYS = 100
+"""Lists of models ask all servers at once."""
 _HINT_CHARACTERS = 4
 _SHORTEST_HINTED = 12
 
@@ -40,8 +42,19 @@ class KeyNotFound(NotFound):
     detail = "No key is stored for this provider."
 
 
+class TooManyProviderKeys(Conflict):
+    """As many keys are stored as may be."""
+
+    code = "too-many-provider-keys"
+    detail = "You have stored as many keys as you may; delete some."
+
+
 class ProviderKeyIn(Hidden, In, frozen=True):
-    """A key to store, replacing an earlier one of the same provider."""
+    """A key to store, replacing an earlier one of the same provider.
+
+    `provider` is a known provider, or with a `base_url` any other name: that of an OpenAI-compatible server of the
+    user's own, whose models are `name:model` from then on.
+    """
 
     provider: Annotated[str, Meta(min_length=1, max_length=50)]
     key: Annotated[str, Meta(min_length=8, max_length=500, pattern="^[!-~]+$(?!\\n)")]
@@ -87,17 +100,21 @@ def put(conn: Connection, data: ProviderKeyIn, provider_hosts: tuple[str, ...]) 
     """Store a key. Return it as Carrel shows it, and its version.
 
     Raises:
-        BadInput: the provider is not known, or the base URL is not one.
+        BadInput: the provider is not known and cannot be the name of a server, or the base URL is not one.
         ProviderHostNotAllowed: the operator does not allow its host.
+        TooManyProviderKeys: there are `MAX_KEYS` already.
     """
-    known = KNOWN.get(data.provider)
-    if known is None:
-        raise BadInput.at("provider", "must be a known provider")
+    known = catalogue.find(data.provider)
+    if known is None or is_free(data.provider) or (data.provider not in KNOWN and data.base_url is None):
+        raise BadInput.at("provider", "must be a known provider, or together with base_url a name for your own server")
     named = None if data.base_url is None else base_url.normal(data.provider, data.base_url) or None
     url = named or known.base_url
     if url is None:
         raise BadInput.at("base_url", "is required for this provider")
     base_url.check(url, provider_hosts)
+    others = conn.value("SELECT count(*) FROM provider_key WHERE provider <> ?", data.provider)
+    if others >= MAX_KEYS:
+        raise TooManyProviderKeys
     now = conn.now()
     conn.run(
         "INSERT INTO provider_key (provider, secret, base_url, created_at, updated_at) VALUES (?, ?, ?, ?, ?) "

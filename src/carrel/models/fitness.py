@@ -10,7 +10,7 @@ from functools import cache, lru_cache
 from importlib.resources import files
 from typing import Final, NamedTuple
 
-from carrel.providers.catalogue import KNOWN
+from carrel.providers.catalogue import find
 from carrel.providers.endings import unversioned
 from carrel.providers.registry import is_built_in, name_of, provider_of
 
@@ -37,7 +37,7 @@ def figure_of(model: str, host: str | None = None) -> Figure | None:
 
     A server of the user's own, or another host, may answer with anything under any name.
     """
-    known = KNOWN.get(provider_of(model))
+    known = find(provider_of(model))
     if not is_built_in(model) and (known is None or known.own or host is not None):
         return None
     name = unversioned(name_of(model).lower().rpartition("/")[2]).replace(".", "-")

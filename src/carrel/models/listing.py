@@ -7,10 +7,9 @@ from carrel.errors import BadInput, FieldError, NotFound
 from carrel.keys import store as keys
 from carrel.kit.sqlite.database import Connection
 from carrel.models.schemas import Model, ModelEndings, Models, Prices, Rates
-from carrel.providers import endings, families, hosts, own_prices
+from carrel.providers import catalogue, endings, families, hosts, own_prices
 from carrel.providers import prices as price_list
 from carrel.providers.base import Access, ModelInfo, Role
-from carrel.providers.catalogue import KNOWN
 from carrel.providers.hosts import ModelAt
 from carrel.providers.recent_lists import RecentLists
 from carrel.providers.registry import Registry, needs_key, provider_of
@@ -26,29 +25,32 @@ def everything(conn: Connection, registry: Registry, found: Sequence[str] = ()) 
 
 def servers(conn: Connection, *, of_keys: bool = False) -> list[tuple[str, Access]]:
     """The user's own servers, by the provider whose models they serve; `of_keys`: those of all stored keys."""
-    own = sorted(name for name in keys.stored(conn) if of_keys or KNOWN[name].own)
+    known = ((name, catalogue.find(name)) for name in keys.stored(conn))
+    own = sorted(name for name, one in known if of_keys or (one is not None and one.own))
     found = ((name, keys.access(conn, name)) for name in own)
     return [(name, access) for name, access in found if access is not None]
 
 
 async def found(registry: Registry, recent: RecentLists, servers: Sequence[tuple[str, Access]]) -> list[str]:
     """The full names of the models that these servers list now. All servers are asked at once."""
-    remotes = [(registry.remote(name), access) for name, access in servers]
-    lists = await asyncio.gather(*(recent.models(remote, access) for remote, access in remotes if remote is not None))
-    named = zip((remote for remote, _ in remotes if remote is not None), lists, strict=True)
-    return [f"{remote.name}:{name}" for remote, names in named for name in names]
+    remotes = [(name, remote, access) for name, access in servers if (remote := registry.remote(name)) is not None]
+    lists = await asyncio.gather(*(recent.models(remote, access) for _, remote, access in remotes))
+    named = zip((name for name, _, _ in remotes), lists, strict=True)
+    return [f"{provider}:{name}" for provider, names in named for name in names]
 
 
 def get(conn: Connection, registry: Registry, name: str) -> Model:
     """One model by its full name. A remote provider's model is not checked, and needs a key.
 
     Raises:
-        NotFound: there is no such model.
+        NotFound: there is no such model, or nobody is known under the name of its provider.
     """
     info = registry.find(name)
-    if info is None:
+    provider = provider_of(name)
+    keyless = needs_key(name) and provider not in keys.stored(conn)
+    is_nobody = keyless and catalogue.is_own_name(provider) and registry.remote(provider) is not None
+    if info is None or is_nobody:
         raise NotFound
-    keyless = needs_key(name) and provider_of(name) not in keys.stored(conn)
     return _model(conn, name, info, conn.clock.now(), "provider-key-missing" if keyless else None)
 
 

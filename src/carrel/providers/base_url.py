@@ -10,17 +10,17 @@ from typing import NamedTuple
 from urllib.parse import urlsplit
 
 from carrel.errors import BadInput, FieldError
-from carrel.providers.catalogue import KNOWN
+from carrel.providers.catalogue import KNOWN, find
 
 _LABEL = r"[a-z0-9](?:[a-z0-9_-]{0,61}[a-z0-9])?"
 _HOST = rf"(?P<host>{_LABEL}(?:\.{_LABEL})*|\[[0-9a-f:.]{{2,45}}\])(?::(?P<port>[1-9][0-9]{{0,4}}))?"
 # ASCII, else the Kelvin sign would pass for a k.
 _URL = re.compile(rf"(?P<scheme>https?)://{_HOST}(?:/[a-z0-9._~!$&'()*+,;=:%/-]*)?", re.IGNORECASE | re.ASCII)
-_RULE = re.compile(rf"(?P<any>\*\.)?{_HOST}")
+_RULE = re.compile(rf"(?P<plain>http://)?(?P<any>\*\.)?{_HOST}")
 _DEFAULT_PORTS = {"https": 443, "http": 80}
 _MAX_PORT = 65_535
 _PUBLIC = frozenset(urlsplit(known.base_url).hostname for known in KNOWN.values() if known.base_url is not None) | {
-    "api.github.com"
+    "api.github.com",
 }
 _LOOPBACK = ("localhost", "127.0.0.1", "[::1]")
 
@@ -58,7 +58,7 @@ def normal(provider: str, text: str) -> str:
         # Only the address of a route has one.
         return text
     found = _URL.fullmatch(url)
-    known = KNOWN.get(provider)
+    known = find(provider)
     if found is None or known is None:
         return url
     path = url[found.end("port") if found["port"] else found.end("host") :]
@@ -77,7 +77,7 @@ def check(url: str, rules: tuple[str, ...]) -> None:
     """Refuse a `base_url` that Carrel may not call; `rules` are CARREL_PROVIDER_HOSTS.
 
     A rule is `host`, `host:port`, `*.suffix` or `*.suffix:port`; one without a port means the scheme's own. Carrel
-    calls only a loopback without TLS.
+    calls only a loopback without TLS, and what a rule names so: `http://ollama:11434`.
 
     Raises:
         BadInput: it is no plain https URL.
@@ -88,9 +88,9 @@ def check(url: str, rules: tuple[str, ...]) -> None:
     if found is None or place is None:
         raise BadInput.at("base_url", "must be an https URL that holds nothing but scheme, host, port and path")
     scheme = found["scheme"].lower()
-    if scheme == "http" and place.host not in _LOOPBACK:
-        raise BadInput.at("base_url", "must be an https URL")
-    if not any(_covers(rule, place, _DEFAULT_PORTS[scheme]) for rule in rules):
+    if not any(_covers(rule, place, scheme) for rule in rules):
+        if scheme == "http" and place.host not in _LOOPBACK:
+            raise BadInput.at("base_url", "must be an https URL, unless the operator names its host with http://")
         raise ProviderHostNotAllowed(errors=(FieldError("base_url", "must name a host that the operator allows"),))
 
 
@@ -124,10 +124,15 @@ def is_inside(host: str, port: int, rules: tuple[str, ...]) -> bool:
     )
 
 
-def _covers(text: str, place: _Place, default_port: int) -> bool:
+def _covers(text: str, place: _Place, scheme: str) -> bool:
     found = _RULE.fullmatch(text)
     rule = _place(found) if found is not None else None
+    default_port = _DEFAULT_PORTS[scheme]
     if found is None or rule is None or (place.port or default_port) != (rule.port or default_port):
+        return False
+    if found["plain"]:
+        return scheme == "http" and not found["any"] and place.host == rule.host and place.host not in _PUBLIC
+    if scheme == "http" and place.host not in _LOOPBACK:
         return False
     return place.host.endswith(f".{rule.host}") if found["any"] else place.host == rule.host
 

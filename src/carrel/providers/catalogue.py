@@ -1,6 +1,7 @@
 """The providers that Carrel knows by name, with their differences as data."""
 
-from typing import Literal, NamedTuple
+import re
+from typing import Final, Literal, NamedTuple
 
 from carrel.providers.batches import BatchApi
 from carrel.providers.protocols.anthropic_batches import AnthropicBatches
@@ -94,6 +95,21 @@ KNOWN: dict[str, KnownProvider] = {
     "xai": KnownProvider("xAI", ChatWire(_OPENAI), "https://api.x.ai/v1", "x-ai", maker=True),
 }
 """Providers without a `base_url` run where the user says, so their keys need one."""
+
+OF_ANY_NAME: Final = "compatible"
+"""What servers of users' own are that have names of their own."""
+_NAME = re.compile(r"[a-z][a-z0-9-]{0,38}[a-z0-9]")
+_TAKEN: Final = frozenset({"local", "human"})
+
+
+def find(provider: str) -> KnownProvider | None:
+    """The provider of this name. A name that is nobody else's may be that of a server of a user's own."""
+    return KNOWN.get(provider) or (KNOWN[OF_ANY_NAME] if is_own_name(provider) else None)
+
+
+def is_own_name(provider: str) -> bool:
+    """Whether a server of a user's own can have this name."""
+    return provider not in KNOWN and provider not in _TAKEN and _NAME.fullmatch(provider) is not None
 
 
 SEARCHING: frozenset[str] = frozenset({"anthropic", "google", "openai", "openrouter"})

@@ -3,7 +3,7 @@
 import re
 from functools import lru_cache
 
-from carrel.providers.catalogue import KNOWN
+from carrel.providers.catalogue import find
 
 _BY_BEGINNING = {
     "openai": ("gpt", "chatgpt", "o1", "o3", "o4"),
@@ -36,7 +36,7 @@ def family_of(provider: str, name: str, host: str | None = None) -> str:
             return family
     if slash:
         return maker
-    known = KNOWN.get(provider)
+    known = find(provider)
     if known is not None and known.maker and host is None:
         return provider
     stem = _STEM.match(bare)

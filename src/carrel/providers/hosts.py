@@ -10,7 +10,7 @@ from typing import Final, NamedTuple
 from urllib.parse import urlsplit
 
 from carrel.providers import base_url
-from carrel.providers.catalogue import KNOWN
+from carrel.providers.catalogue import find
 
 UNKNOWN: Final = "an unknown host"
 """The host of what was recorded before hosts were. No host has a space in its name."""
@@ -38,7 +38,7 @@ def host_of(provider: str, url: str | None) -> str | None:
 
 def own(provider: str) -> str | None:
     """The provider's own host; `None` if it has none, because each user has a server there."""
-    known = KNOWN.get(provider)
+    known = find(provider)
     return None if known is None or known.base_url is None else urlsplit(known.base_url).netloc
 
 
@@ -46,7 +46,7 @@ def has_list_prices(provider: str, host: str | None) -> bool:
     """Whether what the provider publishes about its models, as their prices, holds at this host."""
     if host is None:
         return True
-    known = KNOWN.get(provider)
+    known = find(provider)
     return known is not None and any(host.endswith(suffix) for suffix in known.own_suffixes)
 
 

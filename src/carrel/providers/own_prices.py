@@ -19,7 +19,7 @@ from carrel.kit.sqlite.database import Connection
 from carrel.kit.sqlite.rows import Select, SqlColumn
 from carrel.kit.sqlite.versions import NO_ROW, version_of
 from carrel.providers import hosts, prices
-from carrel.providers.catalogue import KNOWN
+from carrel.providers.catalogue import find
 from carrel.providers.prices import Price, PriceTier
 from carrel.providers.registry import is_free, name_of, provider_of
 
@@ -149,9 +149,9 @@ def delete(conn: Connection, model: str, if_match: IfMatch) -> None:
 
 
 def _check_model(model: str) -> None:
-    known = KNOWN.get(provider_of(model))
+    known = find(provider_of(model))
     if known is None:
-        raise BadInput.at("model", "must be a known provider, or a model of one as `provider:name`")
+        raise BadInput.at("model", "must be a provider, or a model of one as `provider:name`")
     if ":" in model and not (len(model) <= _LONGEST_MODEL and known.wire.can_be_called(name_of(model))):
         raise BadInput.at("model", "is not a name that a model of this provider can have")
 

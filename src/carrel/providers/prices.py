@@ -16,7 +16,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
 from carrel.providers.base import Usage
-from carrel.providers.catalogue import KNOWN
+from carrel.providers.catalogue import find
 from carrel.providers.registry import is_free, name_of, provider_of
 
 if TYPE_CHECKING:
@@ -123,7 +123,7 @@ def context_tokens(model: str) -> int | None:
 
 @lru_cache(maxsize=2_000)
 def _find(model: str) -> "tuple[Provider, ModelInfo] | None":
-    known = KNOWN.get(provider_of(model))
+    known = find(provider_of(model))
     name = name_of(model)
     if known is None or known.price_list is None or not name or len(name) > _LONGEST_NAME:
         return None

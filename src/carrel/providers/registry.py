@@ -4,8 +4,8 @@ from collections.abc import Iterable, Iterator
 
 import msgspec
 
+from carrel.providers import catalogue
 from carrel.providers.base import ModelInfo, Provider
-from carrel.providers.catalogue import KNOWN
 from carrel.providers.remote import Remote
 
 _BUILT_IN = "local"
@@ -13,7 +13,10 @@ _free = {_BUILT_IN}
 
 
 class Registry:
-    """Models are named `provider:name`, such as `local:lexrank`. A `remote` provider accepts any name."""
+    """Models are named `provider:name`, such as `local:lexrank`. A `remote` provider accepts any name.
+
+    Servers of users' own, whatever their names are, are called by one of the remote providers.
+    """
 
     def __init__(self, providers: Iterable[Provider], remote: Iterable[Remote] = ()) -> None:
         self._remote = {provider.name: provider for provider in remote}
@@ -21,11 +24,13 @@ class Registry:
 
     def provider_of(self, model: str) -> Provider | None:
         """The provider of `model`, whether or not there is such a model."""
-        return self._providers.get(provider_of(model))
+        name = provider_of(model)
+        return self._providers.get(name) or self.remote(name)
 
     def remote(self, provider: str) -> Remote | None:
         """The remote provider of that name; `None` if this process cannot call it."""
-        return self._remote.get(provider)
+        named = catalogue.is_own_name(provider) and provider not in self._providers
+        return self._remote.get(catalogue.OF_ANY_NAME if named else provider)
 
     def find(self, model: str) -> ModelInfo | None:
         """The model, if there may be one. Whether the user may call it is another question."""
@@ -76,7 +81,7 @@ def fold(body: msgspec.Struct, field: str) -> None:
 def lane_of(model: str) -> str:
     """What is held together when the provider of this model refuses a call as too fast: all its models, or this one."""
     provider, _, name = model.partition(":")
-    known = KNOWN.get(provider)
+    known = catalogue.find(provider)
     if known is None or known.limits_each == "none" or (known.limits_each == "free" and not name.endswith(":free")):
         return provider
     return model
@@ -104,7 +109,7 @@ def register_free(provider: str) -> None:
 
 def needs_key(model: str) -> bool:
     """Whether a call of the model needs a key."""
-    return provider_of(model) in KNOWN
+    return not is_free(model) and catalogue.find(provider_of(model)) is not None
 
 
 def replays(model: str) -> bool:

@@ -8,6 +8,7 @@ from carrel.http.answers.etag import IfMatch, etag
 from carrel.http.answers.response import Response
 from carrel.http.requests.describe import versioned
 from carrel.http.requests.routing import Path, Router, delete, get, put
+from carrel.keys import store as keys
 from carrel.providers.registry import canonical
 from carrel.rate_limits import store
 from carrel.rate_limits.limiter import Limiter
@@ -20,8 +21,9 @@ Provider = Annotated[str, Path(reads=canonical)]
 
 @get("", guards=[guard.session], opt=scopes.READ)
 async def list_rate_limits(workspace: Workspace, limiter: Limiter) -> RateLimits:
-    """Every provider's limits, and how much of them is left."""
-    return RateLimits([limiter.shown(workspace.uuid, provider) for provider in sorted(DEFAULTS)])
+    """The limits of every provider and of the user's own servers, and how much of them is left."""
+    providers = {*DEFAULTS, *workspace.read(keys.stored), *workspace.read(store.own)}
+    return RateLimits([limiter.shown(workspace.uuid, provider) for provider in sorted(providers)])
 
 
 @put("/{provider:str}", guards=[guard.session], opt=scopes.WRITE | versioned())

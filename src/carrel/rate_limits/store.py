@@ -1,17 +1,35 @@
 """The limits that a user has set. Without a row, the provider's defaults apply."""
 
+from collections.abc import Iterator, Mapping
+
 from carrel.errors import NotFound
 from carrel.http.answers.etag import IfMatch
+from carrel.keys import store as keys
 from carrel.kit.sqlite.database import Connection
-from carrel.kit.sqlite.versions import version_of
-from carrel.providers.catalogue import KNOWN
+from carrel.kit.sqlite.versions import NO_ROW, version_of
+from carrel.providers.catalogue import KNOWN, find
 from carrel.rate_limits.schemas import RateLimitIn
 
 _USUAL = RateLimitIn()
 _OWN = {"ollama": RateLimitIn(concurrency=4)}
 
-DEFAULTS: dict[str, RateLimitIn] = {provider: _OWN.get(provider, _USUAL) for provider in KNOWN}
-"""The defaults by provider. Built-in models have no limits: users share a few workers by turns."""
+
+class _Defaults(Mapping[str, RateLimitIn]):
+    def __getitem__(self, provider: str) -> RateLimitIn:
+        if find(provider) is None:
+            raise KeyError(provider)
+        return _OWN.get(provider, _USUAL)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(KNOWN)
+
+    def __len__(self) -> int:
+        return len(KNOWN)
+
+
+DEFAULTS: Mapping[str, RateLimitIn] = _Defaults()
+"""The defaults by provider, also of servers with names of their own, which are not listed. Built-in models have no
+limits: users share a few workers by turns."""
 
 
 def own(conn: Connection) -> dict[str, RateLimitIn]:
@@ -53,6 +71,7 @@ def delete(conn: Connection, provider: str, if_match: IfMatch) -> None:
 
 
 def _version(conn: Connection, provider: str) -> int:
-    if provider not in DEFAULTS:
+    version = version_of(conn, "rate_limits", "provider", provider)
+    if version == NO_ROW and provider not in KNOWN and provider not in keys.stored(conn):
         raise NotFound
-    return version_of(conn, "rate_limits", "provider", provider)
+    return version

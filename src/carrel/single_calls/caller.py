@@ -22,7 +22,7 @@ from carrel.providers import hosts, own_prices, prices
 from carrel.providers.answer_room import AnswerRoom
 from carrel.providers.base import Answer, ModelRequest, Provider, ProviderError, Role, Streaming
 from carrel.providers.prices import Price
-from carrel.providers.registry import Registry, is_free, lane_of, name_of, needs_key
+from carrel.providers.registry import Registry, is_free, lane_of, name_of, needs_key, provider_of
 from carrel.rate_limits.limiter import Limiter
 from carrel.single_calls import metered, refusals
 from carrel.single_calls.metered import MeteredCall
@@ -129,7 +129,7 @@ class Caller:
         """
         provider, request = self.prepared(workspace, wanted, request)
         url = None if request.access is None else request.access.base_url
-        host = hosts.host_of(provider.name, url)
+        host = hosts.host_of(provider_of(wanted.model), url)
         with self._room.place(workspace.uuid) as place:
             request = replace(request, place=place)
             return await self.through(
@@ -151,7 +151,7 @@ class Caller:
         name = name_of(wanted.model)
         if not needs_key(wanted.model):
             return provider, replace(request, model=name, user=workspace.uuid)
-        access = workspace.read(keys.access, provider.name)
+        access = workspace.read(keys.access, provider_of(wanted.model))
         if access is None:
             raise ProviderKeyMissing(errors=(FieldError(wanted.path, "has no stored key of its provider"),))
         return provider, replace(request, model=name, access=access)

@@ -33,7 +33,10 @@ def list_keys(cli: UserCommand) -> None:
 @click.option("--base-url", help="The provider's address, if it is not the usual one.")
 @user_command
 def set_key(cli: UserCommand, provider: str, key_stdin: bool, base_url: str | None) -> None:
-    """Store a key, replacing an earlier one of the same provider."""
+    """Store a key, replacing an earlier one of the same provider.
+
+    With --base-url, PROVIDER may be any name for an OpenAI-compatible server of your own.
+    """
     key = read_secret(cli, "key", "--key-stdin", given=key_stdin)
     made = cli.workspace.provider_keys.store(provider, key, base_url=base_url)
     cli.show(made, f"{made.provider}  …{made.hint}")

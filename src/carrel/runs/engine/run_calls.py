@@ -12,7 +12,7 @@ from carrel.kit.sqlite.rows import Select
 from carrel.providers import hosts
 from carrel.providers.answer_room import AnswerMemory
 from carrel.providers.base import KEY_CHANGED, Access, Answer, ModelRequest, Provider, ProviderError, Streaming
-from carrel.providers.registry import lane_of, needs_key
+from carrel.providers.registry import lane_of, needs_key, provider_of
 from carrel.rate_limits.limiter import DOWN
 from carrel.runs.costs import quotes
 from carrel.runs.engine.dependencies import EngineDependencies
@@ -90,8 +90,8 @@ class RunCalls:
             return CallFailure("model-unknown", retryable=False), CallUsage(None, 0, 0)
         asked = await _request(setup, attempt)
         if needs_key(attempt.model):
-            access = self._access(setup, provider.name)
-            if access is not None and hosts.host_of(provider.name, access.base_url) != attempt.host:
+            access = self._access(setup, provider_of(attempt.model))
+            if access is not None and hosts.host_of(provider_of(attempt.model), access.base_url) != attempt.host:
                 return CallFailure(KEY_CHANGED, retryable=True), CallUsage(None, 0, 0, 0)
             asked = replace(asked, access=access)
         else:

@@ -32,14 +32,9 @@ const TROUBLES: Record<string, string> = {
   "service-busy": "too many long answers came at once; try again",
   "parameter-not-supported": "the provider refused the request",
 };
-const PROVIDERS = [
-  ...["openai", "anthropic", "google", "mistral", "groq", "xai", "deepseek", "openrouter", "azure"],
-  ...["ollama", "vllm", "compatible"],
-];
-/** Providers that run where the user says. */
-const NEEDS_ADDRESS = new Set(["azure", "ollama", "vllm", "compatible"]);
-/** Servers of one's own, which often let everybody in. */
-const ASKS_FOR_NONE = new Set(["ollama", "vllm", "compatible"]);
+/** Providers with an address of their own. Any other name is that of a server that runs where the user says. */
+const ADDRESSED = ["openai", "anthropic", "google", "mistral", "groq", "xai", "deepseek", "openrouter"];
+const PROVIDERS = [...ADDRESSED, "azure", "ollama", "vllm", "compatible"];
 
 export function KeysPanel() {
   const query = useQuery(keysQuery(useApi()));
@@ -72,11 +67,13 @@ function KeyForm({ onStored }: { onStored: (provider: string) => void }) {
   const [provider, setProvider] = useState("");
   const [key, setKey] = useState("");
   const [baseUrl, setBaseUrl] = useState("");
-  const stored = useQuery(keysQuery(useApi())).data?.items.some((one) => one.provider === provider.trim());
+  const name = provider.trim().toLowerCase();
+  const needsAddress = name !== "" && !ADDRESSED.includes(name);
+  const stored = useQuery(keysQuery(useApi())).data?.items.some((one) => one.provider === name);
   const submit = (event: SubmitEvent) => {
     event.preventDefault();
     store.mutate(
-      { provider: provider.trim(), key: key.trim(), base_url: baseUrl.trim() || null },
+      { provider: name, key: key.trim(), base_url: baseUrl.trim() || null },
       {
         onSuccess: (key) => {
           onStored(key.provider);
@@ -97,7 +94,7 @@ function KeyForm({ onStored }: { onStored: (provider: string) => void }) {
           required
           value={provider}
           faults={faultsAt(store.error, "provider")}
-          hint="Such as openai, anthropic, google, mistral or ollama."
+          hint="Such as openai or ollama, or a name of your own for any other OpenAI-compatible server."
           onChange={(event) => setProvider(event.target.value)}
         />
         <TextField
@@ -107,7 +104,7 @@ function KeyForm({ onStored }: { onStored: (provider: string) => void }) {
           value={key}
           faults={faultsAt(store.error, "key")}
           hint={
-            ASKS_FOR_NONE.has(provider.trim())
+            needsAddress && name !== "azure"
               ? "If your server asks for none, write anything of eight characters, such as “not-needed”."
               : "Kept in your encrypted workspace; only its last four characters are ever shown."
           }
@@ -116,11 +113,11 @@ function KeyForm({ onStored }: { onStored: (provider: string) => void }) {
         <TextField
           label="Address of its API"
           type="url"
-          placeholder={NEEDS_ADDRESS.has(provider.trim()) ? "http://127.0.0.1:11434/v1" : "the provider’s own"}
-          required={NEEDS_ADDRESS.has(provider.trim())}
+          placeholder={needsAddress ? "http://127.0.0.1:11434/v1" : "the provider’s own"}
+          required={needsAddress}
           value={baseUrl}
           faults={faultsAt(store.error, "base_url")}
-          hint="For a server of your own: azure, ollama, vllm, or compatible for any other."
+          hint="For a server of your own. Its models are then called by its name: together:llama-4."
           onChange={(event) => setBaseUrl(event.target.value)}
         />
       </div>
@@ -131,10 +128,8 @@ function KeyForm({ onStored }: { onStored: (provider: string) => void }) {
       </datalist>
       {store.isError && <ErrorNote error={store.error} />}
       <div className="row end">
-        {stored && (
-          <span className="small dim">You have a key for {provider.trim()}; the new one takes its place.</span>
-        )}
-        <Button type="submit" variant="primary" isDisabled={!provider.trim() || !key.trim() || store.isPending}>
+        {stored && <span className="small dim">You have a key for {name}; the new one takes its place.</span>}
+        <Button type="submit" variant="primary" isDisabled={!name || !key.trim() || store.isPending}>
           Store
         </Button>
       </div>
@@ -174,7 +169,7 @@ function KeyRow({ stored, test }: { stored: ProviderKey; test: Test }) {
       {isTried && test.data && <Outcome provider={stored.provider} outcome={test.data} />}
       <Confirm
         title="Delete this key?"
-        text="Runs that need it pause or fail until another is stored."
+        text="Runs that need it pause or fail until another is stored. Results keep its name and its host."
         action="Delete"
         isOpen={isAsking}
         onClose={() => setAsking(false)}
