@@ -1,5 +1,6 @@
 """Runs over rows: what candidates and judges read of each, what is finished already, and what the run keeps."""
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -217,12 +218,24 @@ def test_what_does_not_fit_the_table_is_refused_at_its_place(conn: Connection) -
     assert refused(conn, without)["configuration.inputs"] == "must have at least 1 entry, or rows must be given"
 
 
-def test_a_placeholder_that_no_column_has_stays_open(conn: Connection) -> None:
-    with pytest.raises(BadInput) as error:
-        snapshot.create(
-            conn, RunIn(configuration=converted(configuration(conn, table(conn), "{{answer}}"))), REGISTRY, SETTINGS
-        )
-    assert [fault.path for fault in error.value.errors] == ["variables.answer"]
+def test_a_placeholder_is_the_name_of_any_column_and_what_fits_none_or_two_is_refused(conn: Connection) -> None:
+    head = "question,Größe,質問,回答,User Name,ctx.a,ctx-a,a b,a_b,same one,same\u00a0one"
+    made = table(conn, f"{head}\n{','.join(f'c{place}' for place in range(1, 12))}\n", {})
+    asked = "{{Größe}} {{質問}} {{ 回答 }} {{User  Name}} {{User_Name}} {{ctx.a}} {{ctx-a}} {{a b}} {{a_b}}"
+    raw = configuration(conn, made, asked)
+    raw["generation"] = {"candidates": [{"model": "test:one"}]}
+    snapshot.create(conn, RunIn(configuration=converted(raw)), REGISTRY, SETTINGS)
+    fields = conn.value("SELECT fields FROM run_documents")
+    kept = {name: conn.value("SELECT body FROM run_texts WHERE seq = ?", n) for name, n in json.loads(fields).items()}
+    assert kept == {
+        "Größe": "c2", "質問": "c3", "回答": "c4", "User Name": "c5", "User_Name": "c5", "ctx.a": "c6", "ctx-a": "c7",
+        "a b": "c8", "a_b": "c9",
+    }  # fmt: skip
+    raw["instructions"] = write(
+        conn, "{{answer}} {{ctx_a}} {{question|upper}} {{same one}}", kind="generation_instructions"
+    ).id
+    names = ("answer", "ctx_a", "question|upper", "same one")
+    assert refused(conn, raw) == {f"variables.{name}": "has no value" for name in names}
 
 
 def test_a_trial_takes_one_row(tmp_path: Path) -> None:

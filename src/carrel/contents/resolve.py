@@ -18,6 +18,7 @@ import msgspec
 from carrel.contents.budget import Budget
 from carrel.contents.schemas import Used
 from carrel.errors import BadInput
+from carrel.kit.placeholders import LONGEST, PLACEHOLDER, plain
 from carrel.vault.ids import ContentId
 
 RESERVED = frozenset({"document", "reference"})
@@ -35,8 +36,6 @@ _LONG_CHARACTERS = 16 * 1024
 
 _SEARCHED_AT_ONCE = 64 * 1024
 """Characters. Nothing else runs while 4 MB of braces are searched in one call, which takes 75 ms."""
-_LONGEST_PLACEHOLDER = 84
-_PLACEHOLDER = re.compile(r"\{\{[ \t]{0,8}([A-Za-z_][A-Za-z0-9_]{0,63})[ \t]{0,8}\}\}")
 
 
 class VariableCycle(BadInput):
@@ -211,7 +210,7 @@ def _resolved(work: _Work, source: SourceContent, depth: int) -> _Part:
     work.chain.add(source.id)
     joined = _Joiner(work)
     slots: list[Slot] = []
-    # What a placeholder is replaced by is added, and the placeholder, which is ASCII, is taken away.
+    # What a placeholder is replaced by is added, and the placeholder is taken away.
     size = source.size
     height = end = 0
     for match in _placeholders(source.body):
@@ -223,7 +222,7 @@ def _resolved(work: _Work, source: SourceContent, depth: int) -> _Part:
         slots += [Slot(at + slot.start, at + slot.end, slot.name) for slot in part.slots]
         for piece in part.pieces:
             joined.add(piece)
-        size += part.size - (end - match.start())
+        size += part.size - _bytes(match[0])
         height = max(height, part.height)
         if size > work.max_bytes + len(source.body) - end:
             raise ResultTooLarge
@@ -243,20 +242,21 @@ def _placeholders(body: str) -> Iterator[re.Match[str]]:
     while position < len(body):
         until = position + _SEARCHED_AT_ONCE
         last = position
-        for match in _PLACEHOLDER.finditer(body, position, until):
-            yield match
+        for match in PLACEHOLDER.finditer(body, position, until):
+            if not match[1].isspace():
+                yield match
             last = match.end()
         # One may have begun before the end of the part.
-        position = max(last, until - _LONGEST_PLACEHOLDER) if until < len(body) else until
+        position = max(last, until - LONGEST) if until < len(body) else until
 
 
 def _replacement(work: _Work, source: SourceContent, match: re.Match[str], depth: int) -> _Part:
     """The replacement of one placeholder; its height counts the link that leads to it."""
-    name, own = match[1], match[0]
+    name, own = plain(match[1]), match[0]
     if name in RESERVED or (name in work.fields and name not in work.given):
         found = work.reserved_parts.get(own)
         if found is None:
-            found = work.reserved_parts[own] = _Part([own], len(own), len(own), [Slot(0, len(own), name)], 0)
+            found = work.reserved_parts[own] = _Part([own], len(own), _bytes(own), [Slot(0, len(own), name)], 0)
         return found
     given = work.given.get(name)
     if given is not None:
@@ -268,7 +268,7 @@ def _replacement(work: _Work, source: SourceContent, match: re.Match[str], depth
     linked = source.variables.get(name)
     if linked is None:
         work.unresolved[name] = None
-        return _Part([own], len(own), len(own), (), 0)
+        return _Part([own], len(own), _bytes(own), (), 0)
     if linked in work.chain:
         raise VariableCycle
     if depth == work.max_depth:

@@ -7,6 +7,7 @@ from msgspec import UNSET, Meta, UnsetType
 
 from carrel.http.requests.schema import CriteriaText, Description, In, Name, Tags, Text, limited
 from carrel.kit.clock import Time
+from carrel.kit.placeholders import NAME
 from carrel.vault.ids import ContentId
 
 ContentType = Literal[
@@ -22,7 +23,7 @@ ContentType = Literal[
 ]
 CONTENT_TYPES: tuple[ContentType, ...] = get_args(ContentType)
 
-VariableName = Annotated[str, Meta(pattern=r"^[A-Za-z_][A-Za-z0-9_]{0,63}$(?!\n)")]
+VariableName = Annotated[str, Meta(pattern=NAME)]
 Variables = Annotated[dict[VariableName, ContentId | None], limited("max_variables", "entries")]
 GivenVariables = Annotated[dict[VariableName, Text], limited("max_variables", "entries")]
 """Texts for placeholders, from whoever resolves or executes."""

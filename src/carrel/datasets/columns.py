@@ -1,6 +1,7 @@
 """The roles of columns: as their user chose, or as their names suggest."""
 
 import re
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Final
 
@@ -8,6 +9,7 @@ from carrel.datasets.refusals import ColumnsInvalid
 from carrel.datasets.schemas import SINGLE_ROLES, Column, Role
 from carrel.errors import FieldError
 from carrel.http.requests.validation import name_of
+from carrel.kit.placeholders import plain
 
 _SUGGESTED: Final[dict[str, Role]] = {
     "id": "id",
@@ -16,6 +18,7 @@ _SUGGESTED: Final[dict[str, Role]] = {
     "prompt": "variable",
     "messages": "messages",
     "conversation": "messages",
+    "conversations": "messages",
     "expected": "expected",
     "expected_output": "expected",
     "reference": "expected",
@@ -72,7 +75,19 @@ def place_of(columns: Sequence[Column], role: Role) -> int | None:
     return next((place for place, column in enumerate(columns) if column.role == role), None)
 
 
+def placeholders(columns: Sequence[Column]) -> dict[str, int]:
+    """Where the column is that a prompt names: `{{User Name}}`, or `{{User_Name}}`. What fits several names none."""
+    own = [plain(column.name) for column in columns]
+    words = _unique([placeholder(column.name) for column in columns])
+    return {name: place for name, place in words.items() if name not in own} | _unique(own)
+
+
 def placeholder(name: str) -> str:
-    """How a prompt names a column: `{{Expected_output}}` for "Expected output"."""
-    plain = _NOT_IN_NAMES.sub("_", name)
-    return plain if not plain[:1].isdigit() else f"_{plain}"
+    """The same as a word of ASCII, for other programs: `{{Expected_output}}` for "Expected output"."""
+    word = _NOT_IN_NAMES.sub("_", name)
+    return word if not word[:1].isdigit() else f"_{word}"
+
+
+def _unique(names: Sequence[str]) -> dict[str, int]:
+    times = Counter(names)
+    return {name: place for place, name in enumerate(names) if times[name] == 1}

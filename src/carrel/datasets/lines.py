@@ -1,6 +1,5 @@
 """The bytes of a table as text, in pieces and lines of a bounded length."""
 
-import codecs
 import io
 from collections.abc import Iterable, Iterator
 from itertools import chain
@@ -9,18 +8,11 @@ from typing import TYPE_CHECKING, Final
 from carrel.datasets.refusals import RowTooLarge, TableUnreadable
 from carrel.datasets.schemas import MAX_EMPTY_LINES
 from carrel.errors import FieldError
+from carrel.kit import encodings
 
 if TYPE_CHECKING:
     from typing_extensions import Buffer
 
-_MARKS: Final = (
-    (codecs.BOM_UTF8, "utf-8"),
-    # The longer marks first: that of UTF-32 begins like that of UTF-16, and nobody reads UTF-32.
-    (codecs.BOM_UTF16_LE, "utf-16-le"),
-    (codecs.BOM_UTF16_BE, "utf-16-be"),
-)
-_GUESSED_BY: Final = 200
-"""So many bytes tell the encoding."""
 _NOT_UTF8: Final = (
     "is neither UTF-8 nor UTF-16 with its mark; save it as UTF-8, in a spreadsheet program as “CSV UTF-8”"
 )
@@ -30,19 +22,11 @@ def opened(pieces: Iterable[bytes], newline: str) -> io.TextIOWrapper:
     """The text in the pieces. `newline` is as for `open`."""
     left = iter(pieces)
     head = b""
-    while len(head) < _GUESSED_BY and (piece := next(left, b"")):
+    while len(head) < encodings.GUESSED_BY and (piece := next(left, b"")):
         head += piece
-    mark, encoding = next((one for one in _MARKS if head.startswith(one[0])), (b"", _unmarked(head[:_GUESSED_BY])))
-    raw = io.BufferedReader(_Pieces(chain((head[len(mark) :],), left)))
-    return io.TextIOWrapper(raw, encoding, newline=newline)
-
-
-def _unmarked(head: bytes) -> str:
-    """The encoding of a text without a mark: every second byte of UTF-16 is zero where the text is English."""
-    for encoding, zeros, others in (("utf-16-le", head[1::2], head[::2]), ("utf-16-be", head[::2], head[1::2])):
-        if zeros.count(0) > len(zeros) // 2 and not others.count(0):
-            return encoding
-    return "utf-8"
+    mark, encoding = encodings.of(head)
+    raw = io.BufferedReader(_Pieces(chain((head[mark:],), left)))
+    return io.TextIOWrapper(raw, encoding or "utf-8", newline=newline)
 
 
 def read(source: io.TextIOWrapper, count: int) -> str:

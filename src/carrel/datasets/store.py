@@ -1,4 +1,4 @@
-"""The rows of data sets. A new version keeps the one before it; versions that differ only in roles share their rows."""
+"""The rows of data sets. A new version keeps the one before it; versions whose rows have the same names share them."""
 
 from collections.abc import Iterable
 from itertools import count
@@ -8,7 +8,7 @@ from msgspec import UNSET
 from msgspec.structs import asdict, replace
 
 from carrel.datasets import batches, rows
-from carrel.datasets.columns import check_roles
+from carrel.datasets.columns import check_roles, place_of
 from carrel.datasets.refusals import MAX_NAMED_FAULTS, ColumnsInvalid, DataSetInUse, RowsInvalid, TableUnreadable, fault
 from carrel.datasets.rows import Choice, Version, find
 from carrel.datasets.schemas import Column, DataSet, DataSetChange, DataSetSummary, Format, UploadedDataSet
@@ -109,7 +109,7 @@ def present_columns(conn: Connection, data_set_id: DataSetId, if_match: IfMatch)
 
 
 def change(conn: Connection, data_set_id: DataSetId, data: DataSetChange, if_match: IfMatch) -> DataSet:
-    """Save another name or other roles as the next version; it has the rows of the one before.
+    """Save another name or other roles as the next version, with the same rows; another id names them anew.
 
     Raises:
         NotFound: there is no data set with this id.
@@ -122,6 +122,9 @@ def change(conn: Connection, data_set_id: DataSetId, data: DataSetChange, if_mat
     present = _keep_present(conn, data_set_id, if_match)
     _check_columns(present.columns, data.columns)
     _check_cells(conn, present, data.columns)
+    id_column = place_of(data.columns, "id")
+    if id_column != place_of(present.columns, "id"):
+        _name_rows(conn, present, id_column)
     conn.run(
         "UPDATE data_sets SET name = ?, description = ?, columns = ? WHERE seq = ?",
         *(data.name, data.description, as_json(data.columns), present.seq),
@@ -181,13 +184,24 @@ def _fill(conn: Connection, seq: int, number: int, table: Iterable[bytes]) -> li
     return notes
 
 
+def _name_rows(conn: Connection, present: Version, place: int | None) -> None:
+    """Name the rows by the cells of another column, or by their numbers; earlier versions keep their rows as they are.
+
+    Whoever calls has checked the cells.
+    """
+    name = "CAST(ordinal AS TEXT)" if place is None else f"json_extract(cells, '$[{place}]')"
+    conn.run(
+        "INSERT INTO data_set_rows (data_set, batch, ordinal, id, cells)"
+        f" SELECT data_set, ?, ordinal, {name}, cells FROM data_set_rows WHERE data_set = ? AND batch = ?"
+        " ORDER BY ordinal",
+        *(present.version + 1, present.seq, present.batch),
+    )
+    conn.run("UPDATE data_sets SET batch = version WHERE seq = ?", present.seq)
+
+
 def _check_columns(present: list[Column], wanted: list[Column]) -> None:
     if [column.name for column in present] != [column.name for column in wanted]:
         raise ColumnsInvalid(errors=(FieldError("columns", "must be the columns of the table, in their order"),))
-    for index, (before, after) in enumerate(zip(present, wanted, strict=True)):
-        if (before.role == "id") != (after.role == "id"):
-            message = "cannot be changed; upload the table again to name its rows otherwise"
-            raise ColumnsInvalid(errors=(FieldError(f"columns[{index}].role", message),))
     check_roles(wanted)
 
 
@@ -195,10 +209,13 @@ def _check_cells(conn: Connection, present: Version, wanted: list[Column]) -> No
     """Check the cells of columns whose role changes. Each row is read once: all its cells are one JSON text."""
     changed = [place for place, column in enumerate(wanted) if column.role != present.columns[place].role]
     faults: list[FieldError] = []
+    numbers: dict[str, int] = {}
     for row in rows.each(conn, present, Choice()) if changed else ():
         for place in changed:
-            column = wanted[place]
-            message = cell_fault(column.role, row.cells[place])
+            column, cell = wanted[place], row.cells[place]
+            message = cell_fault(column.role, cell)
+            if column.role == "id" and cell and numbers.setdefault(cell, row.ordinal) != row.ordinal:
+                message = f"is the id of row {numbers[cell]}, too"
             if message is not None:
                 faults.append(fault(row.ordinal, message, (place + 1, column.name)))
         if len(faults) >= MAX_NAMED_FAULTS:

@@ -1,4 +1,4 @@
-"""Which encoding a text has: the one that its mark or its page names, and UTF-8 without either. Nothing is guessed."""
+"""The text of a file in the encoding that its mark, its zeros or its page names, and in UTF-8 without any."""
 
 import codecs
 from typing import Final
@@ -6,14 +6,8 @@ from typing import Final
 from bs4.dammit import EncodingDetector
 
 from carrel.documents.refusals import FormatMismatch, TextNotUtf8
+from carrel.kit import encodings
 
-_MARKS: Final = (
-    (codecs.BOM_UTF8, "utf-8"),
-    (codecs.BOM_UTF32_LE, "utf-32-le"),
-    (codecs.BOM_UTF32_BE, "utf-32-be"),
-    (codecs.BOM_UTF16_LE, "utf-16-le"),
-    (codecs.BOM_UTF16_BE, "utf-16-be"),
-)
 _AS_BROWSERS_READ: Final = {
     "ascii": "cp1252",
     "iso8859-1": "cp1252",
@@ -35,15 +29,23 @@ def decoded(body: memoryview, *, page: bool) -> str:
     Raises:
         FormatMismatch, TextNotUtf8
     """
-    mark, encoding = next(((mark, name) for mark, name in _MARKS if body[: len(mark)] == mark), (b"", ""))
-    encoding = encoding or (_declared(body) if page else "") or "utf-8"
+    mark, encoding = encodings.of(bytes(body[: encodings.GUESSED_BY]))
     try:
-        text = str(body[len(mark) :], encoding)
+        text = str(body[mark:], encoding or (_declared(body) if page else "utf-8"))
     except (UnicodeError, LookupError):
         raise TextNotUtf8 from None
     if "\0" in text:  # valid in these encodings, but no text
         raise FormatMismatch
     return text.replace("\r\n", "\n").replace("\r", "\n")
+
+
+def forgiving(body: bytes, named: str) -> str:
+    """The text in the encoding that something names; what is none of its characters becomes U+FFFD."""
+    try:
+        encoding = _AS_BROWSERS_READ.get(codecs.lookup(named).name, named)
+        return body.decode(encoding, "replace")
+    except (LookupError, ValueError):
+        return body.decode("utf-8", "replace")
 
 
 def _declared(page: memoryview) -> str:

@@ -6,5 +6,6 @@
     processes     worker processes
 
 Beside these packages are small modules that everybody uses: the clock, ids, log lines, amounts of money, the
-size of JSON before it is decoded, what counts as text, and the names of branches and paths in git.
+size of JSON before it is decoded, what counts as text, in which encoding it is, placeholders in it, and the names of
+branches and paths in git.
 """

@@ -2,10 +2,11 @@
 
 /** Placeholders of a text, each once, in the order in which they come; the two reserved names are none. */
 export function placeholders(body: string): string[] {
-  const names = [...body.matchAll(/\{\{[ \t]{0,8}([A-Za-z_][A-Za-z0-9_]{0,63})[ \t]{0,8}\}\}/g)].map(
-    ([, name]) => name ?? "",
+  // eslint-disable-next-line no-control-regex -- no name holds a control character, as the service says
+  const names = [...body.matchAll(/\{\{([^{}\x00-\x08\x0a-\x1f\x7f-\x9f]{1,116})\}\}/g)].map(([, name = ""]) =>
+    name.normalize("NFC").trim().split(/\s+/).join(" "),
   );
-  return [...new Set(names)].filter((name) => name !== "document" && name !== "reference");
+  return [...new Set(names)].filter((name) => !["", "document", "reference"].includes(name));
 }
 
 /** The variables that a body needs: known ones keep their link, new ones are open, and those that went are dropped. */

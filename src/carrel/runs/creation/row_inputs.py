@@ -3,9 +3,10 @@
 from collections.abc import Collection, Iterator
 from typing import Final, NamedTuple
 
+from carrel.datasets import columns as table_columns
 from carrel.datasets import conversations
 from carrel.datasets import rows as tables
-from carrel.datasets.columns import place_of, placeholder
+from carrel.datasets.columns import place_of
 from carrel.datasets.names import Cells
 from carrel.datasets.rows import NumberedRow, Version
 from carrel.datasets.schemas import Role
@@ -82,8 +83,7 @@ class RowInputs:
 
     def each(self, fields: Collection[str] = ()) -> Iterator[RowInput]:
         """The rows one by one. `fields` are the placeholders that prompts use."""
-        columns = self.version.columns
-        wanted = {placeholder(column.name): place for place, column in enumerate(columns)}
+        wanted = table_columns.placeholders(self.version.columns)
         places = {name: wanted[name] for name in fields}
         for row in tables.each(self._conn, self.version, self._choice):
             turns = self._turns(row)
@@ -141,7 +141,7 @@ def columns_of(version: Version, places: list[int]) -> list[str]:
 def placeholders(conn: Connection, configuration: Configuration) -> frozenset[str]:
     """How prompts may name the columns of the data set; empty if documents are the inputs."""
     found = rows.table(conn, configuration)
-    return frozenset() if found is None else frozenset(placeholder(column.name) for column in found.columns)
+    return frozenset() if found is None else frozenset(table_columns.placeholders(found.columns))
 
 
 def _named(names: list[str], cells: Cells, places: list[int]) -> dict[str, str]:

@@ -1,7 +1,7 @@
 """Contents on their way into a run's snapshot: resolved with the texts that were given, and kept."""
 
 from collections.abc import Collection, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from carrel.config import Settings
 from carrel.contents import criteria as criteria_texts
@@ -9,7 +9,6 @@ from carrel.contents import store as contents
 from carrel.contents.budget import Budget
 from carrel.contents.resolve import ResolvedText, Slot
 from carrel.errors import BadInput, FieldError
-from carrel.http.requests.validation import name_of
 from carrel.kit.sqlite.database import Connection
 from carrel.kit.sqlite.rows import as_json
 from carrel.providers.base import Criterion
@@ -35,6 +34,7 @@ class TextSize(NamedTuple):
 
 
 _NOTHING = TextSize(0, 0)
+_MOST_SHOWN: Final = 40
 
 
 class TextCache:
@@ -154,5 +154,10 @@ class TextCache:
         """
         if self._open:
             raise VariablesOpen(
-                errors=tuple(FieldError(f"variables.{name_of(name)}", "has no value") for name in self._open)
+                errors=tuple(FieldError(f"variables.{_shown(name)}", "has no value") for name in self._open)
             )
+
+
+def _shown(name: str) -> str:
+    """A name in the braces of a text of the user's own; a longer one is hardly a name."""
+    return name if len(name) <= _MOST_SHOWN else "?"

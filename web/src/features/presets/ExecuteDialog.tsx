@@ -82,5 +82,5 @@ export function ExecuteDialog({ preset, onClose }: Props) {
 /** The variables without a text, taken from the error that names them. */
 export function openVariables(error: unknown): string[] {
   if (!(error instanceof ApiError) || error.code !== "variables-open") return [];
-  return error.faults.flatMap((fault) => /(?:^|\.)variables\.(\w+)$/.exec(fault.path)?.[1] ?? []);
+  return error.faults.flatMap((fault) => /(?:^|\.)variables\.(.+)$/.exec(fault.path)?.[1] ?? []);
 }

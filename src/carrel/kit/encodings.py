@@ -1,0 +1,31 @@
+"""Which encoding of Unicode a text has: its mark names it, or its zeros do."""
+
+import codecs
+from typing import Final
+
+GUESSED_BY: Final = 200
+"""So many bytes tell the encoding, and not fewer than `_FEWEST`."""
+_FEWEST: Final = 8
+_MARKS: Final = (
+    (codecs.BOM_UTF8, "utf-8"),
+    # The longer marks first: that of UTF-32 begins like that of UTF-16.
+    (codecs.BOM_UTF32_LE, "utf-32-le"),
+    (codecs.BOM_UTF32_BE, "utf-32-be"),
+    (codecs.BOM_UTF16_LE, "utf-16-le"),
+    (codecs.BOM_UTF16_BE, "utf-16-be"),
+)
+
+
+def of(head: bytes) -> tuple[int, str | None]:
+    """The length of a text's mark, and its encoding; `None` if neither mark nor zeros tell it.
+
+    Every second byte of UTF-16 is zero where the text is English.
+    """
+    for mark, encoding in _MARKS:
+        if head.startswith(mark):
+            return len(mark), encoding
+    head = head[:GUESSED_BY] if len(head) >= _FEWEST else b""
+    for encoding, zeros, others in (("utf-16-le", head[1::2], head[::2]), ("utf-16-be", head[::2], head[1::2])):
+        if zeros.count(0) > len(zeros) // 2 and not others.count(0):
+            return 0, encoding
+    return 0, None
