@@ -306,6 +306,7 @@ _BODIES: Final[dict[str, Callable[[User], object]]] = {
     "POST /contents/{content_id}/resolve": lambda user: {},
     "POST /credits/add": lambda user: {"uuid": user.uuid, "amount": "1", "reason": "r" * 200},
     "POST /data-sets": _table,
+    "POST /data-sets/preview": _table,
     "POST /data-sets/{data_set_id}/versions": _table,
     "PUT /data-sets/{data_set_id}": lambda user: {
         "name": "m" * 200,

@@ -241,7 +241,7 @@ def _queries(operation: str) -> Iterator[tuple[str, str]]:
 def _files(operation: str) -> dict[str, Callable[[], Request]]:
     if operation == "POST /documents":
         return hostile_files.documents()
-    if operation in ("POST /data-sets", "POST /data-sets/{data_set_id}/versions"):
+    if operation in ("POST /data-sets", "POST /data-sets/preview", "POST /data-sets/{data_set_id}/versions"):
         return hostile_files.tables()
     if operation == "POST /users/me/import":
         return hostile_files.imports()

@@ -7,6 +7,7 @@ import httpx
 import pytest
 
 from tests.support.host import Host, code_of
+from tests.support.spreadsheets import text, xlsx
 
 DATA_SETS = "/api/data-sets"
 TABLE = b"id,question,expected,topic\nq1,What is a carrel?,A desk,library\nq2,Who has the key?,The reader,keys\n"
@@ -196,9 +197,14 @@ NO_CHAT = "row 1 must be a conversation: a JSON list of messages"
 HABITS: dict[str, tuple[str, list[str]]] = {
     "blankrows.csv": ("question:variable gpt:metadata claude:metadata", ["Left out 2 rows without any text."]),
     "commas.csv": ("question:variable gpt, warm:metadata gpt, cold:metadata", []),
+    "conversation.jsonl": ("conversation:messages", []),
     "conv.csv": (
         "conversation:metadata question:variable gpt:metadata claude:metadata",
         [unsuitable("conversation", "messages", NO_CHAT)],
+    ),
+    "finetune.jsonl": (
+        "messages:messages answer:output",
+        ["Conversations end with an answer, which is also in the column answer."],
     ),
     "iddup.csv": (
         "id:metadata question:variable gpt:metadata claude:metadata",
@@ -213,6 +219,7 @@ HABITS: dict[str, tuple[str, list[str]]] = {
         "question:variable gpt:metadata claude:metadata",
         ["1 row ends early: the cells behind are empty."],
     ),
+    "tools.jsonl": ("messages:messages", []),
     "topiclong.csv": (
         "topic:metadata question:variable gpt:metadata claude:metadata",
         [unsuitable("topic", "group", "row 1 must have at most 100 characters")],
@@ -261,21 +268,21 @@ async def test_the_first_faults_are_named_together(ada: httpx.AsyncClient) -> No
 
 async def test_roles_are_chosen_at_the_upload(ada: httpx.AsyncClient) -> None:
     roles = json.dumps({"topic": "metadata", "question": "expected", "expected": "variable"})
-    made = (await upload(ada, "q.csv", TABLE, columns=roles)).json()
+    made = (await upload(ada, "q.csv", TABLE, roles=roles)).json()
     assert [column["role"] for column in made["columns"]] == ["id", "expected", "variable", "metadata"]
 
 
 ROLES_REFUSED = [
     ('{"nothing": "variable"}', {"columns.nothing": "is missing in the file"}),
     ('{"question": "expected", "expected": "expected"}', {"columns[2].role": "is the role of another column"}),
-    ('{"question": "asked"}', {"columns": "is not one of the allowed values"}),
-    ("question", {"columns": "must be a JSON object"}),
+    ('{"question": "asked"}', {"roles": "is not one of the allowed values"}),
+    ("question", {"roles": "must be a JSON object"}),
 ]
 
 
 async def test_roles_that_do_not_fit_are_refused(ada: httpx.AsyncClient) -> None:
     for roles, faults in ROLES_REFUSED:
-        answer = await upload(ada, "q.csv", TABLE, columns=roles)
+        answer = await upload(ada, "q.csv", TABLE, roles=roles)
         assert (answer.status_code, faults_of(answer)) == (400, faults), roles
     assert await kept(ada) == 0
 
@@ -306,7 +313,57 @@ async def test_every_change_is_a_version_and_earlier_rows_stay_readable(ada: htt
     assert {**(await ada.get(path)).json(), "notes": []} == latest.json()
 
 
-async def test_a_change_keeps_the_columns_of_the_table_and_the_names_of_its_rows(ada: httpx.AsyncClient) -> None:
+async def test_any_column_can_be_the_id_also_later_and_earlier_versions_keep_theirs(ada: httpx.AsyncClient) -> None:
+    made = (await upload(ada, "q.csv", b"id,question,code\n1,a,x\n2,b,y\n3,b,\n", roles='{"code": "metadata"}')).json()
+    path = f"{DATA_SETS}/{made['id']}"
+
+    async def ids(version: int) -> list[str]:
+        return [row["id"] for row in (await ada.get(f"{path}/rows", params={"version": version})).json()["items"]]
+
+    async def named_by(name: str | None) -> httpx.Response:
+        columns = [
+            {"name": one["name"], "role": "id" if one["name"] == name else "metadata"} for one in made["columns"]
+        ]
+        return await ada.put(path, json={"name": "n", "columns": columns})
+
+    assert faults_of(await named_by("question")) == {"rows[3].question": "is the id of row 2, too"}
+    assert faults_of(await named_by("code")) == {"rows[3].code": "is missing"}
+    assert (await named_by(None)).json()["version"] == 2
+    longer = await upload(ada, "q.csv", b"id,question,code\n1,a,x\n2,b,y\n", f"{path}/versions", roles='{"code": "id"}')
+    assert longer.json()["version"] == 3
+    assert (await named_by("question")).json()["version"] == 4
+    assert [await ids(version) for version in (1, 2, 3, 4)] == [
+        ["1", "2", "3"], ["1", "2", "3"], ["x", "y"], ["a", "b"]
+    ]  # fmt: skip
+    assert (await ada.delete(path)).status_code == 204
+
+
+async def test_a_preview_says_what_a_file_would_become_and_keeps_nothing(ada: httpx.AsyncClient) -> None:
+    sheets = {"Prices": [[text("question"), text("topic")], [text("What?"), text("t" * 1_100)]], "More": [[text("a")]]}
+    seen = await upload(ada, "a.xlsx", xlsx(sheets), f"{DATA_SETS}/preview")
+    assert (seen.status_code, seen.json()) == (
+        200,
+        {
+            "format": "xlsx",
+            "sheets": ["Prices", "More"],
+            "columns": [{"name": "question", "role": "variable"}, {"name": "topic", "role": "metadata"}],
+            "row_count": 1,
+            "rows": [{"number": 1, "id": "1", "values": {"question": "What?", "topic": "t" * 1_000}}],
+            "notes": [
+                "Of 2 sheets, the first one was read.",
+                unsuitable("topic", "group", "row 1 must have at most 100 characters"),
+            ],
+        },
+    )
+    chosen = await upload(ada, "a.csv", b"a,,b\n1,,2\n3,,4\n5,,6\n", f"{DATA_SETS}/preview", roles='{"b": "output"}')
+    assert [column["role"] for column in chosen.json()["columns"]] == ["metadata", "output"]
+    assert (chosen.json()["row_count"], [row["values"]["b"] for row in chosen.json()["rows"]]) == (3, ["2", "4"])
+    wrong = await upload(ada, "a.csv", b"a,b\n1,\n", f"{DATA_SETS}/preview", roles='{"b": "variable"}')
+    assert (wrong.status_code, faults_of(wrong)) == (400, {"rows[1].b": "is missing"})
+    assert await kept(ada) == 0
+
+
+async def test_a_change_keeps_the_columns_of_the_table(ada: httpx.AsyncClient) -> None:
     made = (await upload(ada, "q.csv", TABLE)).json()
     path, columns = f"{DATA_SETS}/{made['id']}", made["columns"]
 
@@ -315,9 +372,6 @@ async def test_a_change_keeps_the_columns_of_the_table_and_the_names_of_its_rows
 
     for wanted, faults in (
         (columns[1:], {"columns": "must be the columns of the table, in their order"}),
-        (role(0, "metadata"), {
-            "columns[0].role": "cannot be changed; upload the table again to name its rows otherwise"
-        }),
         (role(3, "expected"), {"columns[3].role": "is the role of another column"}),
         (role(3, "messages"), {
             f"rows[{row}].topic": "must be a conversation: a JSON list of messages"

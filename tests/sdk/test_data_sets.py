@@ -24,6 +24,12 @@ def workspace(service: Service) -> Iterator[Workspace]:
 
 def test_a_table_is_uploaded_read_changed_and_deleted(workspace: Workspace) -> None:
     data_sets = workspace.data_sets
+    seen = data_sets.preview("q.csv", TABLE, columns={"expected": "metadata"})
+    assert (seen.row_count, seen.rows[1].values, seen.columns[1].role) == (
+        2,
+        {"question": "Who?", "expected": "They"},
+        "metadata",
+    )
     made = data_sets.upload("q.csv", TABLE, name="Questions", columns={"expected": "metadata"})
     assert [(column.name, column.role) for column in made.columns] == [
         ("question", "variable"),

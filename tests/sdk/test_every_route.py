@@ -104,6 +104,7 @@ OF_USERS: list[Callable[[Any], object]] = [
     lambda workspace: workspace.documents.reread("{document_id}"),
     lambda workspace: workspace.documents.delete("{document_id}"),
     lambda workspace: workspace.data_sets.upload("a.csv", b"x"),
+    lambda workspace: workspace.data_sets.preview("a.csv", b"x"),
     lambda workspace: workspace.data_sets.add_version(DATA_SET, "a.csv", b"x"),
     lambda workspace: first(workspace.data_sets.each()),
     lambda workspace: workspace.data_sets.get(DATA_SET),

@@ -1,22 +1,27 @@
 """The rows of a table on their way from the worker that reads and checks it to the thread that stores them."""
 
 from collections.abc import Iterator
-from itertools import count
+from itertools import count, zip_longest
 from typing import Annotated, Final, TypeVar
 
 import msgspec
 from msgspec import Meta
 
 from carrel.datasets import reading
+from carrel.datasets.last_turns import with_answers
 from carrel.datasets.names import Cells
 from carrel.datasets.refusals import TableUnreadable
-from carrel.datasets.schemas import MAX_COLUMNS, Column, Format, Role
+from carrel.datasets.schemas import MAX_COLUMNS, Column, DataSetRow, Format, Role, TablePreview
 from carrel.datasets.table import CheckedTable, Limits
 
 T = TypeVar("T")
 
 _BATCH_BYTES: Final = 256 * 1024
 """A longer row is a batch of its own."""
+_PREVIEWED: Final = 2
+"""Rows."""
+_PREVIEWED_CHARACTERS: Final = 1_000
+"""Of each of their cells."""
 _Columns = Annotated[list[Column], Meta(max_length=MAX_COLUMNS)]
 
 
@@ -38,6 +43,9 @@ class RowBatch(msgspec.Struct, frozen=True, array_like=True):
     """Whether the ids are the numbers of rows after all."""
     hollow: list[int] = []
     """The places of columns that are left out."""
+    sheets: list[str] = []
+    """The sheets of a spreadsheet that can be seen, the one that was read first."""
+    row_count: int = 0
 
 
 class _EncodedBatch(msgspec.Struct, frozen=True, array_like=True):
@@ -48,6 +56,8 @@ class _EncodedBatch(msgspec.Struct, frozen=True, array_like=True):
     notes: list[str] = []
     lost_ids: bool = False
     hollow: list[int] = []
+    sheets: list[str] = []
+    row_count: int = 0
 
 
 _batch = msgspec.msgpack.Decoder(RowBatch)
@@ -82,6 +92,9 @@ def read_table(
         CarrelError: one of `READING_REFUSALS`.
     """
     source = reading.read(kind, pieces, limits.row_characters, sheet)
+    sheets = source.sheets
+    if limits.guesses:
+        source = with_answers(source, {column.name: column.role for column in before} | roles)
     table = CheckedTable(source, roles, limits, before)
     rows: list[msgspec.Raw] = []
     size = 0
@@ -92,7 +105,9 @@ def read_table(
         if size >= _BATCH_BYTES:
             yield _encode(_EncodedBatch(rows))
             rows, size = [], 0
-    yield _encode(_EncodedBatch(rows, table.columns, source.notes + table.notes, table.lost_ids, sorted(source.hollow)))
+    notes = source.notes + table.notes
+    about = (notes, table.lost_ids, sorted(source.hollow), sheets, table.row_count)
+    yield _encode(_EncodedBatch(rows, table.columns, *about))
 
 
 def cleaned(encoded: list[bytes]) -> list[bytes]:
@@ -115,5 +130,32 @@ def cleaned(encoded: list[bytes]) -> list[bytes]:
             for row, number in zip(decoded(batch).rows, numbers, strict=False)
         ]
         encoded[index] = _encode(RowBatch(rows))
-    encoded[-1] = _encode(RowBatch(rows, kept(last.columns or []), last.notes))
+    encoded[-1] = _encode(
+        msgspec.structs.replace(last, rows=rows, columns=kept(last.columns or []), lost_ids=False, hollow=[])
+    )
     return encoded
+
+
+def preview(kind: Format, encoded: list[bytes]) -> TablePreview:
+    """How a whole table begins, and what it is.
+
+    Raises:
+        TableUnreadable: a worker has made something else.
+    """
+    if not encoded:
+        raise TableUnreadable
+    # A row may be a batch of its own.
+    rows = [row for batch in encoded[:_PREVIEWED] for row in decoded(batch).rows][:_PREVIEWED]
+    last = decoded(encoded[-1])
+    names = [column.name for column in last.columns or ()]
+    if any(len(row.cells) > len(names) for row in rows):
+        raise TableUnreadable
+    first = [
+        DataSetRow(
+            number,
+            row.id,
+            {name: cell and cell[:_PREVIEWED_CHARACTERS] for name, cell in zip_longest(names, row.cells)},
+        )
+        for number, row in enumerate(rows, start=1)
+    ]
+    return TablePreview(kind, last.sheets, last.columns or [], last.row_count, first, last.notes)

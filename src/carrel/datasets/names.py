@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from carrel.datasets.refusals import MAX_NAMED_FAULTS, ColumnsInvalid
-from carrel.datasets.schemas import MAX_COLUMN_CHARACTERS, MAX_COLUMNS
+from carrel.datasets.schemas import MAX_COLUMN_CHARACTERS, MAX_COLUMNS, Role
 from carrel.errors import FieldError
 from carrel.http.requests.validation import join
 
@@ -20,6 +20,10 @@ class TableReader:
         """What was left out or named, for people."""
         self.hollow: set[int] = set()
         """The places of columns that have neither a name nor a cell."""
+        self.suggested: dict[str, Role] = {}
+        """Roles of columns that do not follow from their names."""
+        self.sheets: list[str] = []
+        """The sheets of a spreadsheet that can be seen, the one that is read first."""
 
 
 def check_names(names: list[str], root: str = "") -> None:

@@ -8,7 +8,7 @@ from typing import Annotated
 from carrel.auth import guard
 from carrel.auth.programs import scopes
 from carrel.config import Settings
-from carrel.datasets import refusals, rows, store, upload
+from carrel.datasets import batches, refusals, rows, store, upload
 from carrel.datasets.readers import TableReaders
 from carrel.datasets.schemas import (
     FORM,
@@ -17,6 +17,7 @@ from carrel.datasets.schemas import (
     DataSetRow,
     DataSetSummary,
     DataSetVersion,
+    TablePreview,
     TableUpload,
     UploadedDataSet,
 )
@@ -56,6 +57,22 @@ async def upload_data_set(
         once, described = once.over(_digest(file)), _described(file)
         table = await tables.read(workspace.uuid, file)
         return await once(workspace.uuid, partial(Workspace.write, workspace), store.create, described, table)
+
+
+@post(
+    "/preview",
+    guards=[guard.full],
+    opt=scopes.WRITE | {MULTIPART: FORM} | raises(*_REFUSALS),
+    status_code=200,
+    max_body_bytes=None,
+)
+async def preview_table(
+    request: Request, workspace: Workspace, room: UploadMemory, settings: Settings, tables: TableReaders
+) -> TablePreview:
+    """Read a table as an upload would, and say what it would become. Nothing of it is kept."""
+    with room.place(workspace.uuid) as place:
+        file = await _read(request, settings, place)
+        return batches.preview(file.format, await tables.read(workspace.uuid, file))
 
 
 @get("", guards=[guard.session], opt=scopes.READ)
@@ -151,6 +168,7 @@ router = Router(
     "/data-sets",
     route_handlers=[
         upload_data_set,
+        preview_table,
         list_data_sets,
         read_data_set,
         change_data_set,

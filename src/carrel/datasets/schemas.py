@@ -59,10 +59,11 @@ FORM: Final[dict[str, Any]] = {
             "description": "The name of the data set; else the file's.",
         },
         "sheet": {"type": "string", "minLength": 1, "description": "The sheet of a spreadsheet; else the first one."},
-        "columns": {
+        "roles": {
             "type": "string",
             "description": 'The roles of columns as a JSON object, such as `{"question": "variable"}`.',
         },
+        "columns": {"type": "string", "description": "The same as `roles`, under its earlier name."},
     },
 }
 """The form that `POST /data-sets` takes, as `openapi.json` shows it."""
@@ -117,7 +118,7 @@ class UploadedDataSet(DataSet, frozen=True):
 
 
 class DataSetChange(In, frozen=True, kw_only=True):
-    """A data set's name and the roles of its columns, as they are to be. The column `id` cannot change.
+    """A data set's name and the roles of its columns, as they are to be. Another column as `id` names the rows anew.
 
     The client may send back the fields that Carrel keeps, unchanged, and the `notes` of an upload.
     """
@@ -133,6 +134,21 @@ class DataSetChange(In, frozen=True, kw_only=True):
     created_at: Time | UnsetType = UNSET
     updated_at: Time | UnsetType = UNSET
     notes: list[str] | UnsetType = UNSET
+
+
+class TablePreview(msgspec.Struct, frozen=True):
+    """What a file would become, with its first two rows, of whose cells there are at most 1,000 characters.
+
+    `sheets` are those of a spreadsheet, the one that is read first. `columns` have the roles that were chosen or that
+    names suggest; `notes` are those of an upload.
+    """
+
+    format: Format
+    sheets: list[str]
+    columns: list[Column]
+    row_count: int
+    rows: list["DataSetRow"]
+    notes: list[str]
 
 
 class DataSetVersion(msgspec.Struct, frozen=True):

@@ -37,6 +37,8 @@ def read(body: bytes, longest: int, sheet: str | None) -> TableReader:
         raise TableUnreadable(errors=(FieldError("file", _BROKEN),)) from None
     header = next((record for record in records if any(record)), [])
     table = grid.of_records([name.strip() for name in header], records)
+    first = sheet or names[0]
+    table.sheets = [first, *(name for name in names if name != first)]
     if sheet is None and len(names) > 1:
         table.notes.append(f"Of {len(names)} sheets, the first one was read.")
     return table

@@ -104,7 +104,8 @@ class CheckedTable:
         """The columns with the roles that were chosen, those that they had before, or those that names suggest."""
         taken = {role for role in chosen.values() if role in SINGLE_ROLES}
         kept = {name: role for name, role in _present(self._before, names).items() if role not in taken}
-        return columns.with_roles(names, {**kept, **self._unsuitable, **chosen})
+        suggested = _present(self._table.suggested, names)
+        return columns.with_roles(names, {**suggested, **kept, **self._unsuitable, **chosen})
 
     def _require_room(self, number: int) -> None:
         # A row takes what its cells take, also the empty ones.
@@ -141,7 +142,7 @@ class CheckedTable:
 
 def cell_fault(role: Role, cell: str | None) -> str | None:
     """Why a cell cannot have this role, in constant words; `None` if it can."""
-    if cell is None:
+    if cell is None or (role == "id" and not cell):
         return "is missing" if role in _REQUIRED else None
     if not is_text(cell):
         return NOT_TEXT

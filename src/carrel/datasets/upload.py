@@ -15,7 +15,7 @@ from carrel.http.requests.validation import explain, name_of
 from carrel.uploads import form
 from carrel.uploads.form import Sink, UploadTooLarge
 
-_MAX_PARTS: Final = 4
+_MAX_PARTS: Final = 5
 _MAX_FIELD_BYTES: Final = 64 * 1024
 _BY_MEDIA_TYPE: Final[dict[str, Format]] = {
     "text/csv": "csv",
@@ -45,7 +45,7 @@ class _Form:
         if name == "file":
             self.file_name, self.format = file_name, _format(file_name, media_type)
             return self._add_to_file
-        if name not in ("name", "columns", "sheet"):
+        if name not in ("name", "roles", "columns", "sheet"):
             raise BadInput.at(name_of(name), "is not a known field")
         self.fields[name] = bytearray()
         return lambda chunk: self._add_to_field(name, chunk)
@@ -86,19 +86,20 @@ async def read(
         name = (sent.file_name or "Data set")[:most]
     elif not 1 <= len(name) <= most:
         raise BadInput.at("name", f"must have 1 to {most} characters")
-    return TableUpload(name, sent.format, sent.body, _chosen(sent.text("columns")), sent.text("sheet"))
+    chosen = _chosen(sent, "columns") | _chosen(sent, "roles")
+    return TableUpload(name, sent.format, sent.body, chosen, sent.text("sheet"))
 
 
-def _chosen(text: str | None) -> dict[str, Role]:
+def _chosen(sent: _Form, field: str) -> dict[str, Role]:
+    text = sent.text(field)
     if text is None:
         return {}
     try:
         return _roles.decode(text)
     except msgspec.ValidationError as error:
-        fault = explain(str(error), "columns")
-        raise BadInput(errors=(fault._replace(path="columns"),)) from None
+        raise BadInput.at(field, explain(str(error)).message) from None
     except (msgspec.DecodeError, RecursionError):
-        raise BadInput.at("columns", "must be a JSON object") from None
+        raise BadInput.at(field, "must be a JSON object") from None
 
 
 def _format(file_name: str, media_type: str | None) -> Format:
