@@ -7,12 +7,13 @@ import time
 import zipfile
 from collections import Counter
 from contextlib import suppress
+from functools import cache
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from carrel.documents import word
+from carrel.documents import packages
 from carrel.documents.extract import Extract, text_of
 from carrel.documents.jobs import JOBS
 from carrel.documents.refusals import (
@@ -27,7 +28,7 @@ from carrel.documents.schemas import Format
 from carrel.errors import CarrelError
 from carrel.kit.processes.jobs import CallLimits, WorkerDied, WorkerTimedOut
 from carrel.kit.processes.worker import Worker
-from tests.documents import files, test_html, test_word
+from tests.documents import files, test_html, test_mail, test_slides, test_word
 
 LIMIT = 1024 * 1024
 
@@ -73,7 +74,7 @@ def zip_of(entries: int) -> bytes:
 
 
 def test_a_word_file_that_would_cost_more_than_its_text_is_left_alone(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(word, "MAX_XML_BYTES", 1024 * 1024)
+    monkeypatch.setattr(packages, "MAX_XML_BYTES", 1024 * 1024)
     for body in (files.bomb(2), zip_of(25_000)):
         with pytest.raises(DocumentTooComplex):
             text("docx", body)
@@ -93,16 +94,22 @@ def test_a_word_file_is_packed_as_word_packs_it() -> None:
 def samples() -> list[tuple[Format, bytes]]:
     found: list[tuple[Format, bytes]] = [("docx", body) for body, _ in test_word.CASES.values()]
     found += [("html", page.encode()) for page, _ in test_html.CASES.values()]
+    found += [("eml", test_mail.attached().as_bytes()), ("pptx", _presentation())]
     return found + [
         ("pdf", body) for body in (files.pdf("A line."), files.form_pdf("a", "b"), files.packed_pdf("(x) Tj"))
     ]
+
+
+@cache
+def _presentation() -> bytes:
+    return test_slides.deck(test_slides.merged, "Notes.")
 
 
 def damaged(seed: int) -> tuple[Format, bytes]:
     """A good file with some bytes changed, left out or repeated; of a Word file, also within one of its parts."""
     chance = random.Random(seed)
     claimed, body = chance.choice(samples())
-    if claimed == "docx" and chance.random() < 0.6:
+    if claimed in ("docx", "pptx") and chance.random() < 0.6:
         with zipfile.ZipFile(io.BytesIO(body)) as archive:
             parts = {name: archive.read(name) for name in archive.namelist()}
         name = chance.choice(sorted(parts))
@@ -168,13 +175,14 @@ async def test_of_200_broken_files_none_ends_a_worker_and_costly_ones_stay_withi
 
 
 @settings(max_examples=60, deadline=None)
-@given(st.binary(max_size=200), st.integers(0, 400), st.sampled_from(["pdf", "docx", "html", "txt"]))
+@given(st.binary(max_size=200), st.integers(0, 400), st.sampled_from(["pdf", "docx", "html", "txt", "eml"]))
 def test_a_damaged_file_is_read_or_refused_and_nothing_else(noise: bytes, at: int, claimed: Format) -> None:
     whole = {
         "pdf": files.pdf("A line.", "Another."),
         "docx": files.docx(files.paragraph("A line.")),
         "html": b"<p>A <b>line</b>.",
         "txt": b"A line.",
+        "eml": b"Subject: A line\nContent-Type: text/html\n\n<p>Another",
     }[claimed]
     body = whole[:at] + noise + whole[at + len(noise) :]
     with suppress(CarrelError):

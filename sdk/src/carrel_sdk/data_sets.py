@@ -12,6 +12,7 @@ from carrel_sdk.models import (
     DataSetRow,
     DataSetSummary,
     DataSetVersion,
+    TablePreview,
     UploadedDataSet,
 )
 from carrel_sdk.transport import segment
@@ -41,6 +42,22 @@ class DataSets:
         """
         fields = _fields(columns, sheet) | ({} if name is None else {"name": name})
         return self._calls.post_file("/data-sets", UploadedDataSet, (file_name, body), fields)
+
+    def preview(
+        self,
+        file_name: str,
+        body: bytes,
+        *,
+        columns: Mapping[str, ColumnRole] | None = None,
+        sheet: str | None = None,
+    ) -> TablePreview:
+        """What `upload` would keep: columns with their roles, the first two rows, and what is left out. Keeps nothing.
+
+        Raises:
+            CarrelApiError: as `upload`.
+        """
+        fields = _fields(columns, sheet)
+        return self._calls.post_file("/data-sets/preview", TablePreview, (file_name, body), fields)
 
     def add_version(
         self,
@@ -98,7 +115,7 @@ class DataSets:
 
 
 def _fields(columns: Mapping[str, ColumnRole] | None, sheet: str | None) -> dict[str, str]:
-    chosen = {} if not columns else {"columns": msgspec.json.encode(dict(columns)).decode()}
+    chosen = {} if not columns else {"roles": msgspec.json.encode(dict(columns)).decode()}
     return chosen if sheet is None else chosen | {"sheet": sheet}
 
 

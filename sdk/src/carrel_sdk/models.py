@@ -22,7 +22,7 @@ ContentType: TypeAlias = Literal[
     "reference_document",
     "scoring_instructions",
 ]
-Format: TypeAlias = Literal["csv", "docx", "html", "md", "pdf", "txt"]
+Format: TypeAlias = Literal["csv", "docx", "eml", "html", "md", "pdf", "pptx", "txt"]
 KeyState: TypeAlias = Literal["active", "deactivated", "expired", "password-changed", "restored", "revoked"]
 Membership: TypeAlias = Literal["free", "paid"]
 RunState: TypeAlias = Literal[
@@ -347,7 +347,7 @@ class DataSet(msgspec.Struct, kw_only=True):
 
 
 class DataSetChange(msgspec.Struct, omit_defaults=True, kw_only=True):
-    """A data set's name and the roles of its columns, as they are to be. The column `id` cannot change.
+    """A data set's name and the roles of its columns, as they are to be. Another column as `id` names the rows anew.
 
     The client may send back the fields that Carrel keeps, unchanged, and the `notes` of an upload.
     """
@@ -390,6 +390,21 @@ class DataSetVersion(msgspec.Struct, frozen=True, kw_only=True):
     updated_at: str
 
 
+class TablePreview(msgspec.Struct, frozen=True, kw_only=True):
+    """What a file would become, with its first two rows, of whose cells there are at most 1,000 characters.
+
+    `sheets` are those of a spreadsheet, the one that is read first. `columns` have the roles that were chosen or that
+    names suggest; `notes` are those of an upload.
+    """
+
+    format: TableFormat
+    sheets: list[str] = []
+    columns: list[Column] = []
+    row_count: int = 0
+    rows: list[DataSetRow] = []
+    notes: list[str] = []
+
+
 class UploadedDataSet(DataSet, kw_only=True):
     """A data set whose table came just now. `notes` say what was left out, or taken otherwise than names suggest."""
 
@@ -403,8 +418,8 @@ class DocumentRemark(msgspec.Struct, frozen=True, kw_only=True):
     """
 
     kind: str
-    """One of comment, deleted_text, doubtful_page, header_or_footer, hidden_text, page_without_text, picture,
-    placeholder, unreadable_page.
+    """One of attachment, comment, deleted_text, doubtful_page, header_or_footer, hidden_text, page_without_text,
+    picture, placeholder, unreadable_page.
     """
     count: int = 0
 

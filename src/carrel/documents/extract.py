@@ -47,6 +47,14 @@ def _read(claimed: Format, body: memoryview, max_bytes: int, left_out: Counter[s
         from carrel.documents import word
 
         return word.text(body, left_out)
+    if claimed == "pptx":
+        from carrel.documents import slides
+
+        return slides.text(body, left_out)
+    if claimed == "eml":
+        from carrel.documents import mail
+
+        return mail.text(body, left_out)
     from carrel.documents import encodings
 
     if claimed == "html":

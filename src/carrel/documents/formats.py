@@ -16,6 +16,8 @@ _BY_ENDING: Final[dict[str, Format]] = {
     ".csv": "csv",
     ".pdf": "pdf",
     ".docx": "docx",
+    ".pptx": "pptx",
+    ".eml": "eml",
 }
 _BY_MEDIA_TYPE: Final[dict[str, Format]] = {
     "text/plain": "txt",
@@ -24,12 +26,15 @@ _BY_MEDIA_TYPE: Final[dict[str, Format]] = {
     "text/csv": "csv",
     "application/pdf": "pdf",
     "application/vnd.openxmlformats-officedocument.wordprocessingml.document": "docx",
+    "application/vnd.openxmlformats-officedocument.presentationml.presentation": "pptx",
+    "message/rfc822": "eml",
 }
 PLAIN: Final[tuple[Format, ...]] = ("txt", "md", "csv")
 """The file is the text."""
 _PDF: Final = b"%PDF-"
 _PDF_WITHIN: Final = 1024
 """Readers look for the mark in the first kilobyte, because some programs put lines of their own before it."""
+_PACKAGES: Final[tuple[Format, ...]] = ("docx", "pptx")
 _ZIP: Final = b"PK\x03\x04"
 _OLE: Final = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 """The first bytes of old Office files, and of new ones that are encrypted: Office wraps those in the old format."""
@@ -54,11 +59,11 @@ def check(claimed: Format, head: bytes) -> None:
     Raises:
         FormatMismatch, DocumentEncrypted
     """
-    if claimed == "docx" and head.startswith(_OLE):
+    if claimed in _PACKAGES and head.startswith(_OLE):
         raise DocumentEncrypted
     agrees = {
         "pdf": _PDF in head[:_PDF_WITHIN],
-        "docx": head.startswith(_ZIP),
+        **dict.fromkeys(_PACKAGES, head.startswith(_ZIP)),
     }.get(claimed, not head.startswith((_PDF, _ZIP, _OLE)))
     if not agrees:
         raise FormatMismatch

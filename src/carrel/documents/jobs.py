@@ -24,15 +24,16 @@ _REFUSALS = (
 
 def prepare() -> None:
     """Import the readers with everything that they import later, and every encoding that a text may name."""
-    for name in ("html", "pdf", "word"):
+    for name in ("html", "mail", "pdf", "slides", "word"):
         importlib.import_module(f"carrel.documents.{name}")
     importlib.import_module("carrel.datasets.spreadsheets")
     for module in pkgutil.walk_packages(importlib.import_module("encodings").__path__, "encodings."):
         with suppress(ImportError):  # what needs another system
             importlib.import_module(module.name)
+    files = {"docx": _word_file(), "pptx": _presentation(), "eml": b"From: a\n\na"}
     for name in get_args(Format):  # what a library imports with its first file
         with suppress(CarrelError):
-            text_of(name, memoryview(_word_file() if name == "docx" else b"<p>a</p>"), 1)
+            text_of(name, memoryview(files.get(name, b"<p>a</p>")), 1)
 
 
 def _word_file() -> bytes:
@@ -40,6 +41,12 @@ def _word_file() -> bytes:
     space = "http://schemas.openxmlformats.org/wordprocessingml/2006/main"
     with zipfile.ZipFile(made, "w") as archive:
         archive.writestr("word/document.xml", f'<d xmlns="{space}"><body><p><r><t>a</t></r></p></body></d>')
+    return made.getvalue()
+
+
+def _presentation() -> bytes:
+    made = io.BytesIO()
+    importlib.import_module("pptx").Presentation().save(made)
     return made.getvalue()
 
 

@@ -10,9 +10,10 @@ from carrel.kit.ids import Id
 from carrel.vault.ids import ContentId
 
 DocumentId = NewType("DocumentId", Id)
-Format = Literal["txt", "md", "html", "csv", "pdf", "docx"]
+Format = Literal["txt", "md", "html", "csv", "pdf", "docx", "pptx", "eml"]
 
 RemarkKind = Literal[
+    "attachment",
     "comment",
     "deleted_text",
     "doubtful_page",

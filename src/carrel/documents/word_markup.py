@@ -6,7 +6,6 @@ Each rule names an element of WordprocessingML (ECMA-376, part 1) that Mammoth p
 import io
 import posixpath
 import re
-import zipfile
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
@@ -19,6 +18,7 @@ from lxml import etree
 from carrel.documents.equations import latex
 from carrel.documents.html import numeral
 from carrel.documents.markdown import LABEL
+from carrel.documents.packages import Element, choose, packed, parsed, replace
 from carrel.documents.refusals import DocumentBroken
 
 _SPACES: Final = (
@@ -34,8 +34,6 @@ _FORMATS: Final = {"lowerLetter": "a", "upperLetter": "A", "lowerRoman": "i", "u
 _SYMBOL_FONTS: Final = ("Symbol", "Wingdings", "Wingdings 2", "Wingdings 3", "Webdings")
 _SYMBOLS: Final = re.compile("([\uf020-\uf0ff])")
 _MAX_GAP: Final = 100
-
-Element = etree._Element
 
 
 def readable(parts: dict[str, bytes], left_out: Counter[str]) -> io.BytesIO:
@@ -56,11 +54,7 @@ def readable(parts: dict[str, bytes], left_out: Counter[str]) -> io.BytesIO:
         if tree is not None:
             _Story(tree, numbers, left_out).tell()
     _count(parts, main, left_out)
-    made = io.BytesIO()
-    with zipfile.ZipFile(made, "w") as archive:
-        for name, body in parts.items():
-            archive.writestr(name, etree.tostring(trees[name], encoding="UTF-8") if name in trees else body)
-    return made
+    return packed(parts | {name: etree.tostring(tree, encoding="UTF-8") for name, tree in trees.items()})
 
 
 def take_labels(tree: Tag) -> None:
@@ -73,19 +67,6 @@ def take_labels(tree: Tag) -> None:
             mark.replace_with(mark[found.end() :])
         else:
             mark.replace_with(mark.replace(_BEGUN, "").replace(_ENDED, " "))
-
-
-def parsed(body: bytes) -> Element:
-    """The tree of a part. Word declares no type of document, so a part that does is no part of Word's.
-
-    Raises:
-        DocumentBroken, etree.LxmlError
-    """
-    parser = etree.XMLParser(resolve_entities=False, no_network=True, remove_comments=True, remove_pis=True)
-    tree = etree.fromstring(body, parser)
-    if tree.getroottree().docinfo.internalDTD is not None:
-        raise DocumentBroken
-    return tree
 
 
 def _relations(parts: dict[str, bytes], source: str) -> Iterator[tuple[str, str]]:
@@ -270,9 +251,9 @@ class _Story:
     def tell(self) -> None:
         """Tell everything that Mammoth passes over."""
         for element in list(self._tree.iter("{*}AlternateContent")):
-            _choose(element)
+            choose(element)
         for element in list(self._tree.iter("{*}oMath")):
-            _replace(element, self._words(latex(element)))
+            replace(element, self._words(latex(element)))
         for element in list(self._tree.iter("{*}oMathPara")):
             _unwrap(element)
         rules: dict[str, Callable[[Element], None]] = {
@@ -306,7 +287,7 @@ class _Story:
 
     def _ruby(self, element: Element) -> None:
         bases = [run for base in element.iterchildren("{*}rubyBase") for run in base]
-        _replace(element, *bases)
+        replace(element, *bases)
 
     def _control(self, element: Element) -> None:
         if _has(element, "sdtPr", "showingPlcHdr"):
@@ -338,7 +319,7 @@ class _Story:
                 sign = self._new("t")
                 sign.text = piece
             made.append(sign)
-        _replace(words, *made)
+        replace(words, *made)
 
     def _paragraph(self, paragraph: Element) -> None:
         following = paragraph.getnext()
@@ -384,7 +365,7 @@ class _Story:
             made = [self._tree.makeelement(f"{{{_VML}}}textbox") for _ in boxes]
             for one, box in zip(made, boxes, strict=True):
                 one.append(box)
-            _replace(drawing, self._new("pict", *made))
+            replace(drawing, self._new("pict", *made))
             return
         about = next(drawing.iter("{*}docPr"), None)
         named = "" if about is None else (about.get("descr") or about.get("title") or "")
@@ -393,28 +374,12 @@ class _Story:
         elif next(drawing.iter("{*}blip"), None) is None:  # a diagram or a chart
             words = self._new("t")
             words.text = f"![{' '.join(named.split())}]()"
-            _replace(drawing, words)
-
-
-def _replace(element: Element, *others: Element) -> None:
-    parent = element.getparent()
-    if parent is not None:
-        at = parent.index(element)
-        parent[at : at + 1] = list(others)
+            replace(drawing, words)
 
 
 def _remove(element: Element) -> None:
-    _replace(element)
+    replace(element)
 
 
 def _unwrap(element: Element) -> None:
-    _replace(element, *element)
-
-
-def _choose(alternate: Element) -> None:
-    """Of two forms of one thing, take the newer one unless nothing in it can be read."""
-    for form in ("Choice", "Fallback"):
-        for one in alternate.iterchildren(f"{{*}}{form}"):
-            if next(one.iter("{*}drawing", "{*}pict", "{*}t", "{*}sym"), None) is not None:
-                _replace(alternate, *one)
-                return
+    replace(element, *element)

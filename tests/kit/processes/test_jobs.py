@@ -38,6 +38,7 @@ SENT = sent(WHOLE)
 READ: list[tuple[str, bytes]] = [
     *(("pdf", files.pdf("One.", "Two.")), ("pdf", files.pdf("Locked.", password="")), ("txt", b"Words.")),
     *(("docx", files.docx(files.paragraph("Words."))), ("html", b"<p>Words &amp; &nbsp; more"), ("csv", b"a,b")),
+    *(("eml", b"Subject: a\n\nWords."), ("pptx", b"PK")),
     *(("pdf", files.pdf("x")[:99]), ("docx", b"PK"), ("txt", b"\xff")),
 ]
 Calls = list[tuple[Callable[..., Any], tuple[Any, ...]]]

@@ -22,7 +22,19 @@ export function wordsForType(type: ContentType): string {
 }
 
 export const TEXT_ENDINGS = [".md", ".markdown", ".txt", ".text", ".yaml", ".yml", ".html", ".csv"];
-export const DOCUMENT_ENDINGS = [".pdf", ".docx", ".htm", ".html", ".md", ".markdown", ".txt", ".text", ".csv"];
+export const DOCUMENT_ENDINGS = [
+  ".pdf",
+  ".docx",
+  ".pptx",
+  ".eml",
+  ".htm",
+  ".html",
+  ".md",
+  ".markdown",
+  ".txt",
+  ".text",
+  ".csv",
+];
 
 function endsIn(file: { name: string }, endings: readonly string[]): boolean {
   const name = file.name.toLowerCase();

@@ -2,7 +2,6 @@
 
 /** Placeholders of a text, each once, in the order in which they come; the two reserved names are none. */
 export function placeholders(body: string): string[] {
-  // eslint-disable-next-line no-control-regex -- no name holds a control character, as the service says
   const names = [...body.matchAll(/\{\{([^{}\x00-\x08\x0a-\x1f\x7f-\x9f]{1,116})\}\}/g)].map(([, name = ""]) =>
     name.normalize("NFC").trim().split(/\s+/).join(" "),
   );

@@ -13,6 +13,7 @@ from carrel_sdk.models import (
     DataSetRow,
     DataSetSummary,
     DataSetVersion,
+    TablePreview,
     UploadedDataSet,
 )
 
@@ -41,6 +42,17 @@ class AsyncDataSets:
         """
         fields = _fields(columns, sheet) | ({} if name is None else {"name": name})
         return await self._calls.post_file("/data-sets", UploadedDataSet, (file_name, body), fields)
+
+    async def preview(
+        self, file_name: str, body: bytes, *, columns: Mapping[str, ColumnRole] | None = None, sheet: str | None = None
+    ) -> TablePreview:
+        """What `upload` would keep: columns with their roles, the first two rows, and what is left out. Keeps nothing.
+
+        Raises:
+            CarrelApiError: as `upload`.
+        """
+        fields = _fields(columns, sheet)
+        return await self._calls.post_file("/data-sets/preview", TablePreview, (file_name, body), fields)
 
     async def add_version(
         self,

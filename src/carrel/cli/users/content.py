@@ -14,7 +14,7 @@ from carrel.cli.interface.reading import read_bytes, read_text, variables
 from carrel.cli.interface.terminal import UserCommand, user_command
 
 _TYPES = click.Choice(get_args(ContentType))
-_READ_BY_THE_SERVICE = frozenset({".pdf", ".docx"})
+_READ_BY_THE_SERVICE = frozenset({".pdf", ".docx", ".pptx", ".eml"})
 
 
 @click.group("content", context_settings={"help_option_names": ["-h", "--help"]})
@@ -29,7 +29,7 @@ def command() -> None:
 @click.option("--tag", "tags", multiple=True)
 @user_command
 def add(cli: UserCommand, files: tuple[Path, ...], kind: str, name: str | None, tags: tuple[str, ...]) -> None:
-    """Add each file as a content; `-` is stdin. The service reads the text of PDF and Word files."""
+    """Add each file as a content; `-` is stdin. The service reads the text of PDF, Word, PPTX and EML files."""
     if name is not None and len(files) > 1:
         terminal.end(terminal.EXIT_USAGE, "--name is for one file", as_json=cli.as_json)
     for file in files:

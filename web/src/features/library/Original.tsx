@@ -7,6 +7,7 @@ import { documentsQuery, useReread } from "./queries";
 type Kind = Document["remarks"][number]["kind"];
 
 const WORDS: Record<Kind, readonly [string, string]> = {
+  attachment: ["attachment", "attachments"],
   comment: ["comment", "comments"],
   deleted_text: ["deleted piece of text", "deleted pieces of text"],
   doubtful_page: ["page whose text may be garbage", "pages whose text may be garbage"],

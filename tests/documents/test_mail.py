@@ -1,0 +1,67 @@
+"""Mails: the headers that people read, the text, and the names of what is attached."""
+
+from email.message import EmailMessage
+
+import pytest
+
+from carrel.documents.extract import text_of
+from carrel.documents.refusals import FormatMismatch
+
+HEAD = "From: Ada <ada@example.org>\nTo: bob@example.org\nSubject: Prices ä"
+
+
+def mail(plain: str, page: str = "") -> EmailMessage:
+    made = EmailMessage()
+    made["From"], made["To"], made["Subject"] = "Ada <ada@example.org>", "bob@example.org", "Prices ä"
+    made["X-Spam"] = "no"
+    made.set_content(plain)
+    if page:
+        made.add_alternative(page, subtype="html")
+    return made
+
+
+def attached() -> EmailMessage:
+    made = mail("Hello!")
+    made.add_attachment(b"%PDF", maintype="application", subtype="pdf", filename="Größe 1.pdf")
+    made.add_attachment(mail("Inner."))
+    return made
+
+
+TABLE = "<p>Hello!</p><table><tr><td>Plan<td>Pro</tr><tr><td>Price<td>20</tr></table><p hidden>x</p>"
+READ: dict[str, tuple[bytes, str, dict[str, int]]] = {
+    "plain": (mail("Grüße,\nAda").as_bytes(), f"{HEAD}\n\nGrüße,\nAda", {}),
+    "a page": (
+        mail("Hello! Plan Pro Price 20", TABLE).as_bytes(),
+        f"{HEAD}\n\nHello!\n\n| Plan | Pro |\n| --- | --- |\n| Price | 20 |",
+        {"hidden_text": 1},
+    ),
+    "an empty page": (mail("Hello!", "<p> </p>").as_bytes(), f"{HEAD}\n\nHello!", {}),
+    "attachments": (
+        attached().as_bytes(),
+        f"{HEAD}\n\nHello!\n\nAttachment: Größe 1.pdf\nAttachment: Prices ä",
+        {"attachment": 2},
+    ),
+    "a foreign encoding": (
+        b"Subject: =?iso-8859-1?Q?Gr=F6=DFe?=\nContent-Type: text/plain; charset=iso-8859-1\n\n\x93Gr\xf6\xdfe\x94",
+        "Subject: Größe\n\n“Größe”",
+        {},
+    ),
+    "an unknown encoding": (
+        b"Subject: a\nContent-Type: text/plain; charset=none\n\nb\xff",
+        "Subject: a\n\nb\ufffd",
+        {},
+    ),
+    "a mark": (b"\xef\xbb\xbfSubject: a\n\nb", "Subject: a\n\nb", {}),
+}
+
+
+@pytest.mark.parametrize("name", READ)
+def test_a_mail_is_read_as_people_see_it(name: str) -> None:
+    body, shown, left_out = READ[name]
+    found = text_of("eml", memoryview(body), 10_000)
+    assert (found.text, {one.kind: one.count for one in found.remarks}) == (shown, left_out)
+
+
+def test_a_text_without_the_headers_of_a_mail_is_none() -> None:
+    with pytest.raises(FormatMismatch):
+        text_of("eml", memoryview(b"Hello, this is no mail.\n"), 10_000)
