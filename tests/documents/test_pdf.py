@@ -41,6 +41,10 @@ def test_filters_have_short_names_too(name: str) -> None:
 def test_what_users_wrote_into_a_form_is_part_of_its_page() -> None:
     assert read(files.form_pdf("First name:", "Ada")).text.split() == ["First", "name:", "Ada"]
     assert read(files.form_pdf("", "Ada")).text == "Ada"
+    # Some programs keep a value without drawing it.
+    form = b"/AcroForm << /Fields [6 0 R] /DA (/F1 12 Tf 0 g) /DR << /Font << /F1 3 0 R >> >> >> /Pages 2 0 R >>"
+    undrawn = files.form_pdf("First name:", "Ada").replace(b"/AP << /N 7 0 R >>", b"").replace(b"/Pages 2 0 R >>", form)
+    assert read(undrawn).text.split() == ["First", "name:", "Ada"]
 
 
 def test_a_book_of_600_pages_is_read() -> None:

@@ -45,6 +45,7 @@ def text(body: memoryview, max_bytes: int, left_out: Counter[str]) -> str:
     except pypdfium2.PdfiumError as error:
         raise (DocumentEncrypted if error.err_code == raw.FPDF_ERR_PASSWORD else DocumentBroken) from None
     try:
+        document.init_forms()  # draws the values that a form holds without showing them
         return _text(document, max_bytes, left_out)
     finally:
         document.close()
