@@ -149,7 +149,7 @@ CASES: dict[str, tuple[bytes, str]] = {
         "before ± after",
     ),
     "symbols as letters of a font": (
-        files.docx(around(run("\uf0b0", '<w:rFonts w:ascii="Symbol" w:hAnsi="Symbol"/>'))),
+        files.docx(around(run("\uf0b0", '<w:rFonts w:hAnsi="Symbol"/>'))),
         "before ° after",
     ),
     "boxes to tick": (

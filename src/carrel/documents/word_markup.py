@@ -303,8 +303,9 @@ class _Story:
                 _remove(run)
             return
         fonts = next((one for one in run.iter("{*}rFonts")), None)
-        font = "" if fonts is None else _attribute(fonts, "ascii")
-        if font in _SYMBOL_FONTS:
+        named = () if fonts is None else (_attribute(fonts, "hAnsi"), _attribute(fonts, "ascii"))
+        font = next((one for one in named if one in _SYMBOL_FONTS), "")
+        if font:
             for words in list(run.iterchildren("{*}t")):
                 self._symbols(words, font)
 
