@@ -25,6 +25,8 @@ def faulty(**asked: Any) -> dict[str, str]:
         {"kind": "length", "least": 1, "most": 1},
         {"kind": "rouge_l"},
         {"kind": "chrf", "least": 0.5, "required": True},
+        {"kind": "regex", "column": "pattern"},
+        {"kind": "grade", "columns": {"gpt": "score"}},
     ],
 )
 def test_a_check_that_makes_sense_has_no_fault(asked: dict[str, Any]) -> None:
@@ -53,6 +55,12 @@ def test_a_check_that_makes_sense_has_no_fault(asked: dict[str, Any]) -> None:
         ({"kind": "length", "least": 5, "most": 4}, "most", "must not be below least"),
         ({"kind": "chrf", "least": 40}, "least", "must be a share from 0 to 1"),
         ({"kind": "rouge_l", "required": True}, "least", "is required where the check is"),
+        ({"kind": "grade"}, "columns", "is required with grade"),
+        (
+            {"kind": "contains", "column": "c", "texts": ["a"]},
+            "column",
+            "must not be given together with texts, expected or pattern",
+        ),
     ],
 )
 def test_a_fault_names_the_field(asked: dict[str, Any], path: str, message: str) -> None:

@@ -73,6 +73,43 @@ def test_a_check_gives_its_mark(asked: dict[str, Any], answer: str, expected: st
 
 
 @pytest.mark.parametrize(
+    ("asked", "cell", "wanted"),
+    [
+        ({"kind": "contains"}, "Paris", 1.0),
+        ({"kind": "contains"}, None, None),
+        ({"kind": "equals"}, "in Paris", 1.0),
+        ({"kind": "regex"}, r"^in\b", 1.0),
+        ({"kind": "regex"}, "(", None),
+        ({"kind": "json"}, "yes", 0.0),
+        ({"kind": "length", "most": 1}, None, None),
+    ],
+)
+def test_a_check_with_a_column_takes_what_the_row_has_there(
+    asked: dict[str, Any], cell: str | None, wanted: float | None
+) -> None:
+    cells = {} if cell is None else {"one": cell}
+    assert mark([Check(name="one", column="c", **asked)], [CheckInput("in Paris", "no", cells)]) == [[wanted]]
+
+
+@pytest.mark.parametrize(
+    ("cell", "least", "wanted"),
+    [
+        ("0.4", None, 0.4),
+        ("1", 0.5, 1.0),
+        ("0.4", 0.5, 0.0),
+        ("7", None, None),
+        ("bad", None, None),
+        (None, None, None),
+    ],
+)
+def test_a_grade_is_the_number_from_0_to_1_that_the_row_has(
+    cell: str | None, least: float | None, wanted: float | None
+) -> None:
+    check = Check(kind="grade", name="one", columns={"a": "c"}, least=least)
+    assert mark([check], [CheckInput("x", None, {} if cell is None else {"one": cell})]) == [[wanted]]
+
+
+@pytest.mark.parametrize(
     ("answer", "expected", "rouge_l", "chrf"),
     [
         ("The cat sat on the mat.", "The cat is on the mat.", 0.833333, 0.671727),

@@ -1402,6 +1402,20 @@ class Estimate(msgspec.Struct, frozen=True, kw_only=True):
     endings: list[ModelEnding] = []
 
 
+class DroppedPart(msgspec.Struct, omit_defaults=True, kw_only=True):
+    """How many parts of one kind an imported suite has that the preset leaves out, such as `assertion llm-rubric`."""
+
+    kind: str
+    count: int
+
+
+class ExportedSuite(msgspec.Struct, frozen=True, kw_only=True):
+    """A preset as the text of a `promptfooconfig.yaml`; `dropped` is what promptfoo has no word for."""
+
+    config: str
+    dropped: list[DroppedPart] = []
+
+
 class Rows(msgspec.Struct, omit_defaults=True, kw_only=True):
     """Rows of a data set as inputs.
 
@@ -1530,16 +1544,29 @@ class Check(msgspec.Struct, omit_defaults=True, kw_only=True, rename={"schema_":
     - `length`: the answer has at least `least` and at most `most` words.
     - `rouge_l`, `chrf`: the share by which the answer overlaps with the expected output (ROUGE-L by words, chrF by
       characters). With `least`, the answer passes if the share is at least this.
+    - `grade`: the number from 0 to 1 that the row has in the column which `columns` names for the candidate: what
+      another program gave the answer. With `least`, the answer passes if the number is at least this.
 
-    The expected output of a document is its reference, unless the check has an `expected` of its own. A document
-    without any has no mark. `ignore_case` and `ignore_space` go with `contains`, `not_contains` and `equals`;
-    `ignore_case` also with `regex`. An answer that fails a `required` check loses by rule against one that passes all
-    of them, and gets the least score on every criterion. `name` names the check in results; without one it has the name
-    of its kind.
+    The expected output of a document is its reference, unless the check has an `expected` of its own, or names in
+    `column` a column of the data set (role `metadata`). For `regex` the pattern is there; `json`, `json_schema` and
+    `length` are made of the rows that have anything there. A document without any has no mark. `ignore_case` and
+    `ignore_space` go with `contains`, `not_contains` and `equals`; `ignore_case` also with `regex`. An answer that
+    fails a `required` check loses by rule against one that passes all of them, and gets the least score on every
+    criterion. `name` names the check in results; without one it has the name of its kind.
     """
 
     kind: Literal[
-        "chrf", "contains", "equals", "forbidden", "json", "json_schema", "length", "not_contains", "regex", "rouge_l"
+        "chrf",
+        "contains",
+        "equals",
+        "forbidden",
+        "grade",
+        "json",
+        "json_schema",
+        "length",
+        "not_contains",
+        "regex",
+        "rouge_l",
     ]
     name: str = ""
     required: bool = False
@@ -1552,6 +1579,8 @@ class Check(msgspec.Struct, omit_defaults=True, kw_only=True, rename={"schema_":
     tolerance: float | None = None
     ignore_case: bool = False
     ignore_space: bool = False
+    column: str | None = None
+    columns: dict[str, str] = {}
 
 
 class Configuration(msgspec.Struct, omit_defaults=True, kw_only=True):
@@ -1581,6 +1610,7 @@ class Configuration(msgspec.Struct, omit_defaults=True, kw_only=True):
     output: Output = msgspec.field(default_factory=Output)
     groups: DocumentGroups | None = None
     checks: list[Check] = []
+    dropped: list[DroppedPart] = []
 
 
 class PresetDraft(Configuration, omit_defaults=True, kw_only=True):
@@ -1599,6 +1629,20 @@ class Preset(PresetDraft, omit_defaults=True, kw_only=True):
     created_at: str
     updated_at: str
     etag: str = ""
+
+
+class ImportedSuite(msgspec.Struct, frozen=True, kw_only=True):
+    """What was made: a data set of the tests, a content for each prompt, and a preset with checks.
+
+    Where no provider is one that Carrel can call, there is an unfinished set-up in place of the preset, `draft`, which
+    needs models. `dropped` is what was left out, also in the preset and in every verdict of it.
+    """
+
+    data_set: UploadedDataSet
+    prompts: list[str] = []
+    preset: Preset | None = None
+    draft: DraftSummary | None = None
+    dropped: list[DroppedPart] = []
 
 
 class PresetSummary(msgspec.Struct, frozen=True, kw_only=True):
@@ -2100,7 +2144,7 @@ class CheckColumn(msgspec.Struct, frozen=True, kw_only=True):
 
     name: str
     kind: str
-    """One of chrf, contains, equals, forbidden, json, json_schema, length, not_contains, regex, rouge_l."""
+    """One of chrf, contains, equals, forbidden, grade, json, json_schema, length, not_contains, regex, rouge_l."""
     required: bool = False
     share: bool = False
 

@@ -20,6 +20,7 @@ CheckKind = Literal[
     "length",
     "rouge_l",
     "chrf",
+    "grade",
 ]
 MAX_CHECKS: Final = 20
 MAX_NAME_CHARACTERS: Final = 100
@@ -29,6 +30,7 @@ _MAX_PATTERN_CHARACTERS = 1_000
 _MAX_FORBIDDEN_CHARACTERS = 10_000
 """Of all words together, which make one pattern: of any letters, so many take half of what a pattern may."""
 
+CheckColumnName = Annotated[str, Meta(min_length=1, max_length=100)]
 CheckText = Annotated[str, Meta(min_length=1, max_length=_MAX_TEXT_CHARACTERS)]
 
 
@@ -44,12 +46,15 @@ class Check(In, frozen=True, rename={"schema_": "schema"}):
     - `length`: the answer has at least `least` and at most `most` words.
     - `rouge_l`, `chrf`: the share by which the answer overlaps with the expected output (ROUGE-L by words, chrF by
       characters). With `least`, the answer passes if the share is at least this.
+    - `grade`: the number from 0 to 1 that the row has in the column which `columns` names for the candidate: what
+      another program gave the answer. With `least`, the answer passes if the number is at least this.
 
-    The expected output of a document is its reference, unless the check has an `expected` of its own. A document
-    without any has no mark. `ignore_case` and `ignore_space` go with `contains`, `not_contains` and `equals`;
-    `ignore_case` also with `regex`. An answer that fails a `required` check loses by rule against one that passes all
-    of them, and gets the least score on every criterion. `name` names the check in results; without one it has the name
-    of its kind.
+    The expected output of a document is its reference, unless the check has an `expected` of its own, or names in
+    `column` a column of the data set (role `metadata`). For `regex` the pattern is there; `json`, `json_schema` and
+    `length` are made of the rows that have anything there. A document without any has no mark. `ignore_case` and
+    `ignore_space` go with `contains`, `not_contains` and `equals`; `ignore_case` also with `regex`. An answer that
+    fails a `required` check loses by rule against one that passes all of them, and gets the least score on every
+    criterion. `name` names the check in results; without one it has the name of its kind.
     """
 
     kind: CheckKind
@@ -64,25 +69,36 @@ class Check(In, frozen=True, rename={"schema_": "schema"}):
     tolerance: Annotated[float, Meta(ge=0, le=1e300)] | None = None
     ignore_case: bool = False
     ignore_space: bool = False
+    column: CheckColumnName | None = None
+    columns: Annotated[dict[CheckColumnName, CheckColumnName], Meta(max_length=_MAX_TEXTS)] = msgspec.field(
+        default_factory=dict
+    )
 
 
 Checks = Annotated[list[Check], Meta(max_length=MAX_CHECKS)]
 
 _FIELDS: Final[dict[CheckKind, frozenset[str]]] = {
-    "contains": frozenset({"texts", "expected", "ignore_case", "ignore_space"}),
-    "not_contains": frozenset({"texts", "expected", "ignore_case", "ignore_space"}),
+    "contains": frozenset({"texts", "expected", "column", "ignore_case", "ignore_space"}),
+    "not_contains": frozenset({"texts", "expected", "column", "ignore_case", "ignore_space"}),
     "forbidden": frozenset({"texts"}),
-    "regex": frozenset({"pattern", "ignore_case"}),
-    "equals": frozenset({"expected", "tolerance", "ignore_case", "ignore_space"}),
-    "json": frozenset(),
-    "json_schema": frozenset({"schema_"}),
-    "length": frozenset({"least", "most"}),
-    "rouge_l": frozenset({"expected", "least"}),
-    "chrf": frozenset({"expected", "least"}),
+    "regex": frozenset({"pattern", "column", "ignore_case"}),
+    "equals": frozenset({"expected", "column", "tolerance", "ignore_case", "ignore_space"}),
+    "json": frozenset({"column"}),
+    "json_schema": frozenset({"schema_", "column"}),
+    "length": frozenset({"least", "most", "column"}),
+    "rouge_l": frozenset({"expected", "column", "least"}),
+    "chrf": frozenset({"expected", "column", "least"}),
+    "grade": frozenset({"columns", "least"}),
 }
-_NEEDED: Final[dict[CheckKind, str]] = {"forbidden": "texts", "regex": "pattern", "json_schema": "schema_"}
+_NEEDED: Final[dict[CheckKind, tuple[str, ...]]] = {
+    "forbidden": ("texts",),
+    "regex": ("pattern", "column"),
+    "json_schema": ("schema_",),
+    "grade": ("columns",),
+}
+"""At least one of these."""
 _COMMON: Final = frozenset({"kind", "name", "required"})
-_OVERLAPS: Final[frozenset[CheckKind]] = frozenset({"rouge_l", "chrf"})
+_SHARES: Final[frozenset[CheckKind]] = frozenset({"rouge_l", "chrf", "grade"})
 
 
 def named(checks: Sequence[Check]) -> list[Check]:
@@ -109,7 +125,12 @@ def of_schema(schema: dict[str, Any], number: int, checks: Sequence[Check]) -> C
 
 def is_share(check: Check) -> bool:
     """Whether the check gives a share from 0 to 1, and not only 0 or 1."""
-    return check.kind in _OVERLAPS and check.least is None
+    return check.kind in _SHARES and check.least is None
+
+
+def columns_of(check: Check) -> list[str]:
+    """The columns of the data set that the check names."""
+    return list(dict.fromkeys([*([check.column] if check.column is not None else []), *check.columns.values()]))
 
 
 def faults(checks: Sequence[Check]) -> Iterator[FieldError]:
@@ -134,13 +155,15 @@ def _given(check: Check) -> list[str]:
 
 def _kind_faults(check: Check, path: str) -> Iterator[FieldError]:
     needed = _NEEDED.get(check.kind)
-    if needed is not None and not getattr(check, needed):
-        yield FieldError(f"{path}.{needed.rstrip('_')}", f"is required with {check.kind}")
+    if needed is not None and not any(getattr(check, field) for field in needed):
+        yield FieldError(f"{path}.{needed[0].rstrip('_')}", f"is required with {check.kind}")
         return
+    if check.column is not None and (check.texts or check.expected is not None or check.pattern is not None):
+        yield FieldError(f"{path}.column", "must not be given together with texts, expected or pattern")
     match check.kind:
         case "contains" | "not_contains" | "forbidden":
             yield from _text_faults(check, path)
-        case "length" | "rouge_l" | "chrf":
+        case "length" | "rouge_l" | "chrf" | "grade":
             yield from _bound_faults(check, path)
         case _:
             pass
@@ -160,7 +183,7 @@ def _text_faults(check: Check, path: str) -> Iterator[FieldError]:
 
 
 def _bound_faults(check: Check, path: str) -> Iterator[FieldError]:
-    if check.kind in _OVERLAPS:
+    if check.kind in _SHARES:
         if check.least is not None and check.least > 1:
             yield FieldError(f"{path}.least", "must be a share from 0 to 1")
         if check.least is None and check.required:

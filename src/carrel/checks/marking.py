@@ -60,26 +60,69 @@ def _made(check: Check) -> _Made:
         case "forbidden":
             return _forbidding(check.texts)
         case "regex":
-            pattern = patterns.compiled(check.pattern or "", ignore_case=check.ignore_case)
-            return lambda read: float(pattern.search(read.answer.text) is not None)
+            return _matching(check)
         case "equals":
             return lambda read: _with_expected(check, read, _equal)
         case "json":
-            return lambda read: float(read.parsed.value is not _NOT_JSON)
+            return _where_asked(check, lambda read: read.parsed.value is not _NOT_JSON)
         case "json_schema":
             follows = json_schema.compiled(check.schema_ or {})
-            return lambda read: float(read.parsed.value is not _NOT_JSON and follows(read.parsed.value))
+            return _where_asked(check, lambda read: read.parsed.value is not _NOT_JSON and follows(read.parsed.value))
         case "length":
-            return lambda read: float(_lies_within(check, len(read.answer.text.split())))
+            return _where_asked(check, lambda read: _lies_within(check, len(read.answer.text.split())))
         case "rouge_l":
             return lambda read: _with_expected(check, read, _overlapping(overlap.rouge_l))
         case "chrf":
             return lambda read: _with_expected(check, read, _overlapping(overlap.chrf))
+        case "grade":
+            return lambda read: _grade(check, read.answer.cells.get(check.name))
+
+
+def _where_asked(check: Check, passes: Callable[[_ReadAnswer], bool]) -> _Made:
+    """The check of all answers; with a column, of those whose row has something there."""
+
+    def made(read: _ReadAnswer) -> float | None:
+        asked = check.column is None or check.name in read.answer.cells
+        return float(passes(read)) if asked else None
+
+    return made
+
+
+def _expected(check: Check, read: _ReadAnswer) -> str | None:
+    if check.column is not None:
+        return read.answer.cells.get(check.name)
+    return read.answer.expected if check.expected is None else check.expected
 
 
 def _with_expected(check: Check, read: _ReadAnswer, compare: Callable[[Check, str, str], float]) -> float | None:
-    expected = read.answer.expected if check.expected is None else check.expected
+    expected = _expected(check, read)
     return None if expected is None else compare(check, read.answer.text, expected)
+
+
+def _matching(check: Check) -> _Made:
+    if check.column is None:
+        pattern = patterns.compiled(check.pattern or "", ignore_case=check.ignore_case)
+        return lambda read: float(pattern.search(read.answer.text) is not None)
+    compiled: dict[str, patterns.Pattern | None] = {}
+
+    def made(read: _ReadAnswer) -> float | None:
+        text = read.answer.cells.get(check.name)
+        if text is None:
+            return None
+        if text not in compiled:
+            compiled.clear()
+            compiled[text] = patterns.compiled_if_valid(text, ignore_case=check.ignore_case)
+        pattern = compiled[text]
+        return None if pattern is None else float(pattern.search(read.answer.text) is not None)
+
+    return made
+
+
+def _grade(check: Check, cell: str | None) -> float | None:
+    mark = None if cell is None else _number(cell)
+    if mark is None or not 0 <= mark <= 1:
+        return None
+    return mark if check.least is None else float(mark >= check.least)
 
 
 def _containing(check: Check, *, wanted: bool) -> _Made:
@@ -88,7 +131,7 @@ def _containing(check: Check, *, wanted: bool) -> _Made:
     def made(read: _ReadAnswer) -> float | None:
         texts = own
         if not texts:
-            expected = read.answer.expected if check.expected is None else check.expected
+            expected = _expected(check, read)
             if expected is None or not expected.strip():  # every answer would contain it
                 return None
             texts = [_folded(check, expected)]

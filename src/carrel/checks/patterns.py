@@ -40,10 +40,9 @@ def of_words(texts: Iterable[str]) -> str:
     return rf"(?:^|{border})(?:{'|'.join(re2.escape(text.strip()) for text in texts)})(?:{border}|$)"
 
 
-def is_valid(pattern: str, *, ignore_case: bool) -> bool:
-    """Whether the pattern can be compiled."""
+def compiled_if_valid(pattern: str, *, ignore_case: bool) -> Pattern | None:
+    """The pattern, compiled; `None` if it cannot be."""
     try:
-        compiled(pattern, ignore_case=ignore_case)
+        return compiled(pattern, ignore_case=ignore_case)
     except ValueError:
-        return False
-    return True
+        return None

@@ -32,10 +32,14 @@ MESSAGES: Final[dict[Fault, str]] = {
 
 
 class CheckInput(msgspec.Struct, frozen=True):
-    """An answer with what is expected of it; `expected` is `None` if nobody said that."""
+    """An answer with what is expected of it; `expected` is `None` if nobody said that.
+
+    `cells` are what the data set has for the checks that name columns, by the names of the checks.
+    """
 
     text: str
     expected: str | None = None
+    cells: dict[str, str] = {}
 
 
 class TextFault(NamedTuple):
@@ -71,6 +75,6 @@ def compiles(kind: Kind, text: str) -> CompileResult:
     if kind == "schema":
         found = json_schema.fault(text)
     else:
-        is_valid = patterns.is_valid(text, ignore_case=kind == "pattern_in_any_case")
-        found = None if is_valid else TextFault("", "pattern")
+        pattern = patterns.compiled_if_valid(text, ignore_case=kind == "pattern_in_any_case")
+        found = TextFault("", "pattern") if pattern is None else None
     return CompileResult(time.process_time() - begun, found)

@@ -17,6 +17,7 @@ import rich_click as click
 from carrel_sdk import CarrelError, Workspace
 from carrel_sdk.models import (
     Candidate,
+    Check,
     ColumnRole,
     Comparison,
     Configuration,
@@ -29,7 +30,7 @@ from carrel_sdk.models import (
 
 from carrel.cli.demonstration.own_service import ServiceFailed, own_service
 from carrel.cli.interface import terminal, tokens
-from carrel.cli.interface.ranking_table import ranking_table, verdict_panel
+from carrel.cli.interface.ranking_table import checks_table, ranking_table, verdict_panel
 from carrel.cli.interface.reading import read_text
 from carrel.cli.interface.terminal import UserCommand
 from carrel.cli.interface.watching import follow, snapshots
@@ -60,6 +61,7 @@ class _Table(NamedTuple):
     body: bytes
     roles: dict[str, ColumnRole]
     candidates: list[str]
+    checks: list[Check]
 
 
 @click.command("rank", context_settings={"help_option_names": ["-h", "--help"]})
@@ -99,11 +101,11 @@ def command(
     *,
     as_json: bool,
 ) -> None:
-    """Rank the answers in a CSV, TSV, JSONL or JSON file, one row for each question, or in a file of another program.
+    """Rank the answers in a table (CSV, JSON, XLSX), one row for each question, or in a file of another program.
 
-    Results of promptfoo (JSON, JSONL), logs of Inspect (.eval, JSON) and exports of Langfuse (JSON, JSONL) say
-    themselves what was asked and who answered. Answers in further files are joined by the ids of rows; NAME= names
-    them if their column's name is taken.
+    Results of promptfoo, logs of Inspect, exports of Langfuse, output items of OpenAI's Evals, samples of
+    lm-evaluation-harness and tables of deepeval and ragas say themselves what was asked; their grades come along as
+    checks. Answers in further files are joined by the ids of rows; NAME= names them if their column's name is taken.
 
     Without an address the command starts a service of its own in a temporary folder, and nothing stays of it. A judge
     of a provider then needs the provider's key in the environment, such as OPENAI_API_KEY.
@@ -142,12 +144,12 @@ def _table(
         Unreadable: naming the file.
     """
     body = _bytes(file, as_json=as_json)
-    answers = _answers(file, body, source)
+    answers = _answers(file, body, source, named=bool(chosen.inputs))
     if not others and answers is not None and len(answers.candidates) == 1:
         raise Unreadable(f"{file.name} has one candidate, {answers.candidates[0]}: join another file with --with")
     table = answers or _rows(file, body)
     if others:
-        parts = [_part(other, as_json=as_json) for other in others]
+        parts = [_part(other, named=answers is None, as_json=as_json) for other in others]
         answers = join(JoinedFile(file.name, table), parts, chosen.id)
     labels = _labels(chosen.candidates, (answers or table).columns)
     if answers is not None:
@@ -169,8 +171,9 @@ def _table(
     # A name that nobody gave as an option has no meaning.
     rest: dict[str, ColumnRole] = dict.fromkeys((answers or table).columns, "metadata")
     if answers is None:
-        return _Table(file.name, file.name, body, rest | roles, labels)
-    return _Table(file.name, f"{file.stem}.jsonl", answers.as_json_lines(), rest | roles, labels)
+        return _Table(file.name, file.name, body, rest | roles, labels, [])
+    checks = [Check(kind="grade", name=name, columns=columns) for name, columns in answers.grades.items()]
+    return _Table(file.name, f"{file.stem}.jsonl", answers.as_json_lines(), rest | roles, labels, checks)
 
 
 def _answered(row: Mapping[str, str | None], labels: Sequence[str]) -> int:
@@ -191,22 +194,23 @@ def _labels(given: Sequence[str], columns: Sequence[str]) -> list[str]:
     return [label for label in found if label]
 
 
-def _part(given: str, *, as_json: bool) -> JoinedFile:
+def _part(given: str, *, named: bool, as_json: bool) -> JoinedFile:
     """A file of `--with`, as FILE, NAME=FILE or NAME=FILE:COLUMN."""
     label, equals, name = given.partition("=")
     # A file may have the sign in its name.
-    named = bool(equals) and not Path(given).is_file()
-    file, column = Path(name if named else given), None
-    if named and ":" in name and not file.is_file():
+    labelled = bool(equals) and not Path(given).is_file()
+    file, column = Path(name if labelled else given), None
+    if labelled and ":" in name and not file.is_file():
         path, _, column = name.rpartition(":")
         file = Path(path)
     body = _bytes(file, as_json=as_json)
-    return JoinedFile(file.name, _answers(file, body) or _rows(file, body), label if named else None, column)
+    answers = _answers(file, body, named=named) or _rows(file, body)
+    return JoinedFile(file.name, answers, label if labelled else None, column)
 
 
-def _answers(file: Path, body: bytes, source: Source | None = None) -> AnswerTable | None:
+def _answers(file: Path, body: bytes, source: Source | None = None, *, named: bool) -> AnswerTable | None:
     try:
-        return read_results(file.name, body, source)
+        return read_results(file.absolute(), body, source, named=named)
     except Unreadable as error:
         raise Unreadable(f"{file.name}: {error}") from None
 
@@ -288,6 +292,7 @@ def _rank(
         generation=Generation(candidates=[Candidate(label=label, column=label) for label in table.candidates]),
         scoring=scoring,
         comparison=Comparison(judges=bench, finalists=None if scoring is None else len(table.candidates)),
+        checks=table.checks,
     )
     run = workspace.runs.create(configuration=configuration, name=f"Ranking of {table.name}")
     workspace.runs.start(run.id)
@@ -318,3 +323,6 @@ def _show(cli: UserCommand, run_id: str) -> None:
     cli.console.print(verdict_panel(found.verdict))
     cli.console.print()
     cli.console.print(ranking_table(found.ranking, grey=found.verdict.grey))
+    if found.checks is not None:
+        cli.console.print()
+        cli.console.print(checks_table(found.checks))

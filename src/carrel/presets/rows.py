@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 
+from carrel.checks import definition
 from carrel.datasets import rows
 from carrel.datasets.columns import place_of
 from carrel.datasets.rows import Choice, Version
@@ -62,3 +63,8 @@ def faults(configuration: Configuration, found: Version | None, documents: int) 
     for index, candidate in enumerate(configuration.generation.candidates):
         if candidate.column is not None and candidate.column not in names:
             yield FieldError(f"generation.candidates[{index}].column", "is not a column of the data set")
+    kept = {column.name for column in found.columns if column.role == "metadata"}
+    for index, check in enumerate(configuration.checks):
+        if not kept.issuperset(definition.columns_of(check)):
+            field = "columns" if check.column is None else "column"
+            yield FieldError(f"checks[{index}].{field}", "is not a column of the data set with the role metadata")

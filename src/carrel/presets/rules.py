@@ -67,6 +67,7 @@ def faults(configuration: Configuration, documents: int) -> Iterator[FieldError]
         yield FieldError("groups.prefix", "goes with tag only")
     yield from _purpose_faults(configuration)
     yield from definition.faults(configuration.checks)
+    yield from _grade_faults(configuration)
     yield from _candidate_faults(configuration)
     yield from _comparison_faults(configuration)
     yield from _combination_faults(configuration)
@@ -119,6 +120,13 @@ def _purpose_faults(configuration: Configuration) -> Iterator[FieldError]:
         yield FieldError("output.answers", "must be all: without judges, no candidate is best")
 
 
+def _grade_faults(configuration: Configuration) -> Iterator[FieldError]:
+    labels = {*named(configuration.generation.candidates)}
+    for index, check in enumerate(configuration.checks):
+        if not check.columns.keys() <= labels:
+            yield FieldError(f"checks[{index}].columns", "has a key that is not the label of a candidate")
+
+
 def _row_faults(configuration: Configuration) -> Iterator[FieldError]:
     """Faults in what goes with rows of a data set only, or with documents only."""
     candidates = configuration.generation.candidates
@@ -128,6 +136,10 @@ def _row_faults(configuration: Configuration) -> Iterator[FieldError]:
         for index, candidate in enumerate(candidates):
             if candidate.column is not None:
                 yield FieldError(f"generation.candidates[{index}].column", "goes with rows only")
+        for index, check in enumerate(configuration.checks):
+            if definition.columns_of(check):
+                field = "columns" if check.column is None else "column"
+                yield FieldError(f"checks[{index}].{field}", "goes with rows only")
         return
     if configuration.inputs:
         yield FieldError("inputs", "must be empty where there are rows")

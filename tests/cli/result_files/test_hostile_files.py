@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from carrel.cli.result_files.answers import Unreadable
 from carrel.cli.result_files.json_text import MAX_ELEMENTS
 from carrel.cli.result_files.reading import Source, read_results, read_table
-from tests.cli.result_files.test_result_files import log, promptfoo, result, sample
+from tests.cli.result_files.test_result_files import CHOICES, DEEPEVAL, OPENAI, V2, log, promptfoo, result, sample
 
 if sys.version_info >= (3, 14):
     from compression import zstd
@@ -59,6 +59,7 @@ def nested(levels: int, around: Callable[[str], str]) -> str:
 
 EMPTY = b"[" + b",".join([b"[]"] * 5 * MB) + b"]"
 TEXT = b'{"id": %d, "input": "' + b"x" * 30 * MB + b'"}'
+BOMB = b"a: &a [1, 1]\n" + b"".join(b"%c: &%c [*%c, *%c]\n" % (n + 1, n + 1, n, n) for n in range(97, 121))
 BOMBS: dict[str, tuple[str, bytes, int]] = {
     "empty lists in a zip": ("a.eval", packed(EMPTY), 60),
     "empty lists": ("a.json", EMPTY, 60),
@@ -67,6 +68,7 @@ BOMBS: dict[str, tuple[str, bytes, int]] = {
     "short texts": ("a.json", b"[" + b",".join([b'""'] * 5 * MB) + b"]", 60),
     "a long sample": ("a.eval", packed(b" " * 70 * MB), 5),
     "long texts": ("a.eval", packed(*(TEXT % number for number in range(3))), 160),
+    "aliases": ("a.yaml", BOMB, 5),
     "many files": ("a.eval", b"PK\x03\x04" + b"PK\x01\x02" * 200_000, 5),
 }
 
@@ -76,7 +78,7 @@ def test_what_a_file_unpacks_to_is_counted_before_it_becomes_objects(name: str) 
     file_name, body, most_mb = BOMBS[name]
     tracemalloc.start()
     try:
-        with pytest.raises(Unreadable, match=r"more than [0-9]"):
+        with pytest.raises(Unreadable, match=r"more than [0-9]|too many values"):
             read_results(file_name, body)
         assert tracemalloc.get_traced_memory()[1] < most_mb * MB
     finally:
@@ -132,6 +134,10 @@ GOOD: list[Any] = [
     promptfoo(result(0, 0, "a"), result(0, 1, "b")),
     log(sample(1), sample(2, choices=["a"], epoch=2)),
     [{"id": "a", "input": "q", "output": "x", "traceId": "t", "model": model} for model in ("a", "b")],
+    [OPENAI],
+    [CHOICES],
+    {"testCases": [DEEPEVAL]},
+    {"results": {"results": V2}},
 ]
 
 
@@ -149,7 +155,9 @@ def changed(value: Any, draw: Callable[..., Any]) -> Any:
 @hypothesis_settings(max_examples=300)
 def test_whatever_stands_in_a_file_it_is_read_or_named(data: st.DataObject) -> None:
     text = json.dumps(changed(data.draw(st.sampled_from(GOOD)), data.draw)).encode()
-    name = data.draw(st.sampled_from(["a.json", "a.jsonl"]))
-    source: Source | None = data.draw(st.sampled_from([None, "promptfoo", "inspect", "langfuse"]))
+    name = data.draw(st.sampled_from(["a.json", "a.jsonl", "a.yaml"]))
+    source: Source | None = data.draw(
+        st.sampled_from([None, "promptfoo", "inspect", "langfuse", "openai", "lm-eval", "deepeval", "ragas"])
+    )
     with suppress(Unreadable):
         (read_results(name, text, source) or read_table(name, text)).as_json_lines()

@@ -1,5 +1,6 @@
 """Files of promptfoo, Inspect and Langfuse: candidates and rows come out, and what is wrong is named."""
 
+import csv
 import io
 import json
 import zipfile
@@ -7,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
 from carrel.cli.result_files.answers import AnswerTable, Unreadable
 from carrel.cli.result_files.reading import Source, read_results
@@ -195,11 +197,142 @@ def test_records_of_one_model_are_told_apart_by_version_release_or_name() -> Non
     assert answers.candidates == ("v1", "v2")
 
 
+def csv_of(*rows: list[str]) -> bytes:
+    text = io.StringIO()
+    csv.writer(text).writerows(rows)
+    return text.getvalue().encode()
+
+
+def lines_of(*records: Any) -> bytes:
+    return "".join(json.dumps(record) + "\n" for record in records).encode()
+
+
+def harness(number: int, answer: str, filtered: str, score: float) -> dict[str, Any]:
+    asked = {"gen_args_0": {"arg_0": f"Q{number}", "arg_1": {"until": []}}}
+    return {"doc_id": number, "doc": {}, "target": "8", "arguments": asked, "resps": [[answer]]} | {
+        "filter": filtered,
+        "metrics": ["exact_match"],
+        "exact_match": score,
+    }
+
+
+V2 = [
+    {"vars": {"q": asked}, "prompt": {"raw": f"Say {asked}", "display": "Say {{q}}"}, "provider": provider}
+    | {"response": {"output": f"{provider} {asked}"}, "score": 1, "gradingResult": {"componentResults": [{}]}}
+    for asked in ("a", "b")
+    for provider in ("one", "two")
+]
+CHOICES = {
+    "doc_id": 3,
+    "doc": {},
+    "target": 1,
+    "arguments": {f"gen_args_{n}": {"arg_0": "Fruit?", "arg_1": text} for n, text in enumerate([" car", " pear"])},
+    "resps": [[["-3.5", "False"]], [["-0.5", "True"]]],
+    "metrics": ["acc"],
+    "acc": 1.0,
+}
+OPENAI = {
+    "object": "eval.run.output_item",
+    "datasource_item_id": 7,
+    "datasource_item": {"question": "2+2", "ground_truth": "4"},
+    "results": [{"name": "exact", "passed": True, "score": 1.0}],
+    "sample": {"input": [{"role": "user", "content": "2+2?"}], "output": [{"role": "assistant", "content": "4"}]}
+    | {"model": "gpt-5"},
+}
+DEEPEVAL = {"input": "Q", "actualOutput": "A", "expectedOutput": "E", "metricsData": [{"name": "Bias", "score": 0.25}]}
+LANGFUSE = (
+    ["id", "projectId", "type", "model", "input", "output", "scores"],
+    [
+        "o1",
+        "p",
+        "GENERATION",
+        "gpt",
+        '[{"role":"user","content":"Why?"}]',
+        '{"role":"assistant","content":"So"}',
+        '{"tone":[0.5]}',
+    ],
+    ["o2", "p", "GENERATION", "claude", '[{"role":"user","content":"Why?"}]', '"No"', '{"stars":[5]}'],
+)
+PROMPTFOO = (
+    ["q", "[one] Say {{q}}", "[two] " + "Say {{q}}, and explain at length why that is so. " * 5],
+    [
+        "a",
+        "[PASS] (1.00)\n\nyes\n\nPass Reason: fine",
+        "[FAIL] (0.50, tone: 0.50)\n\nToo short\n---\nno\n\nFail Reason: x",
+    ],
+    ["b", "[PASS] sure", "[ERROR] timeout"],
+)
+
+
+@pytest.mark.parametrize(
+    ("name", "body", "rows", "grades"),
+    [
+        (
+            "out.csv",
+            csv_of(*PROMPTFOO),
+            [("0", "a", "yes", "no"), ("1", "b", "sure", None)],
+            {"promptfoo": ["1", "0.5"]},
+        ),
+        (
+            "out.yaml",
+            yaml.safe_dump(promptfoo(*V2)).encode(),
+            [("0", "a", "one a", "two a"), ("1", "b", "one b", "two b")],
+            {"promptfoo": ["1", "1"]},
+        ),
+        ("o.csv", csv_of(*LANGFUSE), [("Why?", None, "So", "No")], {"tone": ["0.5"]}),
+        ("gpt.jsonl", lines_of(OPENAI), [("7", "2+2?", "4", "4")], {"exact": ["1"]}),
+        (
+            "m/samples_a.jsonl",
+            lines_of(harness(1, "8", "strict", 0), harness(1, "8", "loose", 1)),
+            [("1", "Q1", "8", "8")],
+            {"exact_match (strict)": ["0"], "exact_match (loose)": ["1"]},
+        ),
+        ("m/samples_b.jsonl", lines_of(CHOICES), [("3", "Fruit?", "1", " pear")], {"acc": ["1"]}),
+        ("run.json", json.dumps({"testCases": [DEEPEVAL]}).encode(), [("Q", "E", "A")], {"Bias": ["0.25"]}),
+        ("d.csv", csv_of(["input", "actual_output", "expected_output"], ["Q", "A", "E"]), [("Q", "E", "A")], {}),
+        (
+            "r.csv",
+            csv_of(["user_input", "response", "reference", "faithfulness", "rank"], ["Q", "A", "E", "0.5", "9"]),
+            [("Q", "E", "A")],
+            {"faithfulness": ["0.5"]},
+        ),
+        (
+            "r.jsonl",
+            lines_of({"question": "Q", "answer": "A", "contexts": ["c"], "ground_truth": "E"}),
+            [("Q", "E", "A")],
+            {},
+        ),
+    ],
+)
+def test_files_of_other_programs_say_what_was_asked_and_how_it_was_graded(
+    name: str, body: bytes, rows: list[tuple[str | None, ...]], grades: dict[str, list[str]]
+) -> None:
+    answers = read_results(name, body)
+    assert answers is not None
+    beside = {column for columns in answers.grades.values() for column in columns.values()}
+    cells = [tuple(cell for column, cell in row.items() if column not in beside) for row in answers.rows]
+    # Ids that follow from the question are long.
+    assert [row[-len(wanted) :] for row, wanted in zip(cells, rows, strict=True)] == rows
+    found = {
+        grade: [answers.rows[0][column] for column in columns.values()] for grade, columns in answers.grades.items()
+    }
+    assert found == grades
+
+
+def test_columns_that_somebody_names_make_a_file_a_table() -> None:
+    body = csv_of(["question", "answer", "contexts"], ["Q", "A", "c"])
+    assert read_results("r.csv", body, named=True) is None
+    answers = read_results("r.csv", body)
+    assert answers is not None
+    assert answers.candidates == ("r",)
+
+
 @pytest.mark.parametrize(
     ("document", "words"),
     [
         (promptfoo(), "results.results is empty"),
-        (promptfoo({"prompt": {}}), r"results.results\[0\].testIdx is missing: only results of version 3"),
+        (promptfoo({"prompt": {}}), "nothing says what was asked"),
+        (promptfoo({"prompt": {}}, result(0, 0, "a")), r"results.results\[0\].testIdx is missing"),
         (promptfoo(result(0, 0, "a"), result(0, 0, "b")), r"results\[1\] is the answer to test 0 by prompt 0"),
         (promptfoo(result(0, 0, "a", provider=None)), r"results\[0\].provider is missing"),
         (promptfoo(result(0, 0, "a", vars={}, prompt=None)), "nothing says what was asked"),
@@ -211,7 +344,7 @@ def test_records_of_one_model_are_told_apart_by_version_release_or_name() -> Non
         (log(sample(1, input=None)), r"samples\[0\].input is missing"),
         ([observation(1, "gpt", input=None)], "'o1' has no input"),
         ([observation(1, "gpt"), observation(2, "a"), observation(3, "")], "'o3' has no model"),
-        ({"something": "else"}, "no file of promptfoo, Inspect or Langfuse"),
+        ({"something": "else"}, "no file of promptfoo, Inspect, Langfuse"),
     ],
 )
 def test_what_is_wrong_is_named(document: Any, words: str) -> None:
@@ -231,4 +364,4 @@ def test_a_table_is_none_of_them_and_a_wrong_guess_can_be_corrected() -> None:
         with pytest.raises(Unreadable):
             read({}, source=source)
         with pytest.raises(Unreadable, match="ends in"):
-            read_results("rows.csv", b"", source)
+            read_results("rows.txt", b"", source)

@@ -1,22 +1,63 @@
 """What a file of finished answers comes to, and how values of JSON become texts. Pure."""
 
+import hashlib
 import json
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Any, Final
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import PurePath
+from typing import Any, Final, NamedTuple
+
+from carrel.datasets.schemas import MAX_COLUMN_CHARACTERS
 
 _SHOWN_CHARACTERS: Final = 60
+_MOST_GRADES: Final = 20
+"""As many as a run may have checks."""
+_WORDS: Final = {
+    **dict.fromkeys(("c", "true", "pass", "passed", "yes"), 1.0),
+    **dict.fromkeys(("i", "n", "false", "fail", "failed", "no"), 0.0),
+    "p": 0.5,
+}
+"""Grades in words, those in one letter as Inspect has them."""
 
 
 class Unreadable(Exception):
     """A file is not what it was taken for. The message says where, for people."""
 
 
+class ResultFile(NamedTuple):
+    """A file as it was decoded: the value of JSON or YAML, or the cells of CSV below their `header`.
+
+    `records` are the objects of a list, of lines, or of CSV, whose cells are texts.
+    """
+
+    path: PurePath
+    document: Any = None
+    records: Sequence[Any] = ()
+    header: Sequence[str] = ()
+    cells: Sequence[Sequence[str]] = ()
+
+    def has(self, *fields: str) -> bool:
+        """Whether its first record has all of these fields."""
+        first = self.records[0] if self.records else None
+        return isinstance(first, dict) and first.keys() >= set(fields)
+
+
+class Grade(NamedTuple):
+    """What somebody else gave an answer under a name; `row` is the id of its row."""
+
+    row: str
+    candidate: str
+    name: str
+    value: Any
+
+
 @dataclass(frozen=True, kw_only=True)
 class AnswerTable:
     """One row for each question, as texts by column. Every row has the same columns, in the same order.
 
-    `inputs` are the columns with what was asked, `candidates` those with the answers; `None` is no answer.
+    `inputs` are the columns with what was asked, `candidates` those with the answers; `None` is no answer. `grades` are
+    the columns with grades from 0 to 1 that came along, by their name and the candidate.
     """
 
     rows: list[dict[str, str | None]]
@@ -25,6 +66,7 @@ class AnswerTable:
     candidates: tuple[str, ...] = ()
     expected: str | None = None
     group: str | None = None
+    grades: dict[str, dict[str, str]] = field(default_factory=dict)
 
     @property
     def columns(self) -> list[str]:
@@ -42,7 +84,35 @@ class AnswerTable:
             raise Unreadable(f"no candidate is called {missing}; there are {'; '.join(self.candidates)}")
         left_out = set(self.candidates) - set(candidates)
         rows = [{name: cell for name, cell in row.items() if name not in left_out} for row in self.rows]
-        return replace(self, rows=rows, candidates=tuple(candidates))
+        of_these = {
+            name: {label: column for label, column in columns.items() if label not in left_out}
+            for name, columns in self.grades.items()
+        }
+        grades = {name: columns for name, columns in of_these.items() if columns}
+        return replace(self, rows=rows, candidates=tuple(candidates), grades=grades)
+
+    def graded(self, grades: Iterable[Grade]) -> "AnswerTable":
+        """The same with the grades in further columns. Names of which a value is not from 0 to 1 are left out."""
+        found: dict[str, dict[tuple[str, str], float]] = {}
+        unfit: set[str] = set()
+        for grade in grades:
+            value = mark_of(grade.value)
+            if value is not None:
+                found.setdefault(grade.name, {})[grade.row, grade.candidate] = value
+                if not 0 <= value <= 1:
+                    unfit.add(grade.name)
+        columns: dict[str, dict[str, str]] = {}
+        rows, taken = [dict(row) for row in self.rows], self.columns
+        for name in [name for name in found if name not in unfit][:_MOST_GRADES]:
+            for candidate in self.candidates:
+                if any(label == candidate for _, label in found[name]):
+                    column = free_name(f"{name}, {candidate}"[: MAX_COLUMN_CHARACTERS - 4], taken)
+                    taken.append(column)
+                    columns.setdefault(name, {})[candidate] = column
+                    for row in rows:
+                        value = found[name].get((row[self.id or ""] or "", candidate))
+                        row[column] = None if value is None else f"{value:g}"
+        return replace(self, rows=rows, grades=columns)
 
     def as_json_lines(self) -> bytes:
         """The rows as a JSONL file."""
@@ -82,6 +152,42 @@ def _conversation(messages: Sequence[Mapping[str, Any]]) -> str | None:
     if len(messages) == 1:
         return text_of(messages[0]["content"])
     return "\n\n".join(f"{message['role']}: {text_of(message['content']) or ''}" for message in messages)
+
+
+def mark_of(value: Any) -> float | None:
+    """A grade as a number, also one in words; `None` if it says nothing."""
+    if isinstance(value, str):
+        word = value.strip().casefold()
+        if word in _WORDS:
+            return _WORDS[word]
+        try:
+            value = float(word)
+        except ValueError:
+            return None
+    try:
+        found = float(value) if isinstance(value, bool | int | float) else None
+    except OverflowError:
+        return None
+    return found if found is not None and abs(found) < float("inf") else None
+
+
+class RowIds:
+    """Ids for rows that have none: the same question gets the same one in every file. Asked again, it is numbered."""
+
+    def __init__(self) -> None:
+        self._seen: Counter[tuple[str, str]] = Counter()
+
+    def next(self, asked: str, candidate: str = "", item: str | None = None) -> tuple[str, str]:
+        """The id of the next row of this question, and that of the question."""
+        item = item or hashlib.sha256(asked.encode("utf-8", "replace")).hexdigest()[:16]
+        self._seen[item, candidate] += 1
+        often = self._seen[item, candidate]
+        return (item if often == 1 else f"{item}#{often}"), item
+
+    @property
+    def repeated(self) -> bool:
+        """Whether somebody asked the same again."""
+        return max(self._seen.values(), default=0) > 1
 
 
 def shown(text: str) -> str:

@@ -11,7 +11,7 @@ import zlib
 from collections.abc import Iterable, Iterator
 from typing import Any, Final, NamedTuple
 
-from carrel.cli.result_files.answers import AnswerTable, Unreadable, get, shown, text_of
+from carrel.cli.result_files.answers import AnswerTable, Grade, ResultFile, Unreadable, get, shown, text_of
 from carrel.cli.result_files.json_text import decoded
 
 _MOST_BYTES: Final = 1 << 30
@@ -34,11 +34,6 @@ _WINDOW_LOG: Final = _MOST_SAMPLE_BYTES.bit_length() - 1
 _LETTERS: Final = 26
 _DIGITS: Final = 18
 _ATTACHMENT: Final = "attachment://"
-
-
-def is_log(document: Any) -> bool:
-    """Whether decoded JSON is such a log."""
-    return isinstance(document, dict) and isinstance(document.get("eval"), dict) and "version" in document
 
 
 def read_packed(body: bytes) -> AnswerTable:
@@ -103,14 +98,21 @@ def _unpacked(file: zipfile.ZipFile, name: str) -> bytes:
     return found
 
 
-def read(log: dict[str, Any]) -> AnswerTable:
-    """The answers in a log.
+def fits(file: ResultFile) -> bool:
+    """Whether it is such a log as JSON."""
+    return isinstance(get(file.document, "eval"), dict) and "version" in file.document
+
+
+def read(file: ResultFile) -> AnswerTable:
+    """The answers in a log as JSON.
 
     Raises:
         Unreadable: naming the field.
     """
-    samples = log.get("samples")
-    return _answers(log, samples if isinstance(samples, list) else ())
+    if not fits(file):
+        raise Unreadable("eval and version are missing: this is no log of Inspect")
+    samples = file.document.get("samples")
+    return _answers(file.document, samples if isinstance(samples, list) else ())
 
 
 def _answers(log: Any, samples: Iterable[Any]) -> AnswerTable:
@@ -131,11 +133,13 @@ def _answers(log: Any, samples: Iterable[Any]) -> AnswerTable:
     # Epochs ask the same again: their rows count together.
     repeated = len({row.epoch for row in found}) > 1
     rows: dict[str, dict[str, str | None]] = {}
+    grades: list[Grade] = []
     for number, row in enumerate(found):
         row_id = f"{row.sample}#{row.epoch}" if repeated else row.sample
         if row_id in rows:
             raise Unreadable(f"samples[{number}] has the id {shown(row_id)}, which is there already")
         rows[row_id] = {"id": row_id, "sample": row.sample, **row.cells}
+        grades += (Grade(row_id, model, name, value) for name, value in row.scores)
     expected = "expected" if any(row["expected"] for row in rows.values()) else None
     return AnswerTable(
         # The zip lists samples in the order in which they ended.
@@ -145,15 +149,16 @@ def _answers(log: Any, samples: Iterable[Any]) -> AnswerTable:
         candidates=(model,),
         expected=expected,
         group="sample" if repeated else None,
-    )
+    ).graded(grades)
 
 
 class _Row(NamedTuple):
-    """A sample: its id, its epoch, and its texts by column."""
+    """A sample: its id, its epoch, its texts by column, and what scorers gave it."""
 
     sample: str
     epoch: str
     cells: dict[str, str | None]
+    scores: list[tuple[str, Any]]
 
 
 def _row(sample: Any, model: str, at: str) -> _Row:
@@ -170,7 +175,9 @@ def _row(sample: Any, model: str, at: str) -> _Row:
     if isinstance(target, list):
         target = " | ".join(text_of(one) or "" for one in target)
     cells = {"input": asked, "expected": text_of(target), model: _answer(sample)}
-    return _Row(str(sample_id), str(get(sample, "epoch")), cells)
+    scores = get(sample, "scores")
+    given = [(str(name), get(one, "value")) for name, one in scores.items()] if isinstance(scores, dict) else []
+    return _Row(str(sample_id), str(get(sample, "epoch")), cells, given)
 
 
 def _letter(place: int) -> str:

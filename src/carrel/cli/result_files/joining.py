@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
-from carrel.cli.result_files.answers import AnswerTable, Unreadable, shown
+from carrel.cli.result_files.answers import AnswerTable, Unreadable, free_name, shown
 
 
 class JoinedFile(NamedTuple):
@@ -39,6 +39,7 @@ def join(first: JoinedFile, others: Sequence[JoinedFile], row_id: str | None) ->
     rows = [dict(row) for row in first.answers.rows]
     holders = dict.fromkeys(first.answers.columns, first.file_name)
     candidates = list(first.answers.candidates)
+    grades = {name: dict(columns) for name, columns in first.answers.grades.items()}
     for part in others:
         found = _by_id(part, row_id)
         _require_same(ids, list(found), first.file_name, part.file_name)
@@ -58,7 +59,13 @@ def join(first: JoinedFile, others: Sequence[JoinedFile], row_id: str | None) ->
             candidates.append(name)
             for row, one in zip(rows, ids, strict=True):
                 row[name] = found[one][column]
-    return replace(first.answers, rows=rows, id=key, candidates=tuple(candidates))
+            for grade, columns in part.answers.grades.items():
+                if column in columns:
+                    beside = free_name(f"{grade}, {name}", list(rows[0]))
+                    grades.setdefault(grade, {})[name] = beside
+                    for row, one in zip(rows, ids, strict=True):
+                        row[beside] = found[one][columns[column]]
+    return replace(first.answers, rows=rows, id=key, candidates=tuple(candidates), grades=grades)
 
 
 def _by_id(part: JoinedFile, row_id: str | None) -> _Rows:

@@ -1,35 +1,113 @@
-"""promptfoo's results: what `promptfoo eval --output outputs.json` (or .jsonl) writes, version 3.
+"""promptfoo's results: what `promptfoo eval --output` writes as JSON, JSONL, YAML or CSV, and what its page exports.
 
 A test is a row, its variables are what was asked, and each provider with each prompt is a candidate.
 """
 
+import json
+import re
+from collections import Counter
+from collections.abc import Sequence
 from typing import Any, Final
 
-from carrel.cli.result_files.answers import AnswerTable, Unreadable, free_name, get, text_of
+from carrel.cli.result_files.answers import AnswerTable, Grade, ResultFile, Unreadable, free_name, get, text_of
 
 _LONG_LABEL: Final = 40
+_CELL: Final = re.compile(r"\[(PASS|FAIL|ERROR)\] ?(?:\(([\d.]+|undefined)[^)\n]*\)\s*\n\n)?(.*)", re.DOTALL)
+"""An output in CSV: whether it passed, its score, and the text."""
+_REASON: Final = re.compile(r"\n\n(?:Pass|Fail) Reason: (?:(?!\n\n(?:Pass|Fail) Reason: ).)*\Z", re.DOTALL)
+_UNGRADED: Final = "No assertions"
+_METRIC: Final = "Metric: "
+_PROMPT: Final = re.compile(r"\[([^\]]+)\] (.*)", re.DOTALL)
+"""A column with outputs in CSV: the provider and the prompt."""
 
 
-def is_results(document: Any) -> bool:
-    """Whether decoded JSON is such a file."""
-    return isinstance(document, dict) and isinstance(get(document, "results", "results"), list)
+def fits(file: ResultFile) -> bool:
+    """Whether promptfoo wrote the file."""
+    return _is_results(file.document) or file.has("testIdx", "promptIdx", "vars") or any(map(_is_prompt, file.header))
 
 
-def is_result(document: Any) -> bool:
-    """Whether decoded JSON is one line of such a JSONL file."""
-    return isinstance(document, dict) and {"testIdx", "promptIdx", "vars"} <= set(document)
-
-
-def of_results(document: Any) -> AnswerTable:
-    """The answers in outputs.json.
+def read(file: ResultFile) -> AnswerTable:
+    """The answers in a file.
 
     Raises:
         Unreadable: naming the field.
     """
-    return read(get(document, "results", "results"), "results.results")
+    if file.header:
+        return _of_cells(file.header, file.cells)
+    if _is_results(file.document):
+        results = get(file.document, "results", "results")
+        return _of_results(results if _has_numbers(results) else _numbered(results), "results.results")
+    if file.has("testIdx", "promptIdx", "vars"):
+        return _of_results(file.records, "lines")
+    raise Unreadable("results.results is missing: this is no results file of promptfoo")
 
 
-def read(results: list[Any], place: str) -> AnswerTable:
+def _is_results(document: Any) -> bool:
+    return isinstance(get(document, "results", "results"), list)
+
+
+def _is_prompt(name: str) -> bool:
+    return _PROMPT.fullmatch(name) is not None
+
+
+def _has_numbers(results: list[Any]) -> bool:
+    """Whether results say which test and prompt they are of, as they do from version 3 on."""
+    return any("testIdx" in result for result in results if isinstance(result, dict))
+
+
+def _numbered(results: list[Any]) -> list[Any]:
+    """Results of version 2 with the numbers of tests and prompts: equal variables are a test, asked again another."""
+    tests: dict[tuple[str, int], int] = {}
+    prompts: dict[str, int] = {}
+    often: Counter[tuple[str, str]] = Counter()
+    found = []
+    for number, result in enumerate(results):
+        if not isinstance(result, dict):
+            raise Unreadable(f"results.results[{number}] is not an object")
+        label = get(result, "prompt", "label") or get(result, "prompt", "display") or get(result, "prompt", "raw")
+        prompt = json.dumps([result.get("provider"), label])
+        asked = json.dumps(result.get("vars") or get(result, "prompt", "raw"))
+        often[asked, prompt] += 1
+        test = tests.setdefault((asked, often[asked, prompt]), len(tests))
+        found.append(result | {"testIdx": test, "promptIdx": prompts.setdefault(prompt, len(prompts))})
+    return found
+
+
+def _of_cells(header: Sequence[str], cells: Sequence[Sequence[str]]) -> AnswerTable:
+    """The answers in CSV. What stands between two columns with outputs belongs to the first, as its score."""
+    places = [place for place, name in enumerate(header) if _is_prompt(name)]
+    if not places:
+        raise Unreadable("no column is called as `[provider] prompt`: this is no CSV of promptfoo")
+    asked = [place for place in range(places[0]) if header[place]]
+    results = []
+    for test, row in enumerate(cells):
+        for prompt, place in enumerate(places):
+            written = row[place] if place < len(row) else ""
+            cell = _CELL.fullmatch(written)
+            beside = dict(zip(header[place + 1 : [*places, None][prompt + 1]], row[place + 1 :], strict=False))
+            passed = cell[1] if cell else beside.get("Status", "")
+            score = (cell[2] if cell else None) or beside.get("Score") or passed
+            text = _REASON.sub("", cell[3]) if cell else written
+            if cell and passed == "FAIL":
+                # The reasons come first.
+                text = text.partition("\n---\n")[2] or text
+            reason = beside.get("Grader Reason", "")
+            named = {name.removeprefix(_METRIC): value for name, value in beside.items() if name.startswith(_METRIC)}
+            found = _PROMPT.fullmatch(header[place])
+            provider, label = found.groups() if found else ("", "")
+            results.append(
+                {"testIdx": test, "promptIdx": prompt, "provider": provider, "prompt": {"label": label, "raw": label}}
+                | {
+                    "vars": {header[at]: row[at] for at in asked if at < len(row)},
+                    "graded": bool(passed) and reason != _UNGRADED,
+                }
+                | {"response": {"output": None if passed == "ERROR" else text}, "score": score}
+                | {"namedScores": named}
+            )
+    return _of_results(results, "rows")
+
+
+def _of_results(results: Sequence[Any], place: str) -> AnswerTable:
     """The answers in a list of results; `place` names the list in messages.
 
     Raises:
@@ -40,6 +118,7 @@ def read(results: list[Any], place: str) -> AnswerTable:
     tests: dict[int, dict[str, str | None]] = {}
     answers: dict[tuple[int, int], str | None] = {}
     prompts: dict[int, tuple[str, str]] = {}
+    grades: list[tuple[int, int, str, Any]] = []
     for number, result in enumerate(results):
         at = f"{place}[{number}]"
         test, prompt = _index(result, "testIdx", at), _index(result, "promptIdx", at)
@@ -48,6 +127,16 @@ def read(results: list[Any], place: str) -> AnswerTable:
         tests.setdefault(test, _asked(result, at))
         prompts.setdefault(prompt, (_provider(result, at), _label(result, prompt)))
         answers[test, prompt] = text_of(get(result, "response", "output"))
+        if (
+            get(result, "graded")
+            or get(result, "testCase", "assert")
+            or get(result, "gradingResult", "componentResults")
+        ):
+            grades.append((test, prompt, "promptfoo", get(result, "score")))
+            named = get(result, "namedScores")
+            grades += (
+                ((test, prompt, str(name), value) for name, value in named.items()) if isinstance(named, dict) else ()
+            )
     labels = _labels(prompts)
     inputs = list(dict.fromkeys(name for asked in tests.values() for name in asked))
     clash = set(inputs) & set(labels.values())
@@ -60,13 +149,14 @@ def read(results: list[Any], place: str) -> AnswerTable:
         | {label: answers.get((test, prompt)) for prompt, label in labels.items()}
         for test, asked in sorted(tests.items())
     ]
-    return AnswerTable(rows=rows, id=row_id, inputs=tuple(inputs), candidates=tuple(labels.values()))
+    table = AnswerTable(rows=rows, id=row_id, inputs=tuple(inputs), candidates=tuple(labels.values()))
+    return table.graded(Grade(str(test), labels[prompt], name, value) for test, prompt, name, value in grades)
 
 
 def _index(result: Any, name: str, at: str) -> int:
     found = get(result, name)
     if not isinstance(found, int):
-        raise Unreadable(f"{at}.{name} is missing: only results of version 3 and later have it")
+        raise Unreadable(f"{at}.{name} is missing")
     return found
 
 
@@ -74,7 +164,7 @@ def _asked(result: Any, at: str) -> dict[str, str | None]:
     """The variables of a test; without any, the prompt itself."""
     variables = get(result, "vars") or get(result, "testCase", "vars")
     if isinstance(variables, dict) and variables:
-        return {name: text_of(value) for name, value in variables.items()}
+        return {str(name): text_of(value) for name, value in variables.items()}
     prompt = text_of(get(result, "prompt", "raw"))
     if prompt is None:
         raise Unreadable(f"{at} has neither vars nor prompt.raw: nothing says what was asked")

@@ -42,18 +42,22 @@ class RunCheck(NamedTuple):
 
 
 class Waiting(NamedTuple):
-    """An answer that has no marks yet, and the reference of its document."""
+    """An answer that has no marks yet, and the reference of its document, or what its row has beside."""
 
     seq: int
     candidate: int
     delivered: bool
     text: str
     expected: str | None
+    label: str = ""
+    metadata: dict[str, str] | None = None
 
-    @property
-    def answer(self) -> CheckInput:
+    def answer(self, checks: Sequence[Check]) -> CheckInput:
         """What a worker gets."""
-        return CheckInput(self.text, self.expected)
+        cells = self.metadata or {}
+        columns = ((check.name, check.column or check.columns.get(self.label)) for check in checks)
+        named = {name: cells[column] for name, column in columns if column is not None and column in cells}
+        return CheckInput(self.text, self.expected, named)
 
 
 class CheckBatch(NamedTuple):
@@ -72,7 +76,8 @@ class CheckedBatch(NamedTuple):
 
 
 _asked = Select(RunCheck, check="definition", given_up=SqlColumn("failures >= 3", bool))
-_waiting = Select(Waiting, seq="generated.seq", text="generated.body", expected="run_texts.body")
+_with_cells = Select(Waiting, seq="generated.seq", text="generated.body", expected="run_texts.body")
+_waiting = Select(Waiting, seq="generated.seq", text="generated.body", expected="run_texts.body", metadata="NULL")
 
 
 def keep(conn: Connection, run: int, checks: Sequence[Check], schemas: Sequence[dict[str, Any] | None] = ()) -> None:
@@ -101,8 +106,10 @@ def asked(conn: Connection, run: int) -> list[RunCheck]:
 def waiting(conn: Connection, setup: Setup) -> CheckBatch | None:
     """The next answers to be checked; `None` if there are none. Reads up to a megabyte and more: to be scanned."""
     after = conn.value("SELECT coalesce(max(generated), 0) FROM check_marks WHERE run = ?", setup.seq)
-    answers = list(_up_to_a_batch(conn, setup.seq, after))
-    return CheckBatch(asked(conn, setup.seq), answers) if answers else None
+    checks = asked(conn, setup.seq)
+    with_cells = any(definition.columns_of(one.check) for one in checks)
+    answers = list(_up_to_a_batch(conn, setup.seq, after, _with_cells if with_cells else _waiting))
+    return CheckBatch(checks, answers) if answers else None
 
 
 def put(conn: Connection, setup: Setup, found: CheckedBatch) -> None:
@@ -126,17 +133,19 @@ def put(conn: Connection, setup: Setup, found: CheckedBatch) -> None:
         log.write(conn, setup.seq, "check-failed", level="warning", code="check-took-too-long")
 
 
-def _up_to_a_batch(conn: Connection, run: int, after: int) -> Iterator[Waiting]:
+def _up_to_a_batch(conn: Connection, run: int, after: int, waits: Select[Waiting]) -> Iterator[Waiting]:
     characters = 0
-    for answer in _waiting.each(
+    for answer in waits.each(
         conn,
-        "FROM generated LEFT JOIN run_documents ON run_documents.run = generated.run AND ordinal = document"
+        "FROM generated LEFT JOIN run_candidates ON run_candidates.run = generated.run"
+        " AND run_candidates.ordinal = candidate"
+        " LEFT JOIN run_documents ON run_documents.run = generated.run AND run_documents.ordinal = document"
         # The plus keeps SQLite from sorting all answers of the run: their numbers are in order already.
         " LEFT JOIN run_texts ON run_texts.seq = reference WHERE +generated.run = ? AND generated.seq > ?"
         " ORDER BY generated.seq LIMIT ?",
         *(run, after, MAX_ANSWERS),
     ):
         yield answer
-        characters += len(answer.text) + len(answer.expected or "")
+        characters += len(answer.text) + len(answer.expected or "") + len(str(answer.metadata or ""))
         if characters > MAX_CHARACTERS:
             break

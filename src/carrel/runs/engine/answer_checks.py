@@ -28,7 +28,8 @@ async def make_next(workspace: Workspace, workers: WorkerPool, setup: Setup) -> 
 async def make(workers: WorkerPool, user: str, batch: CheckBatch) -> CheckedBatch:
     """Make the checks. Where one takes too long or breaks, the answer has no mark of it."""
     going = [one for one in batch.asked if not one.given_up]
-    answers = [one.answer for one in batch.answers if one.delivered]
+    checks = [one.check for one in batch.asked]
+    answers = [one.answer(checks) for one in batch.answers if one.delivered]
     failures = Counter[int]()
     try:
         found = (

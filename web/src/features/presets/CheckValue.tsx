@@ -2,7 +2,7 @@ import { useState } from "react";
 import type { AnswerCheck } from "../../api/types";
 import { Check, TextArea, TextField } from "../../components/Field";
 import { same } from "../../lib/useDraft";
-import { isOverlap, KINDS } from "./checks";
+import { isShare, KINDS } from "./checks";
 import { JsonArea } from "./JsonArea";
 
 interface Props {
@@ -17,6 +17,14 @@ export function CheckValue({ check, at, onChange }: Props) {
   const has = (field: (typeof fields)[number]) => fields.includes(field);
   const change = (part: Partial<AnswerCheck>) => onChange({ ...check, ...part });
   const isOfTexts = has("texts");
+  const inColumn = check.column ?? Object.values(check.columns ?? {}).join(", ");
+  if (inColumn)
+    return (
+      <>
+        <p className="small dim">The rows of the data set have the values, in: {inColumn}.</p>
+        <Numbers check={check} at={at} onChange={onChange} />
+      </>
+    );
   return (
     <>
       {isOfTexts && (
@@ -82,9 +90,9 @@ export function CheckValue({ check, at, onChange }: Props) {
 
 function Numbers({ check, at, onChange }: Props) {
   const { fields } = KINDS[check.kind];
-  const isShare = isOverlap(check);
+  const share = isShare(check);
   const labels = {
-    least: isShare ? "Overlap at least, from 0 to 1" : "Words at least",
+    least: share ? "At least, from 0 to 1" : "Words at least",
     most: "Words at most",
     tolerance: "Numbers may differ by",
   };
@@ -98,7 +106,7 @@ function Numbers({ check, at, onChange }: Props) {
           label={labels[name]}
           type="number"
           min={0}
-          {...(isShare ? { max: 1, step: 0.05, hint: "Empty: the overlap itself is the mark." } : {})}
+          {...(share ? { max: 1, step: 0.05, hint: "Empty: the share itself is the mark." } : {})}
           {...(name === "tolerance" ? { step: "any" } : {})}
           value={check[name] ?? ""}
           faults={at(name)}

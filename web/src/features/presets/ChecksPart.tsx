@@ -58,11 +58,14 @@ function CheckLine({ number, check, at, onChange, onRemove }: LineProps) {
         faults={at("kind")}
         onChange={(event) => onChange(withKind(check, event.target.value as Kind))}
       >
-        {Object.entries(KINDS).map(([kind, { label }]) => (
-          <option key={kind} value={kind}>
-            {label.charAt(0).toLowerCase() + label.slice(1)}
-          </option>
-        ))}
+        {Object.entries(KINDS)
+          // Grades come along with what another program wrote.
+          .filter(([kind]) => kind !== "grade" || check.kind === "grade")
+          .map(([kind, { label }]) => (
+            <option key={kind} value={kind}>
+              {label.charAt(0).toLowerCase() + label.slice(1)}
+            </option>
+          ))}
       </SelectField>
       <div className="stack tight">
         <CheckValue check={check} at={at} onChange={onChange} />

@@ -5,28 +5,35 @@ export type Kind = AnswerCheck["kind"];
 type Field = Exclude<keyof AnswerCheck, "kind" | "name" | "required">;
 
 export const KINDS: Record<Kind, { label: string; fields: readonly Field[] }> = {
-  contains: { label: "Contains texts", fields: ["texts", "expected", "ignore_case", "ignore_space"] },
-  not_contains: { label: "Contains none of some texts", fields: ["texts", "expected", "ignore_case", "ignore_space"] },
+  contains: { label: "Contains texts", fields: ["texts", "expected", "column", "ignore_case", "ignore_space"] },
+  not_contains: {
+    label: "Contains none of some texts",
+    fields: ["texts", "expected", "column", "ignore_case", "ignore_space"],
+  },
   forbidden: { label: "Has no forbidden words", fields: ["texts"] },
-  regex: { label: "Matches a pattern", fields: ["pattern", "ignore_case"] },
-  equals: { label: "Equals the expected answer", fields: ["expected", "tolerance", "ignore_case", "ignore_space"] },
-  json: { label: "Is JSON", fields: [] },
-  json_schema: { label: "Follows a JSON schema", fields: ["schema"] },
-  length: { label: "Has a length", fields: ["least", "most"] },
-  rouge_l: { label: "Overlaps with the expected answer by words (ROUGE-L)", fields: ["expected", "least"] },
-  chrf: { label: "Overlaps with the expected answer by characters (chrF)", fields: ["expected", "least"] },
+  regex: { label: "Matches a pattern", fields: ["pattern", "column", "ignore_case"] },
+  equals: {
+    label: "Equals the expected answer",
+    fields: ["expected", "column", "tolerance", "ignore_case", "ignore_space"],
+  },
+  json: { label: "Is JSON", fields: ["column"] },
+  json_schema: { label: "Follows a JSON schema", fields: ["schema", "column"] },
+  length: { label: "Has a length", fields: ["least", "most", "column"] },
+  rouge_l: { label: "Overlaps with the expected answer by words (ROUGE-L)", fields: ["expected", "column", "least"] },
+  chrf: { label: "Overlaps with the expected answer by characters (chrF)", fields: ["expected", "column", "least"] },
+  grade: { label: "Has a grade from another program", fields: ["columns", "least"] },
 };
-const OVERLAPS: readonly Kind[] = ["rouge_l", "chrf"];
+const SHARES: readonly Kind[] = ["rouge_l", "chrf", "grade"];
 
-/** Whether the check measures how far an answer is the expected one. */
-export function isOverlap({ kind }: AnswerCheck): boolean {
-  return OVERLAPS.includes(kind);
+/** Whether the check gives a share from 0 to 1. */
+export function isShare({ kind }: AnswerCheck): boolean {
+  return SHARES.includes(kind);
 }
 
 /** The check as one of another kind: it keeps the fields that go with both, but no length as a share. */
 export function withKind(check: AnswerCheck, kind: Kind): AnswerCheck {
   const { fields } = KINDS[kind];
-  const isOtherMeasure = isOverlap(check) !== isOverlap({ ...check, kind });
+  const isOtherMeasure = isShare(check) !== isShare({ ...check, kind });
   const kept = fields.filter((field) => check[field] !== undefined && !(field === "least" && isOtherMeasure));
   return {
     kind,
@@ -44,7 +51,7 @@ export function checkFaults(checks: readonly AnswerCheck[]): [string, string][] 
       case "forbidden":
         return check.texts?.length ? [] : [[`${path}.texts`, "Write the words that no answer may have."]];
       case "regex":
-        return check.pattern ? [] : [[`${path}.pattern`, "Write the pattern of the check."]];
+        return check.pattern || check.column ? [] : [[`${path}.pattern`, "Write the pattern of the check."]];
       case "json_schema":
         return check.schema ? [] : [[`${path}.schema`, "Write the JSON schema of the check."]];
       case "length":
@@ -52,7 +59,7 @@ export function checkFaults(checks: readonly AnswerCheck[]): [string, string][] 
           ? []
           : [[`${path}.least`, "Say how many words an answer has at least, or at most."]];
       default:
-        return check.required && isOverlap(check) && !isNumber(check.least)
+        return check.required && isShare(check) && !isNumber(check.least)
           ? [[`${path}.least`, "Say which overlap an answer needs, so that it does not lose."]]
           : [];
     }
