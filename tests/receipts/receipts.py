@@ -71,6 +71,6 @@ def receipt(found: Evidence, *, digest: str | None = None) -> Receipt:
         combined=(),
         ranking=ranking,
         human=human,
-        words=worded(ranking, human, candidates, ()),
+        words=worded(ranking, human, candidates, (), ()),
         same_as_at_end=True,
     )

@@ -2,7 +2,7 @@
 
 from carrel.receipts import rules
 
-DIGEST = "86203a4330a694cd60dfc394f9ecf6c92ba6fc6c201f9689840eef15e40ae4a6"
+DIGEST = "38d1e81a018c8e05512f2e8f078ae46fec1a2a3b0db43ba7d3bc523c7e775c1b"
 
 
 def test_the_rules_of_rankings_and_words_are_those_that_this_version_says_it_has() -> None:

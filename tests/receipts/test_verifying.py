@@ -157,7 +157,7 @@ def test_the_words_follow_from_the_hosts_of_the_candidates() -> None:
         made, candidates=(ReceiptCandidate("alpha", "openai:gpt-5", "llm.example.org"), made.candidates[1])
     )
     assert "see `words`" in refused(signed(forged, SIGNER)), "they tell what answered for alpha"
-    good = replace(forged, words=worded(made.ranking, made.human, forged.candidates, ()))
+    good = replace(forged, words=worded(made.ranking, made.human, forged.candidates, (), ()))
     note = verifying.verify(signed(good, SIGNER)).grounds[-1]
     assert (note.words, note.follow_from) == (
         "alpha was answered at llm.example.org, not at api.openai.com.",
@@ -195,7 +195,7 @@ def test_words_that_a_figure_does_not_touch_do_not_name_it() -> None:
     exploratory: Ranking = replace(ranking, exploratory=True)
     found = {
         ground.words: ground.follow_from
-        for ground in grounds(exploratory, None, *(2 * [lambda figures, votes: worded(figures, votes, (), ())]))
+        for ground in grounds(exploratory, None, *(2 * [lambda figures, votes: worded(figures, votes, (), (), ())]))
     }
     note = next(words for words in found if words.startswith("Exploratory"))
     assert found[note] == ("exploratory",)

@@ -51,6 +51,7 @@ from carrel.runs.routes import github as run_github
 from carrel.settings import routes as settings_
 from carrel.settings import store as settings_store
 from carrel.single_calls import routes as single_calls
+from carrel.suites import routes as suites
 from carrel.transfer import routes as transfer
 from carrel.transfer.upload import Imports
 from carrel.users import routes as users
@@ -71,6 +72,7 @@ ROUTERS = (
     datasets.router,
     presets.router,
     preset_drafts.router,
+    suites.router,
     runs.router,
     runs.execution,
     control.router,

@@ -18,6 +18,7 @@ MAX_INPUTS = 1_000
 MAX_CANDIDATES = 20
 MAX_JUDGES = 10
 MAX_LABEL_CHARACTERS = 100
+MAX_DROPPED_KINDS = 50
 
 ModelName = Annotated[
     str, Meta(min_length=3, max_length=200, description="`provider:name`", examples=["local:lexrank"])
@@ -166,6 +167,13 @@ class Rows(In, frozen=True):
     row: Annotated[int, Meta(ge=1, lt=1 << 31)] | None = None
 
 
+class DroppedPart(In, frozen=True):
+    """How many parts of one kind an imported suite has that the preset leaves out, such as `assertion llm-rubric`."""
+
+    kind: Annotated[str, Meta(min_length=1, max_length=100)]
+    count: Annotated[int, Meta(ge=1, le=1_000_000)]
+
+
 class Configuration(In, frozen=True, kw_only=True):
     """Everything that determines a run.
 
@@ -196,6 +204,7 @@ class Configuration(In, frozen=True, kw_only=True):
     output: Output = Output()
     groups: DocumentGroups | None = None
     checks: Checks = msgspec.field(default_factory=list)
+    dropped: Annotated[list[DroppedPart], Meta(max_length=MAX_DROPPED_KINDS)] = msgspec.field(default_factory=list)
 
 
 class ContentReference(NamedTuple):

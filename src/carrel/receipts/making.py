@@ -1,7 +1,7 @@
 """Makes the receipt of a run: a scan reads the rows, a worker ranks, a thread writes and signs."""
 
 import asyncio
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from msgspec.structs import astuple
 
@@ -10,6 +10,7 @@ from carrel.evaluation.judges.human import HumanCheck
 from carrel.evaluation.ranking.ranking import Ranking
 from carrel.evaluation.verdict import Statement
 from carrel.kit.processes.pool import WorkerPool
+from carrel.presets.configuration import DroppedPart
 from carrel.receipts import rules
 from carrel.receipts.gathering import ReceiptInput, gather
 from carrel.receipts.keys import Signer
@@ -40,9 +41,10 @@ def worded(
     human: HumanCheck | None,
     candidates: Iterable[ReceiptCandidate],
     combined: tuple[str, ...],
+    dropped: Sequence[DroppedPart],
 ) -> Statement:
     """The words that follow from the figures of a receipt, as the ranking's own page shows them."""
-    return wording.worded(ranking, human, [CandidateModel(*astuple(one)) for one in candidates], combined)
+    return wording.worded(ranking, human, [CandidateModel(*astuple(one)) for one in candidates], combined, dropped)
 
 
 def signed(receipt: Receipt, signer: Signer) -> bytes:
@@ -66,7 +68,9 @@ def _written(gathered: ReceiptInput, answered: Conclusion, signer: Signer) -> by
         combined=gathered.combined,
         ranking=answered.ranking,
         human=answered.human,
-        words=worded(answered.ranking, answered.human, gathered.candidates, gathered.combined),
+        words=worded(
+            answered.ranking, answered.human, gathered.candidates, gathered.combined, head.configuration.dropped
+        ),
         same_as_at_end=answered.ranking == gathered.at_end,
     )
     return signed(receipt, signer)

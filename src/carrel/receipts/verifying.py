@@ -13,6 +13,7 @@ from carrel.evaluation.judges.human import HumanCheck
 from carrel.evaluation.ranking.ranking import Ranking
 from carrel.evaluation.verdict import Statement
 from carrel.kit import json_elements
+from carrel.presets.configuration import DroppedPart
 from carrel.receipts import commitments, rules
 from carrel.receipts.commitments import DisclosedText
 from carrel.receipts.grounds import Ground, grounds
@@ -55,6 +56,12 @@ class _SignedDocument(msgspec.Struct, forbid_unknown_fields=True):
     signature: str
 
 
+class _ConfigurationClaims(msgspec.Struct, frozen=True):
+    """The part of the configuration that the words mention."""
+
+    dropped: list[DroppedPart] = []
+
+
 class _Claims(msgspec.Struct):
     """The parts of a receipt that are checked; the others are only signed."""
 
@@ -71,6 +78,7 @@ class _Claims(msgspec.Struct):
     same_as_at_end: bool
     judges: tuple[ReceiptJudge, ...]
     candidates: tuple[ReceiptCandidate, ...] = ()
+    configuration: _ConfigurationClaims = _ConfigurationClaims()
 
 
 _signed: Final = msgspec.json.Decoder(_SignedDocument)
@@ -172,7 +180,7 @@ def disclosed(texts: dict[str, str], content: bytes) -> str:
 
 
 def _words(claimed: _Claims, ranking: Ranking, human: HumanCheck | None) -> Statement:
-    return worded(ranking, human, claimed.candidates, claimed.combined)
+    return worded(ranking, human, claimed.candidates, claimed.combined, claimed.configuration.dropped)
 
 
 def _because(versions: Versions, what: str) -> str:

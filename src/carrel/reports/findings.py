@@ -51,6 +51,7 @@ def build(report_input: ReportInput, other: ReportInput | None = None, *, has_do
             checked,
             [CandidateModel(one.label, one.model, one.host) for one in setup.candidates],
             () if made is None else made.candidates,
+            report_input.dropped,
         ),
         progress=_progress(report_input),
         ranking=ranking,

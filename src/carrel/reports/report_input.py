@@ -13,6 +13,7 @@ from carrel.evaluation.passing import CheckResults
 from carrel.kit.sqlite.database import Connection
 from carrel.kit.sqlite.rows import Select
 from carrel.metering.store import HOST
+from carrel.presets.configuration import DroppedPart
 from carrel.reports import document_input
 from carrel.reports.document_input import MAX_JUDGEMENTS, DocumentsInput
 from carrel.reports.text_budget import TextBudget
@@ -24,7 +25,7 @@ from carrel.runs.model.schemas import LookTaken
 from carrel.runs.model.setup import RunId, Setup
 from carrel.runs.model.states import PauseReason, State, TaskState
 from carrel.runs.publishing import library
-from carrel.runs.verdicts import combining, evidence, looks, votes
+from carrel.runs.verdicts import combining, evidence, looks, votes, wording
 
 ROOM_BYTES = 3_000_000
 """The most that instructions, answers, judges' words and documents take in a report, as JSON or in its page. They are
@@ -97,7 +98,7 @@ class ReportInput(DocumentsInput, frozen=True, kw_only=True):
 
     `order` are the candidates that answered by themselves, best first, once answers are combined. `outputs` are the
     contents that answers became, by task key. `looks` are those that the round took on its way, `checks` what its
-    checks come to, `both_bad` votes for neither.
+    checks come to, `both_bad` votes for neither, `dropped` what an imported suite has besides.
     """
 
     head: ReportHead
@@ -116,6 +117,7 @@ class ReportInput(DocumentsInput, frozen=True, kw_only=True):
     looks: tuple[LookTaken, ...] = ()
     checks: CheckResults | None = None
     both_bad: int = 0
+    dropped: list[DroppedPart] = msgspec.field(default_factory=list)
 
 
 _heads = Select(ReportHead, rounds="round")
@@ -201,6 +203,7 @@ def gather(
         looks=looks.taken(conn, setup),
         checks=results.kept(conn, seq, number) or results.of(conn, setup),
         both_bad=votes.count_both_bad(conn, seq),
+        dropped=wording.dropped_parts(conn, seq),
         existing=frozenset(conn.all("SELECT candidate, document FROM run_existing WHERE run = ?", seq)),
     )
 

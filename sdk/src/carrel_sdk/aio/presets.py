@@ -11,6 +11,8 @@ from carrel_sdk.models import (
     Drafts,
     DraftSummary,
     Estimate,
+    ExportedSuite,
+    ImportedSuite,
     Preset,
     PresetDraft,
     PresetSummary,
@@ -65,6 +67,27 @@ class AsyncPresets:
     async def duplicate(self, preset_id: str) -> Preset:
         """A copy under a new id."""
         return await self._calls.post(f"{_path(preset_id)}/duplicate", Preset)
+
+    async def import_suite(
+        self,
+        config: str,
+        *,
+        name: str | None = None,
+        files: Mapping[str, str] | None = None,
+        models: Mapping[str, str] | None = None,
+    ) -> ImportedSuite:
+        """Make a data set and a preset of the text of a `promptfooconfig.yaml`. Nothing of it is executed.
+
+        `files` are the texts of files that it names, by their paths beside it; `models` say what to call instead of a
+        provider that Carrel cannot call. Where no provider is left, there is an unfinished set-up and no preset.
+        """
+        given = {"name": name, "files": files, "models": models}
+        body = {"config": config} | {field: value for field, value in given.items() if value is not None}
+        return await self._calls.post("/suites", ImportedSuite, body)
+
+    async def export_suite(self, preset_id: str) -> ExportedSuite:
+        """A preset as the text of a `promptfooconfig.yaml`."""
+        return await self._calls.get(f"{_path(preset_id)}/suite", ExportedSuite)
 
     async def execute(
         self,

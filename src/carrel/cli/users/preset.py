@@ -19,11 +19,15 @@ from carrel.cli.interface.reading import (
     spending_options,
     variables,
 )
-from carrel.cli.interface.terminal import UserCommand, user_command
+from carrel.cli.interface.suite_files import beside
+from carrel.cli.interface.terminal import UserCommand, printable, user_command
 from carrel.cli.interface.trends_table import trends_table
 from carrel.cli.interface.watching import end_with, watch
+from carrel.kit import yaml_values
+from carrel.kit.yaml_values import YamlUnreadable
 
 _MOST_VALUES = 100_000
+_NAME_CHARACTERS = 100
 
 
 @click.group("preset", context_settings={"help_option_names": ["-h", "--help"]})
@@ -128,6 +132,47 @@ def replace(cli: UserCommand, preset_id: str, file: Path) -> None:
     before = cli.workspace.presets.get(preset_id)
     saved = cli.workspace.presets.replace(preset_id, draft, if_match=before.etag or None)
     cli.show(saved, f"{saved.id}  version {saved.version}")
+
+
+@command.command("import")
+@click.argument("file", type=click.Path(path_type=Path))
+@click.option("--name", help="What data set and preset are called; the file's name otherwise.")
+@click.option(
+    "--model", "models", multiple=True, metavar="PROVIDER=MODEL", help="What to call instead of a provider in the file."
+)
+@user_command
+def import_suite(cli: UserCommand, file: Path, name: str | None, models: tuple[str, ...]) -> None:
+    """Make a data set and a preset of a promptfooconfig.yaml. It executes nothing and counts what it leaves out."""
+    pairs = [text.rpartition("=") for text in models]
+    if not all(provider and model for provider, _, model in pairs):
+        terminal.end(terminal.EXIT_USAGE, "--model takes PROVIDER=MODEL", as_json=cli.as_json)
+    text = read_text(cli, file)
+    made = cli.workspace.presets.import_suite(
+        text,
+        name=name or file.absolute().parent.name[:_NAME_CHARACTERS] or None,
+        files=beside(file, text),
+        models={provider: model for provider, _, model in pairs},
+    )
+    kept = made.preset or made.draft
+    lines = [f"{made.data_set.id}  data set: {made.data_set.row_count:,} tests"]
+    if made.preset is not None:
+        names = ", ".join(check.name for check in made.preset.checks) or "none"
+        lines.append(f"{made.preset.id}  preset: checks {names}")
+    elif kept is not None:
+        lines.append(f"{kept.id}  unfinished set-up: Carrel can call none of its providers; see --model")
+    lines += [f"left out: {part.kind} ({part.count:,})" for part in made.dropped]
+    cli.show(made, "\n".join(lines))
+
+
+@command.command("export")
+@click.argument("preset_id")
+@user_command
+def export_suite(cli: UserCommand, preset_id: str) -> None:
+    """Print a preset as a promptfooconfig.yaml, with its tests; what promptfoo has no word for goes to stderr."""
+    made = cli.workspace.presets.export_suite(preset_id)
+    cli.show(made, made.config)
+    for part in () if cli.as_json else made.dropped:
+        terminal.console(stderr=True).print(printable(f"left out: {part.kind} ({part.count:,})"))
 
 
 @command.command("estimate")
@@ -245,27 +290,12 @@ def delete(cli: UserCommand, preset_ids: tuple[str, ...]) -> None:
 
 def _from_file(cli: UserCommand, file: Path) -> dict[str, object]:
     try:
-        written = yaml.safe_load(read_text(cli, file))
-    except (yaml.YAMLError, RecursionError, ValueError):
-        terminal.end(terminal.EXIT_FAILED, f"{file} is not YAML or JSON", as_json=cli.as_json)
-    if not _is_small(written):
-        terminal.end(terminal.EXIT_FAILED, f"{file} holds too much for a preset", as_json=cli.as_json)
+        written = yaml_values.read(read_text(cli, file), _MOST_VALUES)
+    except YamlUnreadable as error:
+        terminal.end(terminal.EXIT_FAILED, f"{file} {error}", as_json=cli.as_json)
     if not isinstance(written, dict):
         terminal.end(terminal.EXIT_FAILED, f"{file} does not hold a preset", as_json=cli.as_json)
     return written
-
-
-def _is_small(written: object) -> bool:
-    """Whether it has few enough values. Each that YAML only refers to counts: as JSON they would all be written out."""
-    left, count = [written], 0
-    while left and count <= _MOST_VALUES:
-        value = left.pop()
-        count += 1
-        if isinstance(value, dict):
-            left += value.values()
-        elif isinstance(value, list):
-            left += value
-    return not left
 
 
 def _as_yaml(preset: Preset) -> str:

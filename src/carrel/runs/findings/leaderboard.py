@@ -10,6 +10,7 @@ from carrel.evaluation.ranking.ranking import Ranking
 from carrel.evaluation.verdict import Statement
 from carrel.kit.processes.pool import WorkerPool
 from carrel.kit.sqlite.database import Connection
+from carrel.presets.configuration import DroppedPart
 from carrel.runs.findings import board_figures, finished_runs
 from carrel.runs.findings.board_figures import BoardCandidate
 from carrel.runs.findings.finished_runs import BoardRun, FinishedRun, Together
@@ -78,7 +79,7 @@ async def leaderboard(workspace: Workspace, workers: WorkerPool, like: RunId | N
         gathered = await workspace.scan(_gather, like)
         if gathered is None:
             return _EMPTY
-        found, candidates = gathered
+        found, candidates, dropped = gathered
         told = await whatif.answered(worker, found.packed)
     board = _board(found.chosen)
     return Leaderboard(
@@ -86,7 +87,10 @@ async def leaderboard(workspace: Workspace, workers: WorkerPool, like: RunId | N
         documents=board.documents,
         judges=board.judges,
         verdict=wording.worded(
-            told.ranking, told.human, [CandidateModel(one.candidate, one.model, one.host) for one in candidates]
+            told.ranking,
+            told.human,
+            [CandidateModel(one.candidate, one.model, one.host) for one in candidates],
+            dropped=dropped,
         ),
         ranking=told.ranking,
         candidates=candidates,
@@ -98,9 +102,12 @@ async def leaderboard(workspace: Workspace, workers: WorkerPool, like: RunId | N
     )
 
 
-def _gather(conn: Connection, like: RunId | None) -> tuple[Together, list[BoardCandidate]] | None:
+def _gather(conn: Connection, like: RunId | None) -> tuple[Together, list[BoardCandidate], list[DroppedPart]] | None:
     found = finished_runs.alike(conn, like)
-    return None if found is None else (found, board_figures.of(conn, found))
+    if found is None:
+        return None
+    dropped = [part for run in found.chosen for part in wording.dropped_parts(conn, run.setup.seq)]
+    return found, board_figures.of(conn, found), list(dict.fromkeys(dropped))
 
 
 def _board(runs: Sequence[FinishedRun]) -> Board:

@@ -13,6 +13,7 @@ from carrel.kit.processes.pool import WorkerPool
 from carrel.kit.processes.worker import Worker
 from carrel.kit.sqlite.database import Connection
 from carrel.kit.sqlite.rows import Select
+from carrel.presets.configuration import DroppedPart
 from carrel.runs.checking import results
 from carrel.runs.model import run_transitions
 from carrel.runs.model import setup as setups
@@ -64,7 +65,7 @@ async def ranking(workspace: Workspace, workers: WorkerPool, run_id: RunId, ques
         weights = _weights_of(found.packed.judges, question)
         told = await answered(worker, found.packed, found.kept, weights, with_human=question.with_human)
     ranked = told.ranking
-    stated = wording.worded(ranked, told.human, found.answering, found.combined)
+    stated = wording.worded(ranked, told.human, found.answering, found.combined, found.dropped)
     return RankingOut(
         found.round,
         stated,
@@ -96,7 +97,7 @@ async def answered(
 class _RoundData(NamedTuple):
     """A round's evidence, its stored ranking if the question wants that, who combined answers, its looks and checks.
 
-    `answering` is what answered for the candidates.
+    `answering` is what answered for the candidates, `dropped` what an imported suite asks and nobody checked.
     """
 
     round: int
@@ -106,6 +107,7 @@ class _RoundData(NamedTuple):
     looks: tuple[LookTaken, ...]
     checks: CheckResults | None
     answering: list[CandidateModel]
+    dropped: list[DroppedPart]
 
 
 _answering = Select(CandidateModel)
@@ -124,7 +126,8 @@ def _kept(conn: Connection, run_id: RunId, round_number: int | None) -> RankingO
     if ranked is None:
         return None
     answering = _answering.all(conn, _CANDIDATES, run.seq)
-    stated = wording.worded(ranked, None, answering, combining.labels(conn, run.seq))
+    combined, dropped = combining.labels(conn, run.seq), wording.dropped_parts(conn, run.seq)
+    stated = wording.worded(ranked, None, answering, combined, dropped)
     setup = None if ranked.look is None else setups.load(conn, run.seq, number)
     taken = () if setup is None else looks.taken(conn, setup)
     checked = results.kept(conn, run.seq, number)
@@ -145,6 +148,7 @@ def _evidence(conn: Connection, run_id: RunId, question: WhatIfQuestion) -> _Rou
         looks.taken(conn, setup),
         checked,
         _answering.all(conn, _CANDIDATES, setup.seq),
+        wording.dropped_parts(conn, setup.seq),
     )
 
 

@@ -160,6 +160,11 @@ export function PresetForm({ draft, onChange, faults, models, documents, connect
       <section className="card stack" aria-labelledby="checks-title">
         <h2 id="checks-title">Checks without a judge</h2>
         <ChecksPart checks={draft.checks ?? []} onChange={(checks) => change({ checks })} at={at} />
+        {draft.dropped?.length ? (
+          <p className="small dim">
+            Not taken over from the suite: {draft.dropped.map(({ kind, count }) => `${kind} (${count})`).join(", ")}.
+          </p>
+        ) : null}
       </section>
       <CombinationPart draft={draft} change={change} at={at} models={models} />
       <OutputPart draft={draft} change={change} at={at} connections={connections} />
