@@ -2,7 +2,7 @@
 
 from carrel.receipts import rules
 
-DIGEST = "38d1e81a018c8e05512f2e8f078ae46fec1a2a3b0db43ba7d3bc523c7e775c1b"
+DIGEST = "3541c286079f3b20264f0d6f76b68f9befb4decf2db2822079bc000abdc7d01c"
 
 
 def test_the_rules_of_rankings_and_words_are_those_that_this_version_says_it_has() -> None:

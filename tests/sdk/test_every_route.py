@@ -121,6 +121,8 @@ OF_USERS: list[Callable[[Any], object]] = [
     lambda workspace: workspace.presets.execute(PRESET),
     lambda workspace: workspace.presets.estimate(PRESET),
     lambda workspace: workspace.presets.trends(PRESET),
+    lambda workspace: workspace.presets.import_suite("prompts: [a]", files={"a": "b"}),
+    lambda workspace: workspace.presets.export_suite(PRESET),
     lambda workspace: workspace.presets.drafts(),
     lambda workspace: workspace.presets.get_draft("{draft_id}"),
     lambda workspace: workspace.presets.save_draft("{draft_id}", "n", {}),

@@ -180,6 +180,9 @@ BOMB = "a: &a [1, 1, 1, 1, 1, 1, 1, 1, 1, 1]\n" + "".join(
 MANY = "prompts: [a]\ntests: [{vars: {" + ", ".join(f"v{n}: [1, 2, 3]" for n in range(30)) + "}}]"
 
 
+LONG = "prompts: [a]\ndefaultTest: {vars: {v: " + "x" * 1_000 + "}}\ntests: [" + "{vars: {}}, " * 1_100 + "]"
+
+
 @pytest.mark.parametrize(
     ("text", "path", "words"),
     [
@@ -190,6 +193,8 @@ MANY = "prompts: [a]\ntests: [{vars: {" + ", ".join(f"v{n}: [1, 2, 3]" for n in 
         ("!!python/object/apply:os.system ['touch /tmp/x']", "config", "is not YAML"),
         ("prompts: [file://a.py]\ntests: [{vars: {a: b}}]", "config.prompts", "are all code"),
         ("prompts: [a]\ntests: file://a.py", "config.tests", "are all code"),
+        ("#" * 1_100_000, "files", "must have at most 1,048,576 characters together"),
+        (LONG, "config.tests", "characters together"),
         (MANY, "config.tests", "at most 5,000"),
     ],
 )

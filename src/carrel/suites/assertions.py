@@ -9,6 +9,7 @@ from typing import Any, Final, NamedTuple
 from msgspec import structs
 
 from carrel.checks.definition import MAX_CHECKS, Check, CheckKind
+from carrel.errors import BadInput
 from carrel.kit import yaml_values
 from carrel.kit.yaml_values import YamlUnreadable
 from carrel.suites import templates
@@ -17,6 +18,8 @@ from carrel.suites.suite import Drops
 _TEXT_CHARACTERS: Final = 10_000
 _PATTERN_CHARACTERS: Final = 1_000
 _MOST_TEXTS: Final = 100
+_MOST_ASSERTIONS: Final = 50_000
+_MOST_CHARACTERS: Final = 1 << 22
 _MOST_SCHEMA_VALUES: Final = 2_000
 _DEPTH: Final = 5
 _SPECIAL: Final = re.compile(r"[\\.+*?()|\[\]{}^$]")
@@ -84,20 +87,12 @@ def of_word(text: str) -> dict[str, Any]:
 def checks_of(
     tests: Sequence[tuple[Sequence[Any], Mapping[str, str | None]]], config: Any, dropped: Drops
 ) -> CheckedRows:
-    """The checks of the tests, each with its assertions and its variables."""
-    asked: list[dict[_Key, _Asked]] = []
-    schemas: dict[str, int] = {}
-    for assertions, variables in tests:
-        numbers: Counter[str] = Counter()
-        own: dict[_Key, _Asked] = {}
-        for one in _each(assertions, variables, config, dropped):
-            numbers[one.name] += 1
-            number = numbers[one.name]
-            if one.kind in _WHERE:
-                # Its value is not in a column, so each value is a check of its own.
-                number = schemas.setdefault(f"{one.name} {one.value}", 1 + len(schemas))
-            own[one.name, number] = one
-        asked.append(own)
+    """The checks of the tests, each with its assertions and its variables.
+
+    Raises:
+        BadInput: there are too many assertions, or they are too long together.
+    """
+    asked = _asked(tests, config, dropped)
     often = Counter(key for own in asked for key in own)
     found = CheckedRows([], [{} for _ in tests], [])
     for key, _ in often.most_common():
@@ -114,6 +109,32 @@ def checks_of(
                 if any(one is not None and one.written for one in values):
                     found.patterns.append(check.column)
     return found
+
+
+def _asked(
+    tests: Sequence[tuple[Sequence[Any], Mapping[str, str | None]]], config: Any, dropped: Drops
+) -> list[dict[_Key, _Asked]]:
+    """What each test asks, by the type of assertion and its number in the test."""
+    asked: list[dict[_Key, _Asked]] = []
+    schemas: dict[str, int] = {}
+    if sum(len(assertions) for assertions, _ in tests) > _MOST_ASSERTIONS:
+        raise BadInput.at("config.tests", f"must have at most {_MOST_ASSERTIONS:,} assertions together")
+    characters = 0
+    for assertions, variables in tests:
+        numbers: Counter[str] = Counter()
+        own: dict[_Key, _Asked] = {}
+        for one in _each(assertions, variables, config, dropped):
+            characters += sum(map(len, one.value))
+            if characters > _MOST_CHARACTERS:
+                raise BadInput.at("config.tests", f"must have at most {_MOST_CHARACTERS:,} characters in assertions")
+            numbers[one.name] += 1
+            number = numbers[one.name]
+            if one.kind in _WHERE:
+                # Its value is not in a column, so each value is a check of its own.
+                number = schemas.setdefault(f"{one.name} {one.value}", 1 + len(schemas))
+            own[one.name, number] = one
+        asked.append(own)
+    return asked
 
 
 def _checks(key: _Key, values: Sequence[_Asked | None]) -> Iterator[tuple[Check, list[str | None]]]:

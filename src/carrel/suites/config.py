@@ -24,6 +24,8 @@ from carrel.suites.suite import Drops, Suite, SuitePrompt, SuiteProvider
 MAX_VALUES: Final = 20_000
 """Of a configuration or of a file beside it."""
 MAX_TESTS: Final = 5_000
+MAX_CHARACTERS: Final = 1 << 20
+"""Of all files together, and of the variables of all tests."""
 _MOST_PROMPTS: Final = 20
 _PREFIX: Final = "file://"
 _TEXT_FILES: Final = (".txt", ".md", ".json", ".jsonl", ".yaml", ".yml", ".csv", ".j2")
@@ -70,6 +72,10 @@ def read(text: str, files: Mapping[str, str], models: Mapping[str, str], callabl
     Raises:
         BadInput: it is no such configuration, or nothing is left of its prompts or tests.
     """
+    if len(text) + sum(map(len, files.values())) > MAX_CHARACTERS:
+        raise BadInput.at(
+            "files", f"must have at most {MAX_CHARACTERS:,} characters together, the configuration included"
+        )
     try:
         config = yaml_values.read(text, MAX_VALUES)
     except YamlUnreadable as error:
@@ -257,10 +263,15 @@ def _tests(source: _Source) -> list[_Test]:
         # Without tests, promptfoo asks each prompt once.
         given = [{}]
     tests: list[_Test] = []
+    characters = 0
     for one in given:
-        tests += _expanded(source, one, default)
-        if len(tests) > MAX_TESTS:
-            raise BadInput.at("config.tests", f"must be at most {MAX_TESTS:,}")
+        for test in _expanded(source, one, default):
+            tests.append(test)
+            characters += sum(len(value or "") for value in test.variables.values())
+            if len(tests) > MAX_TESTS:
+                raise BadInput.at("config.tests", f"must be at most {MAX_TESTS:,}")
+            if characters > MAX_CHARACTERS:
+                raise BadInput.at("config.tests", f"must have at most {MAX_CHARACTERS:,} characters together")
     return tests
 
 
@@ -307,7 +318,7 @@ def _tests_of_file(source: _Source, reference: str) -> Iterator[Mapping[str, Any
             yield from (one for line in body.splitlines() if isinstance(one := _json(line), dict))
         else:
             try:
-                found = yaml_values.read(body, 10 * MAX_VALUES)
+                found = yaml_values.read(body, 5 * MAX_VALUES)
             except YamlUnreadable:
                 source.dropped.add("test in a file that is not YAML")
                 continue

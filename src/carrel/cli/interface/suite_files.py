@@ -29,7 +29,7 @@ def beside(config: Path, text: str) -> dict[str, str]:
 
 
 def _files(folder: Path, name: str) -> Iterator[Path]:
-    with suppress(OSError, ValueError, NotImplementedError):
+    with suppress(OSError, ValueError):
         for file in folder.glob(name):
             real = file.resolve()
             if real.is_relative_to(folder) and real.is_file() and real.stat().st_size <= _MOST_BYTES:
