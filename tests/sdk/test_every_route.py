@@ -198,6 +198,7 @@ OF_USERS: list[Callable[[Any], object]] = [
     lambda workspace: workspace.judges.list(),
     lambda workspace: workspace.judges.get("{model}"),
     lambda workspace: workspace.judges.check("local:reader"),
+    lambda workspace: workspace.judges.check_cost("local:reader"),
     lambda workspace: workspace.judges.default(["local:lead"]),
     lambda workspace: workspace.settings.get(),
     lambda workspace: workspace.settings.save(Settings()),

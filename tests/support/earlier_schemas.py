@@ -138,6 +138,7 @@ ROWS: Final[dict[str, dict[int, str]]] = {
             VALUES ('u1', 'Unfinished', 'preset', 'p1', {_AT}, '{{"value":{{}}}}')
         """,
         39: "UPDATE judge_checks SET passed = 0",
+        40: "UPDATE judge_checks SET seed = 'q2'",
         36: """
             UPDATE run_candidates SET host = 'llm.example.org' WHERE ordinal = 1;
             UPDATE run_judges SET host = 'llm.example.org';

@@ -7,7 +7,7 @@ from urllib.parse import quote
 import msgspec
 
 from carrel_sdk.calls import Calls
-from carrel_sdk.models import DefaultJudges, JudgeCheck, JudgePassport, JudgePassports
+from carrel_sdk.models import DefaultJudges, JudgeCheck, JudgeCheckCost, JudgePassport, JudgePassports
 from carrel_sdk.transport import Request
 
 _CHECK_SECONDS: Final = 900.0
@@ -31,6 +31,10 @@ class Judges:
     def default(self, candidates: Sequence[str] = ()) -> DefaultJudges:
         """Who judges these candidates, by their models, unless the user chooses others; with nobody, why."""
         return self._calls.get("/evaluation/judges/default", DefaultJudges, {"candidate": [*candidates]})
+
+    def check_cost(self, model: str) -> JudgeCheckCost:
+        """What a check of this judge costs, before anything is spent."""
+        return self._calls.get("/evaluation/judges/check-cost", JudgeCheckCost, {"model": model})
 
     def check(self, model: str, *, timeout_seconds: int = 120) -> JudgeCheck:
         """Have a judge compare the built-in pairs in both orders, and wait for the result. Costs 24 calls or more.

@@ -39,18 +39,19 @@ class Checks:
         async with self._turns.of(workspace.uuid):
             if workspace.read(checks.finished, judge) != before:
                 return workspace.read(checks.latest, judge)
-            there = workspace.read(checks.spoken, judge)
-            lacking = [asked for asked in bench.every() if (asked.pair.name, asked.presented) not in there]
-            await self._ask(workspace, judge, lacking)
+            seed, there = workspace.read(checks.progress, judge)
+            every = bench.every(bench.drawn(seed))
+            lacking = [asked for asked in every if (asked.pair.name, asked.presented) not in there]
+            await self._ask(workspace, judge, seed, lacking)
             return workspace.read(checks.latest, judge)
 
-    async def _ask(self, workspace: Workspace, judge: SingleJudge, lacking: Iterable[OrderedPair]) -> None:
+    async def _ask(self, workspace: Workspace, judge: SingleJudge, seed: str, lacking: Iterable[OrderedPair]) -> None:
         room = asyncio.Semaphore(AT_ONCE)
 
         async def ask(asked: OrderedPair) -> None:
             async with room:
                 # A word that is on its way is paid for, also when nobody waits for it any more.
-                await run_to_completion(self._one(workspace, judge, asked))
+                await run_to_completion(self._one(workspace, judge, seed, asked))
 
         tasks = [asyncio.create_task(ask(asked)) for asked in lacking]
         try:
@@ -58,11 +59,11 @@ class Checks:
         finally:
             await cancel(tasks)
 
-    async def _one(self, workspace: Workspace, judge: SingleJudge, asked: OrderedPair) -> None:
+    async def _one(self, workspace: Workspace, judge: SingleJudge, seed: str, asked: OrderedPair) -> None:
         said, done = await evaluation.compare_in_one_order(
             self._caller, workspace, judge, asked.matter, bench.INSTRUCTIONS
         )
         costs = [one.cost_micros for one in done if one.cost_micros is not None]
         cost_micros = sum(costs) if len(costs) == len(done) else None
         word = BenchReply(asked.pair.name, asked.presented, said.word, cost_micros)
-        await workspace.write(checks.keep, judge, done[-1].host, word)
+        await workspace.write(checks.keep, judge, done[-1].host, seed, word)

@@ -8,7 +8,7 @@ from carrel.evaluation.judges import passport
 from carrel.evaluation.judges.passport import Passport
 from carrel.evaluation.records import Verdict, Word
 from carrel.judges import bench
-from carrel.judges.bench import PAIRS, TRAPS, VERSION
+from carrel.judges.bench import TRAPS, VERSION, BenchPair
 from carrel.judges.schemas import JudgeCheck, TrapResult
 from carrel.keys import store as keys
 from carrel.kit.money import text_of
@@ -30,6 +30,18 @@ class BenchReply(NamedTuple):
     cost_micros: int | None
 
 
+class OpenCheck(NamedTuple):
+    """What the pairs of a check that is not finished are drawn from, and which words are there."""
+
+    seed: str
+    spoken: set[tuple[str, Presented]]
+
+
+class _Unfinished(NamedTuple):
+    seq: int
+    seed: str
+
+
 class _Check(NamedTuple):
     seq: int
     id: str
@@ -39,16 +51,20 @@ class _Check(NamedTuple):
     started_at: str
     finished_at: str | None
     passed: bool | None
+    seed: str
 
 
+_unfinished = Select(_Unfinished)
 _checks = Select(_Check)
 _words = Select(BenchReply)
 
 
-def spoken(conn: Connection, judge: SingleJudge) -> set[tuple[str, Presented]]:
-    """What the judge has said in a check that is not finished, at the host of its key; empty if there is none."""
-    found = _unfinished(conn, judge, keys.host(conn, judge.model))
-    return set() if found is None else {(word.pair, word.presented) for word in _said(conn, found)}
+def progress(conn: Connection, judge: SingleJudge) -> OpenCheck:
+    """The judge's check that is not finished, at the host of its key, or a new one."""
+    found = _open(conn, judge, keys.host(conn, judge.model))
+    if found is None:
+        return OpenCheck(conn.new_id(), set())
+    return OpenCheck(found.seed, {(word.pair, word.presented) for word in _said(conn, found.seq)})
 
 
 def finished(conn: Connection, judge: SingleJudge) -> int:
@@ -61,27 +77,31 @@ def finished(conn: Connection, judge: SingleJudge) -> int:
     return number
 
 
-def keep(conn: Connection, judge: SingleJudge, host: str | None, word: BenchReply) -> None:
+def keep(conn: Connection, judge: SingleJudge, host: str | None, seed: str, word: BenchReply) -> None:
     """Keep a word in the check that is not finished, or as the first of a new one; the last word finishes the check.
 
     `host` is the host that said it: each has checks of its own.
     """
-    seq = _unfinished(conn, judge, host)
-    if seq is None:
+    found = _open(conn, judge, host)
+    if found is None:
         conn.run(
-            "INSERT INTO judge_checks (id, model, parameters, host, bench, started_at) VALUES (?, ?, ?, ?, ?, ?)",
-            *(conn.new_id(), *_values(judge, host), VERSION, conn.now()),
+            "INSERT INTO judge_checks (id, model, parameters, host, bench, started_at, seed)"
+            " VALUES (?, ?, ?, ?, ?, ?, ?)",
+            *(conn.new_id(), *_values(judge, host), VERSION, conn.now(), seed),
         )
-        seq = _unfinished(conn, judge, host)
-    # If the key was changed to this host in the middle of a check, the host may have said this word in an earlier one.
+        found = _open(conn, judge, host)
+    # If the key was changed to this host in the middle of a check, the host may be in the middle of another one.
+    if found is None or found.seed != seed:
+        return
+    seq = found.seq
     conn.run(
         "INSERT OR IGNORE INTO judge_check_words (judge_check, pair, presented, word, cost_micros)"
         " VALUES (?, ?, ?, ?, ?)",
         *(seq, *word),
     )
-    words = [] if seq is None else _said(conn, seq)
+    words = _said(conn, seq)
     if len(words) == bench.WORDS:
-        passed = _right(words) >= fitness.PASSING * bench.WORDS
+        passed = _right(bench.drawn(seed), words) >= fitness.PASSING * bench.WORDS
         conn.run("UPDATE judge_checks SET finished_at = ?, passed = ? WHERE seq = ?", conn.now(), passed, seq)
 
 
@@ -112,22 +132,21 @@ def _values(judge: SingleJudge, host: str | None) -> tuple[str, str, str | None]
     return judge.model, as_json(judge.parameters), host
 
 
-def _unfinished(conn: Connection, judge: SingleJudge, host: str | None) -> int | None:
-    seq: int | None = conn.value(
-        f"SELECT seq FROM judge_checks WHERE {_OF_JUDGE} AND bench = ? AND finished_at IS NULL",
-        *_values(judge, host),
-        VERSION,
+def _open(conn: Connection, judge: SingleJudge, host: str | None) -> _Unfinished | None:
+    return _unfinished.one(
+        conn,
+        f"FROM judge_checks WHERE {_OF_JUDGE} AND bench = ? AND finished_at IS NULL",
+        *(*_values(judge, host), VERSION),
     )
-    return seq
 
 
 def _said(conn: Connection, seq: int) -> list[BenchReply]:
     return _words.all(conn, "FROM judge_check_words WHERE judge_check = ? ORDER BY pair, presented", seq)
 
 
-def _right(words: Sequence[BenchReply]) -> float:
+def _right(pairs: Sequence[BenchPair], words: Sequence[BenchReply]) -> float:
     """How many words are right; a tie is by half, and a malformed one is not."""
-    better_is_a = {pair.name: pair.better_is_a for pair in PAIRS}
+    better_is_a = {pair.name: pair.better_is_a for pair in pairs}
 
     def right(word: BenchReply) -> float:
         is_first = better_is_a[word.pair] == (word.presented == "ab")
@@ -137,8 +156,8 @@ def _right(words: Sequence[BenchReply]) -> float:
 
 
 def _shown(conn: Connection, row: _Check) -> JudgeCheck:
-    words = _said(conn, row.seq)
-    verdicts = _verdicts(row.model, words)
+    words, pairs = _said(conn, row.seq), bench.drawn(row.seed)
+    verdicts = _verdicts(row.model, pairs, words)
     costs = [word.cost_micros for word in words if word.cost_micros is not None]
     return JudgeCheck(
         id=row.id,
@@ -151,8 +170,10 @@ def _shown(conn: Connection, row: _Check) -> JudgeCheck:
         passed=row.passed,
         asked=len(words),
         of=bench.WORDS,
-        right=passport.agreement_with(verdicts, bench.known()),
-        traps=[TrapResult(trap=trap, right=passport.agreement_with(verdicts, bench.known(trap))) for trap in TRAPS],
+        right=passport.agreement_with(verdicts, bench.known(pairs)),
+        traps=[
+            TrapResult(trap=trap, right=passport.agreement_with(verdicts, bench.known(pairs, trap))) for trap in TRAPS
+        ],
         passport=_passport(row.model, verdicts),
         cost=text_of(sum(costs)) if len(costs) == len(words) else None,
     )
@@ -162,10 +183,10 @@ def _passport(model: str, verdicts: Sequence[Verdict]) -> Passport:
     return passport.passports(verdicts, (), (), ())[model]
 
 
-def _verdicts(model: str, words: Sequence[BenchReply]) -> list[Verdict]:
+def _verdicts(model: str, pairs: Sequence[BenchPair], words: Sequence[BenchReply]) -> list[Verdict]:
     """Both orders of each pair; an order that was not asked for yet is missing."""
     said = {(word.pair, word.presented): word.word for word in words}
     return [
         bench.verdict(pair, model, said.get((pair.name, "ab"), "missing"), said.get((pair.name, "ba"), "missing"))
-        for pair in PAIRS
+        for pair in pairs
     ]

@@ -3,20 +3,27 @@
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from carrel.errors import NotFound
-from carrel.judges import checks, defaults, run_passports
+from carrel.errors import BadInput, FieldError, NotFound
+from carrel.evaluation.asking.judge import compare_prompt
+from carrel.judges import bench, checks, defaults, run_passports
 from carrel.judges.defaults import Competitor
-from carrel.judges.schemas import DefaultJudges, JudgeCheck, JudgePassport, JudgePassports
+from carrel.judges.schemas import DefaultJudges, JudgeCheck, JudgeCheckCost, JudgePassport, JudgePassports
 from carrel.keys import store as keys
 from carrel.kit.money import text_if_known
 from carrel.kit.processes.pool import WorkerPool
 from carrel.kit.sqlite.database import Connection
 from carrel.metering import store as metering
 from carrel.models import listing
-from carrel.providers import families
+from carrel.providers import families, own_prices
+from carrel.providers.base import Parameters, Usage
 from carrel.providers.hosts import ModelAt
 from carrel.providers.registry import Registry, name_of, provider_of
+from carrel.runs.costs import quotes
 from carrel.vault.workspace import Workspace
+
+_BYTES_PER_TOKEN = 4
+_LIKELY_REPLY_TOKENS = 150
+"""Two sentences and a word, in JSON."""
 
 
 class _OutsideRuns(NamedTuple):
@@ -68,6 +75,30 @@ async def one(workspace: Workspace, workers: WorkerPool, model: str, host: str |
 
 def _known(conn: Connection) -> _OutsideRuns:
     return _OutsideRuns(metering.verdict_costs(conn), checks.newest(conn))
+
+
+def check_cost(conn: Connection, registry: Registry, model: str) -> JudgeCheckCost:
+    """What a check of the model costs at the host of its key, by its price now.
+
+    Raises:
+        BadInput: it cannot judge.
+    """
+    fault = listing.fault(registry, model, "judge")
+    if fault is not None:
+        raise BadInput(errors=(FieldError("model", fault),))
+    host = keys.host(conn, model)
+    price = own_prices.price_of(conn, model, host, conn.clock.now(), "own_keys")
+    prompts = [compare_prompt(one.matter, bench.INSTRUCTIONS, "") for one in bench.every(bench.drawn(""))]
+    read = sum(len(one.system.encode()) + len(one.prompt.encode()) for one in prompts) // _BYTES_PER_TOKEN
+    likely = Usage(input_tokens=read, output_tokens=_LIKELY_REPLY_TOKENS * len(prompts))
+    most = [quotes.quote(price, "compare", Parameters(), (one.system, one.prompt)).most_micros for one in prompts]
+    return JudgeCheckCost(
+        model=model,
+        host=host,
+        calls=len(prompts),
+        likely=text_if_known(None if price is None else price.cost_micros(likely)),
+        most=text_if_known(None if price is None else sum(filter(None, most))),
+    )
 
 
 def default_judges(

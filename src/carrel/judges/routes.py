@@ -10,8 +10,8 @@ from carrel.http.requests.describe import raises
 from carrel.http.requests.routing import Path, Query, Router, get, post
 from carrel.judges import passports
 from carrel.judges.checking import Checks
-from carrel.judges.passports import default_judges
-from carrel.judges.schemas import CheckIn, DefaultJudges, JudgeCheck, JudgePassport, JudgePassports
+from carrel.judges.passports import check_cost, default_judges
+from carrel.judges.schemas import CheckIn, DefaultJudges, JudgeCheck, JudgeCheckCost, JudgePassport, JudgePassports
 from carrel.keys.store import ProviderKeyMissing
 from carrel.kit.processes.pool import WorkerPool
 from carrel.models import listing
@@ -43,6 +43,17 @@ async def read_default_judges(
     await prices.ready()
     found = await listing.found(registry, recent, workspace.read(partial(listing.servers, of_keys=True)))
     return workspace.read(default_judges, registry, found, [canonical(one) for one in candidate or ()])
+
+
+@get("/check-cost", guards=[guard.session], opt=scopes.READ)
+async def read_judge_check_cost(
+    registry: Registry,
+    workspace: Workspace,
+    model: Annotated[str, Query(min_length=3, max_length=200, description="`provider:name`")],
+) -> JudgeCheckCost:
+    """What the check of a judge costs, before anything is spent."""
+    await prices.ready()
+    return workspace.read(check_cost, registry, canonical(model))
 
 
 @get("/{model:path}", guards=[guard.session], opt=scopes.READ)
@@ -80,6 +91,12 @@ async def check_judge(
 
 router = Router(
     "/evaluation/judges",
-    route_handlers=[list_judge_passports, read_default_judges, read_judge_passport, check_judge],
+    route_handlers=[
+        list_judge_passports,
+        read_default_judges,
+        read_judge_check_cost,
+        read_judge_passport,
+        check_judge,
+    ],
     tags=["Judges"],
 )

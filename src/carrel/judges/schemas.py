@@ -55,6 +55,19 @@ class JudgeCheck(msgspec.Struct, frozen=True, kw_only=True):
     cost: DollarsText | None
 
 
+class JudgeCheckCost(msgspec.Struct, frozen=True, kw_only=True):
+    """What a check of this judge costs: `likely` with short replies, `most` if every reply is as long as it may be.
+
+    Both are null where the price is not known. A judge that thinks for long costs more than is likely.
+    """
+
+    model: str
+    host: str | None
+    calls: int
+    likely: DollarsText | None
+    most: DollarsText | None
+
+
 class JudgePassport(msgspec.Struct, frozen=True, kw_only=True):
     """One model at one host as a judge: over the newest finished runs, and in its newest check.
 

@@ -23,6 +23,7 @@ export const queryKeys = {
   },
   modelPrices: ["model-prices"],
   judges: ["judges"],
+  judgeCheckCost: (model: string) => ["judges", "check-cost", model],
   /** Checks of judges change who judges by default. */
   defaultJudges: (candidates: readonly string[]) => ["judges", "default", candidates],
   leaderboard: (like: string | undefined) => ["leaderboard", like ?? null],

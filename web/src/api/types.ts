@@ -62,6 +62,7 @@ export type DataSetColumn = Schemas["Column"];
 export type Document = Schemas["Document"];
 export type ContentType = Content["type"];
 export type Passport = Schemas["Passport"];
+export type JudgeCheckCost = Schemas["JudgeCheckCost"];
 export type JudgePassport = Schemas["JudgePassport"];
 export type JudgeCheck = Schemas["JudgeCheck"];
 export type Model = Schemas["Model"];

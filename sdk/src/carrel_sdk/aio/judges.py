@@ -7,7 +7,7 @@ import msgspec
 
 from carrel_sdk.aio.calls import AsyncCalls
 from carrel_sdk.judges import _CHECK_SECONDS
-from carrel_sdk.models import DefaultJudges, JudgeCheck, JudgePassport, JudgePassports
+from carrel_sdk.models import DefaultJudges, JudgeCheck, JudgeCheckCost, JudgePassport, JudgePassports
 from carrel_sdk.transport import Request
 
 
@@ -28,6 +28,10 @@ class AsyncJudges:
     async def default(self, candidates: Sequence[str] = ()) -> DefaultJudges:
         """Who judges these candidates, by their models, unless the user chooses others; with nobody, why."""
         return await self._calls.get("/evaluation/judges/default", DefaultJudges, {"candidate": [*candidates]})
+
+    async def check_cost(self, model: str) -> JudgeCheckCost:
+        """What a check of this judge costs, before anything is spent."""
+        return await self._calls.get("/evaluation/judges/check-cost", JudgeCheckCost, {"model": model})
 
     async def check(self, model: str, *, timeout_seconds: int = 120) -> JudgeCheck:
         """Have a judge compare the built-in pairs in both orders, and wait for the result. Costs 24 calls or more.

@@ -4,6 +4,7 @@ import rich_click as click
 from carrel_sdk.models import JudgeCheck, JudgePassport, Leniency, Passport, Rate
 
 from carrel.cli.interface import terminal
+from carrel.cli.interface.printing import say
 from carrel.cli.interface.terminal import UserCommand, user_command
 
 _TRAPS = {
@@ -51,10 +52,16 @@ def show(cli: UserCommand, model: str, host: str | None) -> None:
 @click.argument("model")
 @user_command
 def check(cli: UserCommand, model: str) -> None:
-    """Have MODEL compare twelve built-in pairs in both orders. The better answers are known.
+    """Have MODEL compare twelve pairs, drawn anew for each check, in both orders. The better answers are known.
 
-    It takes 24 calls of the model, which cost what such calls cost. If it ends early, call it again: it goes on.
+    It takes 24 calls of the model, and says first what they are likely to cost. If it ends early, call it again: it
+    goes on.
     """
+    cost = cli.workspace.judges.check_cost(model)
+    say(
+        f"{cost.calls} calls: likely {terminal.dollars(cost.likely)}, at most {terminal.dollars(cost.most)}",
+        stderr=True,
+    )
     found = cli.workspace.judges.check(model)
     cli.show(found, "\n".join(_check_of(found)))
 

@@ -3,16 +3,18 @@ import { type ReactNode, useState } from "react";
 import { data } from "carrel-sdk";
 import { modelsQuery } from "../../api/queries";
 import { queryKeys } from "../../api/queryKeys";
-import type { JudgePassport } from "../../api/types";
+import type { JudgeCheckCost, JudgePassport } from "../../api/types";
 import { useApi, useFormats } from "../../app/context";
 import { Button } from "../../components/Button";
 import { Empty, ErrorNote, Spinner } from "../../components/Feedback";
 import { TextField } from "../../components/Field";
 import { Passports } from "../../components/Passports";
 import { QueryView } from "../../components/QueryView";
+import type { Formats } from "../../lib/format";
 import { writtenDifference } from "../../lib/intervals";
 import { modelAt } from "../../lib/modelAt";
 import { priced } from "../../lib/spend";
+import { useSettled } from "../../lib/useSettled";
 import { Checks } from "./Checks";
 import { judgesQuery } from "./queries";
 
@@ -43,6 +45,14 @@ function CheckCard() {
   const queries = useQueryClient();
   const [model, setModel] = useState("");
   const models = useQuery(modelsQuery(api));
+  const formats = useFormats();
+  const asked = useSettled(model.trim(), 400);
+  const cost = useQuery({
+    queryKey: queryKeys.judgeCheckCost(asked),
+    queryFn: () => data(api.client.GET("/api/evaluation/judges/check-cost", { params: { query: { model: asked } } })),
+    enabled: /^\w+:./.test(asked),
+    retry: false,
+  });
   const check = useMutation({
     mutationFn: (name: string) =>
       data(api.client.POST("/api/evaluation/judges/check", { body: { judge: { model: name } } })),
@@ -59,8 +69,8 @@ function CheckCard() {
     >
       <h2>Check a judge</h2>
       <p className="dim">
-        It compares twelve built-in pairs of answers, in both orders. Which is better is known. That takes 24 calls,
-        which cost what such calls cost. If it breaks off, check again: it goes on where it was.
+        It compares twelve pairs of answers, in both orders. Which is better is known; the facts in them are drawn anew
+        for each check, so that no model has learnt them. If it breaks off, check again: it goes on where it was.
       </p>
       <div className="row foot">
         <div className="grow limited">
@@ -84,9 +94,19 @@ function CheckCard() {
         </Button>
         {check.isPending && <Spinner label="Asking the judge" />}
       </div>
+      {cost.data && (
+        <p className="small" role="status">
+          {formats.integer(cost.data.calls)} calls, {costWords(cost.data, formats)}
+        </p>
+      )}
       {check.isError && <ErrorNote error={check.error} />}
     </form>
   );
+}
+
+function costWords({ likely, most }: JudgeCheckCost, formats: Formats): string {
+  if (likely === null || most === null) return "which cost what such calls cost: the price is not known";
+  return `likely ${formats.briefDollars(likely)}, at most ${formats.briefDollars(most)}`;
 }
 
 function InRuns({ judges }: { judges: readonly JudgePassport[] }) {
