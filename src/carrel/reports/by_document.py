@@ -138,6 +138,7 @@ def _answer(
         sources=combined.sources_of(found, answer),
         checks=answer.checks or (),
         citations=answer.citations or (),
+        thought=answer.thought or None,
     )
 
 

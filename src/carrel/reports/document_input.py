@@ -42,7 +42,8 @@ class ReportDocument(msgspec.Struct, frozen=True):
 class PlannedAnswer(msgspec.Struct, frozen=True):
     """A planned answer. Without an `id` there is no answer. `text` is `None` then, and if there was no room.
 
-    `checks` are its marks of the run's checks, once it was checked.
+    `thought` is what its model wrote before it, where one document alone is read. `checks` are its marks of the run's
+    checks, once it was checked.
     """
 
     key: str
@@ -61,6 +62,7 @@ class PlannedAnswer(msgspec.Struct, frozen=True):
     text: str | None
     checks: tuple[float | None, ...] | None = None
     citations: tuple[Citation, ...] | None = None
+    thought: str | None = None
 
 
 class JudgeMarks(msgspec.Struct, frozen=True):
@@ -106,7 +108,7 @@ _inputs_briefly = Select(
 )
 
 
-def _given_with(text: str, citations: str) -> Select[PlannedAnswer]:
+def _given_with(text: str, citations: str, thought: str = "NULL") -> Select[PlannedAnswer]:
     return Select(
         PlannedAnswer,
         document="tasks.document",
@@ -119,11 +121,13 @@ def _given_with(text: str, citations: str) -> Select[PlannedAnswer]:
         text=text,
         checks="marks",
         citations=citations,
+        thought=thought,
     )
 
 
 _CITATIONS = "(SELECT citations FROM generated_citations WHERE generated_citations.generated = generated.seq)"
 _given = _given_with("body", _CITATIONS)
+_given_alone = _given_with("body", _CITATIONS, "thought")
 _given_briefly = _given_with("NULL", "NULL")
 _given_marks = Select(JudgeMarks, values="marks")
 
@@ -133,13 +137,14 @@ def answers(
 ) -> Iterator[PlannedAnswer]:
     """The planned answers in the order of the documents; `is_brief` leaves their texts out."""
     tasks, values = _tasks(1, ("generate", "combine"), only)
-    for answer in (_given_briefly if is_brief else _given).each(
+    given = _given_briefly if is_brief else _given if only is None else _given_alone
+    for answer in given.each(
         conn,
         "FROM tasks LEFT JOIN generated ON task = tasks.seq LEFT JOIN check_marks ON generated = generated.seq"
         f" WHERE tasks.run = ? AND {tasks} ORDER BY tasks.document, tasks.candidate, tasks.repeat",
         *(seq, *values),
     ):
-        yield replace(answer, text=room.take(answer.text))
+        yield replace(answer, text=room.take(answer.text), thought=room.take(answer.thought))
 
 
 def said(

@@ -134,7 +134,8 @@ class AnswerReport(msgspec.Struct, frozen=True, kw_only=True):
 
     An `existing` answer took no call. `sources` are the candidates from whose answers it was made, in the order in
     which the prompt showed them. `checks` are its marks, in the order of the report's checks. `citations`
-    are the pages on which it rests.
+    are the pages on which it rests. `thought` is what its model wrote before it and nobody judged; whole reports leave
+    it out.
     """
 
     candidate: str
@@ -154,6 +155,7 @@ class AnswerReport(msgspec.Struct, frozen=True, kw_only=True):
     sources: tuple[str, ...] = ()
     checks: tuple[float | None, ...] = ()
     citations: tuple[Citation, ...] = ()
+    thought: str | None = None
 
 
 class Cell(msgspec.Struct, frozen=True, kw_only=True):

@@ -63,6 +63,12 @@ export function Side({ names, name, onName, answer, label, side, keeps, children
         <p className="small dim">Made from the answers of {answer.sources.join(", ")}.</p>
       )}
       {answer && !isAwaited && keeps}
+      {answer?.thought && (
+        <details className="small">
+          <summary>What the model thought first</summary>
+          <p className="prewrap dim">{answer.thought}</p>
+        </details>
+      )}
       {children}
       {answer?.citations && answer.citations.length > 0 && <Citations citations={answer.citations} />}
       {answer && answer.marks.length > 0 && <Marks answer={answer} />}
