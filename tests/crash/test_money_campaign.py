@@ -23,7 +23,7 @@ from carrel.providers.base import Usage
 from carrel.providers.prices import price_of
 from tests.support import soak
 from tests.support.model_server import Bill, Fault, Running, model_server
-from tests.support.paid_user import MODEL, WORDS, PaidUser
+from tests.support.paid_user import WORDS, PaidUser
 from tests.support.service import Service
 from tests.support.soak import Figure
 
@@ -32,6 +32,8 @@ T = TypeVar("T")
 SEED = int(os.environ.get("CARREL_SEED", "2026"))
 BOUND = Decimal("0.02")
 """What the host bears for each user and day. The test is small, and so is its provider's bill."""
+MODEL = "gpt-5.1-codex-mini"
+"""Answers in the Responses API alone, and reasons out of sight."""
 ENDED = frozenset({"completed", "completed_with_errors", "failed", "cancelled"})
 FATES = ("cancel", "skip", "time-out", "overrun")
 LONG = "write as much as you may"
@@ -158,7 +160,7 @@ def campaign(folder: Path, server: Running, users: int, seed: int) -> Iterator[C
             people = []
             for number in range(users):
                 client = stack.enter_context(httpx.Client(base_url=f"{service.url}/api", timeout=120))
-                people.append(PaidUser(f"user-{number}", service, client))
+                people.append(PaidUser(f"user-{number}", service, client, MODEL))
             key = {"provider": "openai", "key": server.key, "base_url": server.base_url}
             people[0].made("/admin/system-keys", key, {"X-SVC-Admin-Secret": service.admin_secret})
             for user in people:

@@ -96,7 +96,22 @@ PARAMETERS: list[dict[str, Any]] = [
     {"seed": -1},
     {"seed": 1 << 53},
     {"reasoning_effort": "heroic"},
+    {"verbosity": "loud"},
+    {"stop": []},
+    {"stop": ["x"] * 17},
+    {"extra": []},
+    {"extra": {"note": "x" * 4_097}},
 ]
+UNTAKEN: list[tuple[str, dict[str, Any], list[str]]] = [
+    ("openai:gpt-5-pro", {"seed": 1, "stop": ["END"], "max_output_tokens": 9}, ["seed", "stop", "max_output_tokens"]),
+    ("openai:gpt-6-luna", {"top_k": 3}, ["top_k"]),
+    ("anthropic:claude-opus-5-5", {"seed": 1, "verbosity": "low"}, ["seed", "verbosity"]),
+    ("anthropic:claude-opus-5-5", {"thinking_budget": 20_000}, ["thinking_budget"]),
+    ("anthropic:claude-opus-5-5", {"extra": {"messages": []}}, ["extra.messages"]),
+    ("google:gemini-3-pro", {"extra": {"generationConfig": {"topK": 3}}}, ["extra.generationConfig.topK"]),
+    ("google:gemini-3-pro", {"reasoning_effort": "max"}, ["reasoning_effort"]),
+]
+"""What a provider has no word for, and what Carrel sets itself: by name, before anything is spent."""
 
 
 async def test_bad_input_is_refused_at_its_place(ada: httpx.AsyncClient, fields: dict[str, Any]) -> None:
@@ -104,6 +119,16 @@ async def test_bad_input_is_refused_at_its_place(ada: httpx.AsyncClient, fields:
         answer = await ada.post(PRESETS, json=fields | change)
         assert (answer.status_code, code_of(answer)) == (400, "invalid-input"), change
         assert [fault["path"] for fault in answer.json()["errors"]] == [path], change
+
+
+async def test_what_a_provider_cannot_take_is_named_before_anything_is_spent(
+    ada: httpx.AsyncClient, fields: dict[str, Any]
+) -> None:
+    for model, parameters, names in UNTAKEN:
+        candidates = [{"model": model, "parameters": parameters}, {"model": "local:mmr"}]
+        answer = await ada.post(PRESETS, json=fields | {"generation": {"candidates": candidates}})
+        place = "generation.candidates[0].parameters"
+        assert [fault["path"] for fault in answer.json()["errors"]] == [f"{place}.{name}" for name in names], model
 
 
 async def test_parameters_have_bounds(ada: httpx.AsyncClient, fields: dict[str, Any]) -> None:

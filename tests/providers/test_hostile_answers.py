@@ -27,6 +27,7 @@ LONGEST = 512 * 1024
 """Of an answer, here: an eighth of what a service reads."""
 CALLS = 24
 WIRES = [pytest.param(known.wire, id=name) for name, known in KNOWN.items()]
+WIRES += [pytest.param(known.second.wire, id=f"{name}'s second") for name, known in KNOWN.items() if known.second]
 PROTOCOLS = {
     "openai": b'{"choices":[{"message":{"content":%b}}]}',
     "anthropic": b'{"content":[{"type":"text","text":%b}]}',

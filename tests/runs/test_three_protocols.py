@@ -1,7 +1,10 @@
-"""One run with a candidate and a judge of each wire protocol, through HTTP, against servers that refuse what is odd."""
+"""One run with a candidate and a judge of each wire protocol, through HTTP, against servers that refuse what is odd.
+
+OpenAI's model answers in the Responses API only.
+"""
 
 import asyncio
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack
 from typing import Any
 
@@ -11,47 +14,44 @@ from msgspec.structs import replace
 
 from carrel.config import Settings
 from tests.support.host import Host
-from tests.support.model_server import Running, model_server
+from tests.support.own_hosts import own_hosts
 from tests.support.strict_anthropic import Anthropic
 from tests.support.strict_google import Google
+from tests.support.strict_responses import HIDDEN, OpenAiResponses
 from tests.support.strict_servers import KEY, serving
-from tests.support.web_runs import content
+from tests.support.web_runs import completed, content
 
 KEYS = "/api/provider-keys"
-MODELS = ("openai:alpha", "anthropic:claude-one", "google:gemini-one")
+MODELS = ("openai:o3-pro", "anthropic:claude-one", "google:gemini-one")
+PRO = (
+    *("codex-mini", "gpt-5-pro", "gpt-5.1-codex-mini", "gpt-5.2-pro", "gpt-5.3-codex", "gpt-5.4-pro", "gpt-5.5-pro"),
+    *("o1-pro", "o3-deep-research", "o3-pro", "o4-mini-deep-research"),
+)
+"""The text models of OpenAI's price list that answer in the Responses API only."""
 ENDS = ("completed", "completed_with_errors", "failed", "cancelled")
 
 
-@pytest.fixture(scope="module")
-def openai() -> Iterator[Running]:
-    with model_server() as server:
-        yield server
+Servers = tuple[OpenAiResponses, Anthropic, Google]
 
 
 @pytest.fixture
-async def strict() -> AsyncIterator[tuple[Anthropic, Google]]:
+async def strict() -> AsyncIterator[Servers]:
     async with AsyncExitStack() as stack:
+        openai = await stack.enter_async_context(serving(OpenAiResponses(*PRO)))
         anthropic = await stack.enter_async_context(serving(Anthropic("claude-one")))
-        yield anthropic, await stack.enter_async_context(serving(Google("gemini-one")))
+        yield openai, anthropic, await stack.enter_async_context(serving(Google("gemini-one")))
 
 
 @pytest.fixture
-def settings(settings: Settings, openai: Running, strict: tuple[Anthropic, Google]) -> Settings:
-    openai.forget()
-    return replace(settings, provider_hosts=(openai.host, *(server.host for server in strict)))
+def settings(settings: Settings, strict: Servers) -> Settings:
+    return replace(settings, provider_hosts=tuple(server.host for server in strict))
 
 
 @pytest.fixture
-async def ada(
-    host: Host, client: httpx.AsyncClient, openai: Running, strict: tuple[Anthropic, Google]
-) -> httpx.AsyncClient:
+async def ada(host: Host, client: httpx.AsyncClient, strict: Servers) -> httpx.AsyncClient:
     client.headers.update(await host.signed_in("ada"))
-    for provider, key, url in (
-        ("openai", openai.key, openai.base_url),
-        ("anthropic", KEY, strict[0].base_url),
-        ("google", KEY, strict[1].base_url),
-    ):
-        stored = await client.post(KEYS, json={"provider": provider, "key": key, "base_url": url})
+    for provider, server in zip(("openai", "anthropic", "google"), strict, strict=True):
+        stored = await client.post(KEYS, json={"provider": provider, "key": KEY, "base_url": server.base_url})
         assert stored.status_code == 201, stored.text
     return client
 
@@ -80,17 +80,19 @@ async def executed(ada: httpx.AsyncClient, parameters: dict[str, Any], **limits:
 
 
 async def test_a_run_with_a_candidate_and_a_judge_of_each_protocol_completes(
-    ada: httpx.AsyncClient, openai: Running, strict: tuple[Anthropic, Google]
+    ada: httpx.AsyncClient, strict: Servers
 ) -> None:
     run = await executed(ada, {"temperature": 0.5, "max_output_tokens": 500})
     assert (run["state"], run["progress"]["failed"]) == ("completed", 0)
     ranking = (await ada.get(f"/api/runs/{run['id']}/ranking")).json()["ranking"]
     assert {row["candidate"] for row in ranking["rows"]} == set(MODELS)
-    anthropic, google = strict
+    openai, anthropic, google = strict
     # Two documents each: their own answers, a score of each answer, each pair of answers in both orders.
     asked = 2 + 6 + 12
-    assert [len(server.asked) for server in strict] == [asked, asked]
-    assert openai.counts().completed == asked
+    assert [len(server.asked) for server in strict[1:]] == [asked, asked]
+    in_responses = [one for one in openai.asked if one.url.endswith("/responses")]
+    assert len(in_responses) == asked
+    assert all("chat/completions" in one.url for one in openai.asked if one not in in_responses)
     tasks = (await ada.get(f"/api/runs/{run['id']}/tasks?limit=200")).json()["items"]
     assert sum(task["attempts"] for task in tasks) == 3 * asked
     structured = [one for one in anthropic.asked if "output_config" in one.body]
@@ -100,25 +102,33 @@ async def test_a_run_with_a_candidate_and_a_judge_of_each_protocol_completes(
     assert all(KEY not in one.url for server in strict for one in server.asked)
 
 
-async def test_what_a_protocol_does_not_take_is_reported_by_the_tasks_that_asked_for_it(
-    ada: httpx.AsyncClient, strict: tuple[Anthropic, Google]
+async def test_every_model_that_answers_in_responses_alone_competes_and_judges_and_its_hidden_reasoning_is_billed(
+    ada: httpx.AsyncClient, strict: Servers
 ) -> None:
-    run = await executed(ada, {"seed": 7})
-    assert run["state"] == "completed_with_errors"
-    tasks = (await ada.get(f"/api/runs/{run['id']}/tasks?limit=200")).json()["items"]
-    failed = [task for task in tasks if task["state"] == "failed"]
-    assert [(task["kind"], task["error"]["code"], task["attempts"]) for task in failed] == [
-        ("generate", "parameter-not-supported", 1)
-    ] * 2
-    assert all("seed" in one.body["generationConfig"] for one in strict[1].asked[:2])
+    openai = strict[0]
+    models = [{"model": f"openai:{name}"} for name in PRO]
+    configuration = {
+        "inputs": [await content(ada, {}, "input_document", "A document says something.")],
+        "instructions": await content(ada, {}, "generation_instructions", "Summarise {{document}}"),
+        "generation": {"candidates": models},
+        "scoring": {"judges": models[:10], "criteria": await content(ada, {}, "criteria", "- name: Plain words\n")},
+    }
+    with own_hosts({"openai": openai.base_url}):
+        run = await completed(ada, configuration)
+        calls = (await ada.get("/api/metering/calls?limit=200")).json()["items"]
+    in_responses = [one for one in openai.asked if one.url.endswith("/responses")]
+    assert run["progress"]["succeeded"] == len(calls) == len(in_responses) == len(PRO) * (1 + 10)
+    assert run["spend"]["unknown_calls"] == 0
+    assert all(call["output_tokens"] > HIDDEN for call in calls)
+    answers = (await ada.get(f"/api/runs/{run['id']}/tasks?kind=generate")).json()["items"]
+    answer = (await ada.get(f"/api/runs/{run['id']}/generated/{answers[0]['generated_id']}")).json()
+    assert answer["thought"] == "Hm.\n\nI look at it."
 
 
-async def test_a_key_of_each_protocol_is_tested_by_one_free_call(
-    ada: httpx.AsyncClient, strict: tuple[Anthropic, Google]
-) -> None:
+async def test_a_key_of_each_protocol_is_tested_by_one_free_call(ada: httpx.AsyncClient, strict: Servers) -> None:
     for provider, model, server in (
-        ("anthropic", "claude-one", strict[0]),
-        ("google", "gemini-one", strict[1]),
+        ("anthropic", "claude-one", strict[1]),
+        ("google", "gemini-one", strict[2]),
     ):
         tested = (await ada.get(f"{KEYS}/test/{provider}")).json()
         assert (tested["ok"], tested["models"], tested["code"]) == (True, [model], None)
@@ -144,7 +154,7 @@ async def test_a_key_of_each_protocol_is_tested_by_one_free_call(
 )
 async def test_a_key_is_told_to_nobody_and_a_word_of_the_providers_only_where_its_task_failed(
     ada: httpx.AsyncClient,
-    strict: tuple[Anthropic, Google],
+    strict: Servers,
     capfd: pytest.CaptureFixture[str],
     status: int,
     code: str,

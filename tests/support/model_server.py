@@ -7,6 +7,7 @@ prints one line of JSON, `{"url", "base_url", "key"}`, and serves until it is to
 | route | answers |
 |---|---|
 | `POST /v1/chat/completions` | the same request always the same answer, judged or written, with token counts |
+| `POST /v1/responses` | the same in the Responses API, with reasoning that is billed and not shown |
 | `GET /v1/models` | the names in `--models`; any other name is 404 |
 | `GET /counts`, `DELETE /counts` | how often each prompt was begun and answered; start counting anew |
 | `GET /bill` | the tokens of all calls that were answered, also for clients that had gone |
@@ -32,7 +33,6 @@ import time
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 from urllib.request import Request, urlopen
@@ -45,6 +45,8 @@ from carrel.judges import bench
 MODELS = ("alpha", "beta", "gamma", "judge-one", "judge-two")
 CRITIC = "critic"
 """A judge that passes the check of judges, where it is among the models."""
+HIDDEN = 16
+"""Tokens of reasoning in every answer of the Responses API, in which models called `codex` answer alone."""
 REASKED = "Your previous reply was not accepted"
 """What the prompt of a question that is asked again says."""
 
@@ -71,7 +73,7 @@ class Fault(msgspec.Struct, frozen=True, omit_defaults=True):
 # The pure part: a prompt's answer -----------------------------------------------------------------------------------
 
 _MARK = re.compile(rb"(?<![0-9a-f])[0-9a-f]{32}(?![0-9a-f])")
-_FENCED = re.compile(r"«BEGIN (ANSWER|FIRST ANSWER|SECOND ANSWER) »\n(.*?)\n«END \1 »", re.DOTALL)
+_FENCED = re.compile(r"«BEGIN (DOCUMENT|ANSWER|FIRST ANSWER|SECOND ANSWER) »\n(.*?)\n«END \1 »", re.DOTALL)
 _WORDS = re.findall(
     r"\w+",
     """
@@ -96,6 +98,8 @@ class Chat(msgspec.Struct):
     response_format: dict[str, Any] | None = None
     max_tokens: int | None = None
     max_completion_tokens: int | None = None
+
+    hidden: int = 0
 
     @property
     def output_limit(self) -> int:
@@ -144,19 +148,17 @@ def _satisfy(schema: dict[str, Any], judge: str, fenced: dict[str, str], prompt:
         good, taste = _quality(fenced.get("ANSWER", "")), number_of(prompt, judge, name) % 100 / 100
         return low + round((high - low) * (0.7 * good + 0.3 * taste))
     if "enum" in schema:
-        if judge == CRITIC:
-            for word in ("first", "second"):
-                if fenced.get(f"{word.upper()} ANSWER", "").strip() in _known_better():
-                    return word
+        if judge == CRITIC and (better := _better(fenced.get("DOCUMENT", "").strip())) is not None:
+            return "first" if fenced["FIRST ANSWER"].strip() == better else "second"
         first, second = (_quality(fenced.get(f"{which} ANSWER", "")) for which in ("FIRST", "SECOND"))
         first += (number_of(prompt, judge) % 100 - 50) / 500
         return "tie" if abs(first - second) < 0.02 else "first" if first > second else "second"
     return "So it is."
 
 
-@cache
-def _known_better() -> frozenset[str]:
-    return frozenset(pair.better.strip() for pair in bench.PAIRS)
+def _better(document: str) -> str | None:
+    """The better answer to a document of the check of judges."""
+    return next((found for one in bench.QUESTIONS if (found := one.answered(document)) is not None), None)
 
 
 def _quality(text: str) -> float:
@@ -220,8 +222,8 @@ class ModelServer:
             event = await receive()
             body += event.get("body", b"")
             more = event.get("more_body", False)
-        if (scope["method"], scope["path"]) == ("POST", "/v1/chat/completions"):
-            await self._complete(body, receive, send)
+        if scope["method"] == "POST" and scope["path"] in _CALLS:
+            await self._complete(_CALLS[scope["path"]](body), body, receive, send)
             return
         await _send(send, self._other(scope["method"], scope["path"], body))
 
@@ -245,8 +247,10 @@ class ModelServer:
             return _error(404, "not_found")
         return _json(Counts(self._tallies, self._in_flight, self._most_in_flight))
 
-    async def _complete(self, body: bytes, receive: Receive, send: Send) -> None:
-        chat = msgspec.json.decode(body, type=Chat)
+    async def _complete(self, chat: Chat, body: bytes, receive: Receive, send: Send) -> None:
+        if "codex" in chat.model and not chat.hidden:
+            await _send(send, _error(404, "not_found", "This model is only supported in v1/responses."))
+            return
         if chat.model not in self._names:
             await _send(send, _error(404, "model_not_found"))
             return
@@ -358,6 +362,8 @@ def _reply(chat: Chat, prompt: bytes, fault: Fault | None) -> Reply:
         "choices": [{"index": 0, "message": message, "finish_reason": finish}],
         "usage": {"prompt_tokens": asked, "completion_tokens": said, "total_tokens": asked + said},
     }
+    if chat.hidden:
+        answer = _as_response(answer)
     if kind == "no-usage":
         del answer["usage"]
     reply = _json(answer)
@@ -367,15 +373,53 @@ def _reply(chat: Chat, prompt: bytes, fault: Fault | None) -> Reply:
 def _tokens(chat: Chat, prompt: bytes, fault: Fault | None) -> tuple[int, int]:
     """The tokens of the prompt and of the answer."""
     is_long = fault is not None and fault.kind == "long"
-    return len(prompt) // 4, chat.output_limit if is_long else len(answer_to(chat, prompt)) // 4
+    return len(prompt) // 4, chat.output_limit if is_long else len(answer_to(chat, prompt)) // 4 + chat.hidden
+
+
+def _chat_in(body: bytes) -> Chat:
+    return msgspec.json.decode(body, type=Chat)
+
+
+def _response_in(body: bytes) -> Chat:
+    asked = msgspec.json.decode(body)
+    turns = [Message("system", asked.get("instructions", "")), *(Message(**turn) for turn in asked["input"])]
+    form = asked.get("text", {}).get("format")
+    chat_form = None if form is None else {"type": form["type"], "json_schema": {"schema": form.get("schema")}}
+    return Chat(asked["model"], turns, chat_form, max_tokens=asked["max_output_tokens"], hidden=HIDDEN)
+
+
+_CALLS: dict[str, Callable[[bytes], Chat]] = {"/v1/chat/completions": _chat_in, "/v1/responses": _response_in}
+
+
+def _as_response(completion: dict[str, Any]) -> dict[str, Any]:
+    (choice,), usage = completion["choices"], completion["usage"]
+    message = choice["message"]
+    part = {"type": "refusal", "refusal": message["refusal"]}
+    if not message["refusal"]:
+        part = {"type": "output_text", "text": message["content"]}
+    why = {"length": "max_output_tokens", "content_filter": "content_filter"}.get(choice["finish_reason"])
+    return {
+        "id": "resp_1",
+        "object": "response",
+        "status": "completed" if why is None else "incomplete",
+        "error": None,
+        "incomplete_details": None if why is None else {"reason": why},
+        "output": [{"type": "reasoning", "summary": []}, {"type": "message", "content": [part]}],
+        "usage": {
+            "input_tokens": usage["prompt_tokens"],
+            "output_tokens": usage["completion_tokens"],
+            "output_tokens_details": {"reasoning_tokens": HIDDEN},
+            "total_tokens": usage["total_tokens"],
+        },
+    }
 
 
 def _json(value: object) -> Reply:
     return Reply(200, msgspec.json.encode(value))
 
 
-def _error(status: int, code: str) -> Reply:
-    return Reply(status, msgspec.json.encode({"error": {"message": "Scripted.", "type": "error", "code": code}}))
+def _error(status: int, code: str, message: str = "Scripted.") -> Reply:
+    return Reply(status, msgspec.json.encode({"error": {"message": message, "type": "error", "code": code}}))
 
 
 async def _send(send: Send, reply: Reply) -> None:

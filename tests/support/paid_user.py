@@ -16,8 +16,9 @@ WORDS = "The harbour office counted the ships in the spring, and every captain s
 class PaidUser:
     """A user whose runs credits pay for, over HTTP."""
 
-    def __init__(self, uuid: str, service: Service, client: httpx.Client) -> None:
+    def __init__(self, uuid: str, service: Service, client: httpx.Client, model: str = MODEL) -> None:
         self.uuid = uuid
+        self.model = model
         self.client = client
         self._texts: dict[str, str] = {}
         self.plugin = {"X-SVC-Plugin-Secret": service.plugin_secret}
@@ -52,7 +53,7 @@ class PaidUser:
 
     def start(self, inputs: list[str], parameters: dict[str, int], limits: dict[str, int]) -> str:
         """A run of these documents that was started."""
-        candidate = {"model": f"openai:{MODEL}", "parameters": parameters}
+        candidate = {"model": f"openai:{self.model}", "parameters": parameters}
         judges = {"judges": [{"model": "local:reader"}], "criteria": self._shared("criteria", "- name: coverage\n")}
         configuration = {
             "inputs": inputs,

@@ -17,6 +17,7 @@ from aiohttp import web
 
 from tests.support.strict_anthropic import MessagesAsked, messages_fault
 from tests.support.strict_google import GenerateAsked, generate_fault
+from tests.support.strict_responses import response_events, response_of
 from tests.support.strict_servers import KEY
 
 PIECES = ("Forty ", "ships came, ", "and the lämp 💡 was lit.")
@@ -88,6 +89,14 @@ def google_events(pieces: tuple[str, ...], *, ended: bool = True, failed: bool =
     if ended:
         usage = counted | {"candidatesTokenCount": 10}
         yield _data({"candidates": [{"finishReason": "STOP", "index": 0}], "usageMetadata": usage}, "\r\n")
+
+
+def responses_events(pieces: tuple[str, ...], *, ended: bool = True, failed: bool = False) -> Iterator[str]:
+    """Events of a response: a thought and words on the way before the text."""
+    whole = response_of("gpt-5.3-codex", "".join(pieces), b"")
+    whole["usage"] = {"input_tokens": 100, "output_tokens": 17, "input_tokens_details": {"cached_tokens": 10}}
+    error = {"code": "server_error", "message": f"Broken, {KEY}"} if failed else None
+    yield from response_events(pieces, whole=whole if ended else None, error=error)
 
 
 def _data(value: dict[str, Any], end: str = "\n") -> str:

@@ -1055,18 +1055,23 @@ class DefaultJudges(msgspec.Struct, frozen=True, kw_only=True):
 class Parameters(msgspec.Struct, omit_defaults=True, kw_only=True):
     """What a caller may set on a model; `None` leaves it to the model.
 
-    `thinking_budget` is the most tokens that a model thinks, which count as output.
+    `thinking_budget` is the most tokens that a model thinks, which count as output. The answer ends before the first
+    text of `stop`. `extra` are fields of the protocol that are sent as they are: at most 4,096 bytes, and none that
+    Carrel sets itself.
     """
 
     temperature: float | None = None
     top_p: float | None = None
     max_output_tokens: int | None = None
     seed: int | None = None
-    reasoning_effort: Literal["high", "low", "medium", "minimal"] | None = None
+    reasoning_effort: Literal["high", "low", "max", "medium", "minimal", "none", "xhigh"] | None = None
     top_k: int | None = None
     frequency_penalty: float | None = None
     presence_penalty: float | None = None
     thinking_budget: int | None = None
+    verbosity: Literal["high", "low", "medium"] | None = None
+    stop: list[str] | None = None
+    extra: dict[str, Any] | None = None
 
 
 class Rate(msgspec.Struct, frozen=True, kw_only=True):
@@ -1137,6 +1142,21 @@ class JudgeCheck(msgspec.Struct, frozen=True, kw_only=True):
     traps: list[TrapResult] = []
     passport: Passport
     cost: str | None = None
+    """US dollars, as a decimal with at most 6 places: `0.0125`."""
+
+
+class JudgeCheckCost(msgspec.Struct, frozen=True, kw_only=True):
+    """What a check of this judge costs: `likely` with short replies, `most` if every reply is as long as it may be.
+
+    Both are None where the price is not known. A judge that thinks for long costs more than is likely.
+    """
+
+    model: str
+    host: str | None = None
+    calls: int = 0
+    likely: str | None = None
+    """US dollars, as a decimal with at most 6 places: `0.0125`."""
+    most: str | None = None
     """US dollars, as a decimal with at most 6 places: `0.0125`."""
 
 

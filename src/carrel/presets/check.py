@@ -16,8 +16,17 @@ from carrel.models import listing
 from carrel.presets import rows, rules
 from carrel.presets.configuration import Candidate, Configuration, Judge, contents_of, ids_of
 from carrel.providers import own_prices
-from carrel.providers.base import Criterion, Role
-from carrel.providers.catalogue import SEARCHING, has_batches
+from carrel.providers.base import (
+    Criterion,
+    GenerateMatter,
+    ModelRequest,
+    Parameters,
+    ParametersNotTaken,
+    ProviderError,
+    Role,
+    ScoreMatter,
+)
+from carrel.providers.catalogue import KNOWN, SEARCHING, has_batches
 from carrel.providers.local import can_combine, supported_criterion
 from carrel.providers.own_prices import Billing
 from carrel.providers.registry import Registry, is_built_in, name_of, provider_of
@@ -56,6 +65,7 @@ def checked(conn: Connection, configuration: Configuration, registry: Registry, 
     missing = (*_content_faults(conn, configuration), *_connection_faults(conn, configuration))
     refuse(BadInput, (*missing, *_model_faults(configuration, registry)), root)
     refuse(BadInput, (*_grounding_faults(configuration), *_schema_faults(configuration)), root)
+    refuse(BadInput, _parameter_faults(conn, configuration, registry), root)
     if configuration.economy:
         refuse(BadInput, _economy_faults(configuration), root)
     judges = [(path, judge.model) for path, judge in _judges(configuration)]
@@ -157,6 +167,27 @@ def _schema_faults(configuration: Configuration) -> Iterator[FieldError]:
         if candidate.grounding != "off":
             message = "goes with grounding off: providers give pages with free text only"
             yield FieldError(f"{path}.response_schema", message)
+
+
+def _parameter_faults(conn: Connection, configuration: Configuration, registry: Registry) -> Iterator[FieldError]:
+    """What a provider's protocol has no word for. What a single model does not take shows when it is asked."""
+    asked: list[tuple[str, str, Role, Parameters]] = [
+        (path, one.model, "generate", one.parameters) for path, one in _candidates(configuration) if one.model
+    ]
+    asked += [(path, judge.model, "judge", judge.parameters) for path, judge in _judges(configuration)]
+    for path, model, role, parameters in asked:
+        remote = registry.remote(provider_of(model))
+        if remote is None or parameters == Parameters():
+            continue
+        matter = GenerateMatter("", "") if role == "generate" else ScoreMatter("", "", ())
+        request = ModelRequest(model=name_of(model), system="", prompt="", matter=matter, parameters=parameters)
+        try:
+            remote.check(request, keys.host(conn, model))
+        except ParametersNotTaken as error:
+            for name in error.names:
+                yield FieldError(f"{path}.parameters.{name}", f"is not taken by {KNOWN[remote.name].title}")
+        except ProviderError:
+            yield FieldError(f"{path}.parameters.thinking_budget", "must be below max_output_tokens")
 
 
 def _search_faults(configuration: Configuration) -> Iterator[FieldError]:

@@ -1,12 +1,13 @@
 """What a provider is: it takes one request for one model and returns one answer, or raises one typed error."""
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Annotated, Final, Literal, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, Protocol, runtime_checkable
 
 import msgspec
 from msgspec import Meta
 
 from carrel.config import Secret
+from carrel.providers import extra as extra_fields
 
 if TYPE_CHECKING:
     from carrel.providers.answer_room import AnswerMemory
@@ -33,21 +34,35 @@ ASSUMED_OUTPUT_TOKENS: Final[dict[Role, int]] = {"generate": 16_384, "judge": 8_
 are made with it, so no answer costs more than was expected. Thoughts count, too: a lower limit would cut them off."""
 
 
+Effort = Literal["none", "minimal", "low", "medium", "high", "xhigh", "max"]
+StopText = Annotated[str, Meta(min_length=1, max_length=200)]
+
+
 class Parameters(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True):
     """What a caller may set on a model; `None` leaves it to the model.
 
-    `thinking_budget` is the most tokens that a model thinks, which count as output.
+    `thinking_budget` is the most tokens that a model thinks, which count as output. The answer ends before the first
+    text of `stop`. `extra` are fields of the protocol that are sent as they are: at most 4,096 bytes, and none that
+    Carrel sets itself.
     """
 
     temperature: Annotated[float, Meta(ge=0, le=2)] | None = None
     top_p: Annotated[float, Meta(gt=0, le=1)] | None = None
     max_output_tokens: Annotated[int, Meta(ge=1, le=1_000_000)] | None = None
     seed: Annotated[int, Meta(ge=0, lt=1 << 53)] | None = None
-    reasoning_effort: Literal["minimal", "low", "medium", "high"] | None = None
+    reasoning_effort: Effort | None = None
     top_k: Annotated[int, Meta(ge=1, le=1_000)] | None = None
     frequency_penalty: Annotated[float, Meta(ge=-2, le=2)] | None = None
     presence_penalty: Annotated[float, Meta(ge=-2, le=2)] | None = None
     thinking_budget: Annotated[int, Meta(ge=1, le=1_000_000)] | None = None
+    verbosity: Literal["low", "medium", "high"] | None = None
+    stop: Annotated[tuple[StopText, ...], Meta(min_length=1, max_length=16)] | None = None
+    extra: dict[str, Any] | None = None
+
+    def __post_init__(self) -> None:
+        found = extra_fields.fault(self.extra) if self.extra else None
+        if found is not None:
+            raise ValueError(f"[{found[0]}] {found[1]}")
 
 
 class Criterion(msgspec.Struct, frozen=True):
@@ -257,6 +272,21 @@ class ProviderError(Exception):
         self.unbilled = unbilled
         self.said = said
         super().__init__(code)
+
+
+class ParametersNotTaken(ProviderError):
+    """A protocol has no word for parameters, or for what they are set to: `names`. Nothing was sent."""
+
+    def __init__(self, *names: str) -> None:
+        self.names = names
+        super().__init__("parameter-not-supported", retryable=False, unbilled=True, said=", ".join(names))
+
+
+class OtherProtocolError(ProviderError):
+    """The model does not answer in the protocol in which it was asked."""
+
+    def __init__(self) -> None:
+        super().__init__("model-unknown", retryable=False, unbilled=True)
 
 
 class Provider(Protocol):

@@ -29,13 +29,13 @@ _UNBILLED_ENDS = frozenset({CANCELLED, "batch-expired", "batch-failed"})
 
 
 class BatchClient:
-    """`encoded` builds the body of a call, and `answered` reads the reply that a call by itself would have had."""
+    """`encoded` builds the path and the body of a call, and `answered` reads the reply that it would have by itself."""
 
     def __init__(
         self,
         api: BatchApi,
         send: Send,
-        encoded: Callable[[ModelRequest], bytes],
+        encoded: Callable[[ModelRequest], tuple[str, bytes]],
         answered: Callable[[ModelRequest, int, bytes], Answer],
         clock: Clock,
     ) -> None:
@@ -51,7 +51,7 @@ class BatchClient:
         Raises:
             ProviderError: `parameter-not-supported`.
         """
-        return BatchLine(call_id, self._encoded(request))
+        return BatchLine(call_id, *self._encoded(request))
 
     async def create(self, batch_id: str, lines: Sequence[BatchLine]) -> str:
         """Send a batch, and return the id that the provider gives it.

@@ -60,9 +60,10 @@ class Send(Protocol):
 
 
 class BatchLine(NamedTuple):
-    """One call of a batch: its id, and the body that it would have by itself."""
+    """One call of a batch: its id, and the path and the body that it would have by itself."""
 
     id: str
+    path: str
     body: bytes
 
 

@@ -9,12 +9,25 @@ from carrel.providers.protocols.anthropic_messages import MessagesWire
 from carrel.providers.protocols.google_generate import GenerateWire
 from carrel.providers.protocols.openai_batches import OpenAiBatches
 from carrel.providers.protocols.openai_chat import ChatWire
+from carrel.providers.protocols.openai_responses import ResponsesWire
 from carrel.providers.protocols.openai_wire import Dialect
 from carrel.providers.protocols.wire import Wire
 
-_OPENAI = Dialect(output_limit="max_completion_tokens")
+_OPENAI = Dialect(output_limit="max_completion_tokens", most_stops=4)
 _OPEN = Dialect(top_k="top_k")
 """Servers of many models, which take what those models take."""
+
+
+class SecondProtocol(NamedTuple):
+    """Another protocol of a provider, for the models that do not answer in the first.
+
+    At the provider's own host `only_here` finds them by their names, and where a model may search the web it is asked
+    here, too, unless `never_here` finds it. Elsewhere, and for other models, the server's word decides.
+    """
+
+    wire: Wire
+    only_here: re.Pattern[str]
+    never_here: re.Pattern[str]
 
 
 class KnownProvider(NamedTuple):
@@ -36,8 +49,22 @@ class KnownProvider(NamedTuple):
     batches: BatchApi | None = None
     own_suffixes: tuple[str, ...] = ()
     tells_cost: bool = False
+    second: SecondProtocol | None = None
     limits_each: Literal["none", "free", "all"] = "none"
 
+    def wire_of(self, base: str | None, model: str, *, is_moved: bool = False, searches: bool = False) -> Wire:
+        """The protocol in which a model is asked at this address; `is_moved`: the server has named the second one."""
+        if self.second is None or base is None:
+            return self.wire
+        is_named = (searches and not self.second.never_here.search(model)) or self.second.only_here.search(model)
+        return self.second.wire if is_moved or (base == self.base_url and is_named) else self.wire
+
+
+_RESPONSES = SecondProtocol(
+    ResponsesWire(),
+    only_here=re.compile(r"(^|-)(pro|codex|deep-research|computer-use)(-|$)"),
+    never_here=re.compile(r"-search-"),
+)
 
 KNOWN: dict[str, KnownProvider] = {
     "anthropic": KnownProvider(
@@ -53,12 +80,15 @@ KNOWN: dict[str, KnownProvider] = {
         ChatWire(_OPENAI._replace(key_header="api-key", key_prefix="", deployment_version="2024-10-21")),
         None,
         "azure",
+        second=_RESPONSES,
         own_suffixes=(".openai.azure.com", ".cognitiveservices.azure.com", ".services.ai.azure.com"),
     ),
-    "compatible": KnownProvider("Another server that is OpenAI-compatible", ChatWire(_OPEN), None, own=True),
+    "compatible": KnownProvider(
+        "Another server that is OpenAI-compatible", ChatWire(_OPEN), None, own=True, second=_RESPONSES
+    ),
     "deepseek": KnownProvider(
         "DeepSeek",
-        ChatWire(Dialect(seed=None, forms=("json_object", "words"))),
+        ChatWire(Dialect(seed=None, verbosity=None, forms=("json_object", "words"))),
         "https://api.deepseek.com",
         "deepseek",
         maker=True,
@@ -66,10 +96,14 @@ KNOWN: dict[str, KnownProvider] = {
     "google": KnownProvider(
         "Google", GenerateWire(), "https://generativelanguage.googleapis.com", "google", maker=True, limits_each="all"
     ),
-    "groq": KnownProvider("Groq", ChatWire(_OPENAI), "https://api.groq.com/openai/v1", "groq", limits_each="all"),
+    "groq": KnownProvider(
+        "Groq", ChatWire(_OPENAI._replace(verbosity=None)), "https://api.groq.com/openai/v1", "groq", limits_each="all"
+    ),
     "mistral": KnownProvider(
         "Mistral",
-        ChatWire(Dialect(seed="random_seed", stream_options=False, reasoning_effort=None)),
+        ChatWire(
+            Dialect(seed="random_seed", stream_options=False, verbosity=None, efforts=frozenset({"none", "high"}))
+        ),
         "https://api.mistral.ai/v1",
         "mistral",
         maker=True,
@@ -82,6 +116,7 @@ KNOWN: dict[str, KnownProvider] = {
         "openai",
         maker=True,
         batches=OpenAiBatches(),
+        second=_RESPONSES,
     ),
     "openrouter": KnownProvider(
         "OpenRouter",
@@ -92,7 +127,7 @@ KNOWN: dict[str, KnownProvider] = {
         limits_each="free",
     ),
     "vllm": KnownProvider("vLLM", ChatWire(_OPEN), None, own=True),
-    "xai": KnownProvider("xAI", ChatWire(_OPENAI), "https://api.x.ai/v1", "x-ai", maker=True),
+    "xai": KnownProvider("xAI", ChatWire(_OPENAI._replace(verbosity=None)), "https://api.x.ai/v1", "x-ai", maker=True),
 }
 """Providers without a `base_url` run where the user says, so their keys need one."""
 

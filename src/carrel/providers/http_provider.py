@@ -16,7 +16,7 @@ from msgspec.structs import replace
 
 from carrel.errors import BadInput
 from carrel.kit.clock import Clock
-from carrel.providers import base_url, endings, hosts, refusals, thought
+from carrel.providers import base_url, call_bodies, endings, hosts, refusals, thought
 from carrel.providers.answer_room import AnswerMemory
 from carrel.providers.base import (
     ANSWER_TOO_LARGE,
@@ -27,8 +27,8 @@ from carrel.providers.base import (
     ModelInfo,
     ModelRequest,
     Offer,
+    OtherProtocolError,
     ProviderError,
-    Turn,
 )
 from carrel.providers.batch_client import BatchClient
 from carrel.providers.batches import HttpReply
@@ -38,7 +38,7 @@ from carrel.providers.connections.transport import MAX_ERROR_BYTES, Reply, Trans
 from carrel.providers.families import family_of
 from carrel.providers.protocols.names import Listed
 from carrel.providers.protocols.streamed import StreamReader
-from carrel.providers.protocols.wire import NO_QUIRKS, Form, ModelPage, Quirks
+from carrel.providers.protocols.wire import NO_QUIRKS, Form, ModelPage, Quirks, Wire
 from carrel.providers.refusals import Refusal, ToldError
 from carrel.providers.thought import Spoken
 
@@ -49,8 +49,6 @@ _BYTES_OF_A_CHARACTER = 4
 _MOST_REMEMBERED = 1_000
 _MOST_MENDED = 12
 """How often one call is sent again in another way, because a server did not take what Carrel chose by itself."""
-_BYTES_OF_A_TOKEN = 3
-"""Of a prompt, at least: a text takes fewer tokens than this says, so an answer that fits beside it fits."""
 _MOST_PAGES = 20
 _BROKEN_JSON_TAKEN = 2
 """After so many replies that were not valid JSON, a weaker form is asked for."""
@@ -88,6 +86,11 @@ class HttpProvider:
         self._quirks: dict[tuple[str, str], Quirks] = {}
         """What servers have refused for a model, and its limits."""
 
+    def _wire_of(self, base: str, request: ModelRequest) -> Wire:
+        """The protocol in which the model is asked."""
+        is_moved = self._quirks_of(base, request.model).in_second
+        return self._known.wire_of(base, request.model, is_moved=is_moved, searches=request.grounding != "off")
+
     def models(self) -> tuple[ModelInfo, ...]:
         """Return no models: the key of a user decides which there are."""
         return ()
@@ -98,6 +101,16 @@ class HttpProvider:
             return None
         family = family_of(self.name, name)
         return ModelInfo(name=name, family=family, roles=("generate", "judge"), description="")
+
+    def check(self, request: ModelRequest, host: str | None) -> None:
+        """Do nothing if the protocol of the model at this host has words for all that was set.
+
+        Raises:
+            ParametersNotTaken: it has not.
+            ProviderError: `thinking-budget-too-high`.
+        """
+        wire = self._known.wire_of(self._known.base_url, request.model) if host is None else self._wire
+        call_bodies.encoded(wire, request, "words")
 
     async def complete(self, request: ModelRequest) -> Answer:
         """Return one answer.
@@ -128,7 +141,10 @@ class HttpProvider:
         base, access = self._reached(request)
         form = self._form(base, request)
         with self._place(request) as place:
-            reply = await self._ask(request, access, base, form, place)
+            try:
+                reply = await self._ask(request, access, base, form, place)
+            except OtherProtocolError:
+                reply = await self._ask(request, access, base, form, place)
         return self._answered(request, base, form, reply)
 
     def _reached(self, request: ModelRequest) -> tuple[str, Access]:
@@ -145,9 +161,9 @@ class HttpProvider:
             return reply.found
         return self._refused(request, base, form, refusals.read(reply.status, reply.body), reply.headers)
 
-    def _read(self, place: AnswerMemory, body: bytes) -> Answer | None:
+    def _read(self, wire: Wire, place: AnswerMemory, body: bytes) -> Answer | None:
         """The answer in the body. From here on, only its text takes memory."""
-        answer = self._wire.answered(body)
+        answer = wire.answered(body)
         return None if answer is None else self._kept(place, answer)
 
     def _kept(self, place: AnswerMemory, answer: Answer) -> Answer:
@@ -166,7 +182,8 @@ class HttpProvider:
         if not found.thought and not found.is_open:
             return answer
         finish = "length" if found.is_open and answer.finish_reason == "stop" else answer.finish_reason
-        return replace(answer, text=found.text, thought=found.thought, finish_reason=finish)
+        thoughts = "\n\n".join(filter(None, (answer.thought, found.thought)))
+        return replace(answer, text=found.text, thought=thoughts, finish_reason=finish)
 
     async def _ask(
         self,
@@ -177,23 +194,32 @@ class HttpProvider:
         place: AnswerMemory,
         on_piece: Callable[[bytes], None] | None = None,
     ) -> Reply[Answer]:
-        """Send the call. While the server refuses what nobody set and Carrel chose by itself, choose otherwise."""
-        url = self._wire.stream_url if on_piece is not None else self._wire.call_url
+        """Send the call. While the server refuses what nobody set and Carrel chose by itself, choose otherwise.
+
+        Raises:
+            OtherProtocolError: the model answers in the provider's second protocol, and the next call asks there.
+        """
+        wire = self._wire_of(base, request)
+        url = wire.stream_url if on_piece is not None else wire.call_url
         limit: int | None = None
         for _ in range(_MOST_MENDED):
             quirks = self._quirks_of(base, request.model)
-            sent = _adapted(request, quirks, limit)
-            body = self._wire.encoded(sent, form, quirks, stream=on_piece is not None)
+            sent = call_bodies.adapted(request, quirks, limit)
+            body = call_bodies.encoded(wire, sent, form, quirks, stream=on_piece is not None)
             reply = await self._send(
                 *(access, "POST", url(base, request.model), body),
                 timeout_seconds=request.timeout_seconds,
                 place=place,
-                read=partial(self._read, place),
+                read=partial(self._read, wire, place),
                 on_piece=on_piece,
             )
             if reply.status < HTTPStatus.BAD_REQUEST:
                 break
             refusal = refusals.read(reply.status, reply.body)
+            is_first = self._known.second is not None and wire is self._wire
+            if is_first and refusals.is_about_protocol(refusal):
+                self._remember(base, request.model, quirks._replace(in_second=True))
+                raise OtherProtocolError
             if self._learned(base, request, refusal, quirks, streams=on_piece is not None):
                 continue
             fits = refusals.room(refusal, sent.output_limit) if request.parameters.max_output_tokens is None else None
@@ -213,6 +239,8 @@ class HttpProvider:
             learned = quirks._replace(other_limit_word=True)
         elif streams and not quirks.no_stream_options and refusals.is_about_stream_options(refusal):
             learned = quirks._replace(no_stream_options=True)
+        elif not quirks.no_summary and refusals.is_about_summary(refusal):
+            learned = quirks._replace(no_summary=True)
         if learned is quirks:
             return False
         self._remember(base, request.model, learned)
@@ -293,7 +321,10 @@ class HttpProvider:
         base, access = self._reached(request)
         if not self._quirks_of(base, request.model).whole_only:
             try:
-                answer = await self._in_pieces(request, base, access, on_piece)
+                try:
+                    answer = await self._in_pieces(request, base, access, on_piece)
+                except OtherProtocolError:
+                    answer = await self._in_pieces(request, base, access, on_piece)
             except ProviderError as error:
                 if error.code == "provider-malformed":
                     self._ask_whole(base, request)
@@ -310,7 +341,7 @@ class HttpProvider:
         self, request: ModelRequest, base: str, access: Access, on_piece: Callable[[str], None]
     ) -> Answer | None:
         """The answer piece by piece; `None` if the server refuses to send it so."""
-        streamed, spoken = self._wire.streamed(), Spoken()
+        streamed, spoken = self._wire_of(base, request).streamed(), Spoken()
         form, loop = self._form(base, request), asyncio.get_running_loop()
         sent = 0
 
@@ -391,12 +422,16 @@ class HttpProvider:
             )
             return HttpReply(reply.status, reply.headers, reply.body)
 
-        def encoded(request: ModelRequest) -> bytes:
+        def encoded(request: ModelRequest) -> tuple[str, bytes]:
             quirks = self._quirks_of(base, request.model)
-            return self._wire.encoded(_adapted(request, quirks, None), self._form(base, request), quirks)
+            wire = self._known.wire_of(base, request.model)
+            path = wire.call_url("/v1", request.model)
+            return path, call_bodies.encoded(
+                wire, call_bodies.adapted(request, quirks, None), self._form(base, request), quirks
+            )
 
         def answered(request: ModelRequest, status: int, body: bytes) -> Answer:
-            answer = self._wire.answered(body) if status == HTTPStatus.OK else None
+            answer = self._known.wire_of(base, request.model).answered(body) if status == HTTPStatus.OK else None
             if answer is not None:
                 return self._believed(answer)
             said = body if len(body) <= MAX_ERROR_BYTES else b""
@@ -539,24 +574,6 @@ def _whole(streamed: StreamReader) -> Answer:
     if answer is None:
         raise ProviderError("provider-malformed", retryable=True)
     return answer
-
-
-def _adapted(request: ModelRequest, quirks: Quirks, limit: int | None) -> ModelRequest:
-    """The request as this server takes it. A limit that nobody set is no higher than what fits."""
-    if quirks.no_system and request.system:
-        first, *others = request.said
-        turns = (Turn(first.role, f"{request.system}\n\n{first.content}"), *others)
-        request = replace(request, system="", turns=turns)
-    if request.parameters.max_output_tokens is not None:
-        return request
-    limits = [limit, quirks.most_output]
-    if quirks.window is not None:
-        read = len(request.system.encode()) + sum(len(turn.content.encode()) for turn in request.said)
-        limits.append(max(quirks.window - read // _BYTES_OF_A_TOKEN, refusals.LOWEST_OUTPUT_TOKENS))
-    lowest = min((one for one in limits if one is not None), default=request.output_limit)
-    if lowest >= request.output_limit:
-        return request
-    return replace(request, parameters=replace(request.parameters, max_output_tokens=lowest))
 
 
 def _without_key(error: ProviderError, access: Access | None) -> ProviderError:

@@ -263,6 +263,12 @@ _FORMS = re.compile(
 _SEARCH = re.compile(r"web_?search|google_?search", re.IGNORECASE)
 _STREAM_OPTIONS = re.compile(r"stream_options|include_usage", re.IGNORECASE)
 _STREAM = re.compile(r"\bstream(ing|ed|_options)?\b|include_usage", re.IGNORECASE)
+_SUMMARY = re.compile(r"reasoning[. ](summary|summaries)", re.IGNORECASE)
+_SECOND = re.compile(
+    r"v1/responses|responses api|not a chat model|/?chat/?completions? (endpoint|operation does not)"
+    r"|unsupported_api_for_model",
+    re.IGNORECASE,
+)
 _SYSTEM = re.compile(
     r"(system|developer) (role|message|prompt|instruction)s?\b.{0,60}(not|n't|unsupported)"
     r"|(not|n't) (support|accept|allow|enable)\w*.{0,40}(system|developer)",
@@ -285,6 +291,8 @@ _PARAMETERS = {
     "presence_penalty": re.compile(r"\bpresence_?penalty\b", re.IGNORECASE),
     "thinking_budget": re.compile(r"\b(thinking|budget_?tokens|reasoning)", re.IGNORECASE),
     "reasoning_effort": re.compile(r"\b(reasoning|effort|thinking)", re.IGNORECASE),
+    "verbosity": re.compile(r"\bverbosity\b", re.IGNORECASE),
+    "stop": re.compile(r"\bstop(_?sequences?)?\b", re.IGNORECASE),
 }
 """The words with which servers name a parameter that they refuse. An output limit is not among them: servers also name
 it when the text is too long."""
@@ -380,6 +388,7 @@ def is_about_form(refusal: Refusal) -> bool:
 def is_about_parameter(refusal: Refusal, parameters: Parameters) -> bool:
     """Whether the server refused one of the parameters that were set."""
     named = [word for name, word in _PARAMETERS.items() if getattr(parameters, name) is not None]
+    named += [re.compile(rf"\b{re.escape(name)}\b") for name in parameters.extra or ()]
     if not named or refusal.status not in _BAD_REQUEST:
         return False
     if any(word.search(refusal.text) for word in named):
@@ -400,6 +409,18 @@ def is_about_stream(refusal: Refusal) -> bool:
 def is_about_stream_options(refusal: Refusal) -> bool:
     """Whether the server refused only to count the tokens at the end of a stream."""
     return refusal.status in _BAD_REQUEST and _STREAM_OPTIONS.search(refusal.text) is not None
+
+
+def is_about_summary(refusal: Refusal) -> bool:
+    """Whether the server refused to tell what the model thought: OpenAI does to accounts that it has not verified."""
+    return refusal.status in _BAD_REQUEST and _SUMMARY.search(refusal.text) is not None
+
+
+def is_about_protocol(refusal: Refusal) -> bool:
+    """Whether the model answers in OpenAI's other protocol only."""
+    return (
+        refusal.status in _BAD_REQUEST | {HTTPStatus.NOT_FOUND} and _SECOND.search(refusal.words_and_text) is not None
+    )
 
 
 def is_about_system(refusal: Refusal) -> bool:

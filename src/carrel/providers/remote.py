@@ -2,7 +2,7 @@
 
 from typing import Protocol
 
-from carrel.providers.base import Access, ModelInfo, Offer, Provider
+from carrel.providers.base import Access, ModelInfo, ModelRequest, Offer, Provider
 from carrel.providers.batch_client import BatchClient
 
 
@@ -11,6 +11,14 @@ class Remote(Provider, Protocol):
 
     def named(self, name: str) -> ModelInfo | None:
         """The model of that name, which nobody has verified; `None` if no model can have that name."""
+        ...
+
+    def check(self, request: ModelRequest, host: str | None) -> None:
+        """Do nothing if the protocol of the model at this host has words for all that was set.
+
+        Raises:
+            ProviderError: as a call would, if it has not.
+        """
         ...
 
     async def ready(self) -> None:

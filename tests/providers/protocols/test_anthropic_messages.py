@@ -102,17 +102,25 @@ def test_a_question_holds_what_was_set_and_an_output_limit() -> None:
         "system": "Be brief.",
     }
     assert sent() == plain
-    everything = Parameters(temperature=0, top_p=0.9, max_output_tokens=100, reasoning_effort="low")
+    everything = Parameters(temperature=0, top_p=0.9, max_output_tokens=100, reasoning_effort="max", stop=("END",))
     assert sent(everything) == plain | {
         "max_tokens": 100,
         "temperature": 0,
         "top_p": 0.9,
-        "output_config": {"effort": "low"},
+        "output_config": {"effort": "max"},
+        "stop_sequences": ["END"],
     }
 
 
 @pytest.mark.parametrize(
-    "parameters", [Parameters(seed=0), Parameters(temperature=1.1), Parameters(reasoning_effort="minimal")]
+    "parameters",
+    [
+        Parameters(seed=0),
+        Parameters(temperature=1.1),
+        Parameters(reasoning_effort="minimal"),
+        Parameters(reasoning_effort="none"),
+        Parameters(verbosity="low"),
+    ],
 )
 def test_what_the_protocol_has_no_word_for_is_refused_not_dropped(parameters: Parameters) -> None:
     with pytest.raises(ProviderError) as caught:
@@ -202,7 +210,10 @@ def test_a_base_url_may_end_in_the_version_or_not() -> None:
 
 @pytest.mark.parametrize(
     "parameters",
-    [Parameters(), Parameters(temperature=1, top_p=0.5, max_output_tokens=9, reasoning_effort="medium")],
+    [
+        Parameters(),
+        Parameters(temperature=1, top_p=0.5, max_output_tokens=9, reasoning_effort="xhigh", stop=("a", "b")),
+    ],
 )
 async def test_the_strict_server_takes_every_kind_of_question(
     server: Anthropic, provider: HttpProvider, parameters: Parameters

@@ -15,6 +15,7 @@ from carrel.runs.costs import quotes
 from carrel.runs.model.plan import Kind
 
 WIRES = [pytest.param(known.wire, id=name) for name, known in KNOWN.items()]
+WIRES += [pytest.param(known.second.wire, id=f"{name}'s second") for name, known in KNOWN.items() if known.second]
 KEY = "sk-of-nobody"
 BASE = "https://models.example"
 REQUEST = ModelRequest(
@@ -43,7 +44,7 @@ def test_the_texts_of_a_request_are_in_its_body_in_every_form(wire: Wire, stream
         assert REQUEST.system in body
 
 
-LIMITS = ("max_tokens", "max_completion_tokens", "maxOutputTokens")
+LIMITS = ("max_tokens", "max_completion_tokens", "max_output_tokens", "maxOutputTokens")
 
 
 @pytest.mark.parametrize("stream", [False, True])
@@ -158,7 +159,7 @@ def test_a_list_of_models_may_have_any_length_and_tells_their_limits_and_ends(wi
 
 def _turns(body: dict[str, Any]) -> list[tuple[str, str]]:
     """The turns of a conversation in a body of any protocol, the system's left out."""
-    listed = body["messages"] if "messages" in body else body["contents"]
+    listed = next(body[name] for name in ("messages", "input", "contents") if name in body)
     found = [(turn["role"], turn["content"] if "content" in turn else turn["parts"][0]["text"]) for turn in listed]
     return [("assistant" if role == "model" else role, text) for role, text in found if role != "system"]
 

@@ -68,13 +68,16 @@ def test_a_question_holds_what_was_set_and_an_output_limit() -> None:
         "generationConfig": {"maxOutputTokens": 16_384},
     }
     assert sent() == plain
-    everything = Parameters(temperature=0, top_p=0.9, max_output_tokens=100, seed=7, reasoning_effort="low")
+    everything = Parameters(
+        temperature=0, top_p=0.9, max_output_tokens=100, seed=7, reasoning_effort="low", stop=("END",)
+    )
     assert sent(everything) == plain | {
         "generationConfig": {
             "temperature": 0,
             "topP": 0.9,
             "maxOutputTokens": 100,
             "seed": 7,
+            "stopSequences": ["END"],
             "thinkingConfig": {"thinkingLevel": "LOW"},
         }
     }
@@ -83,14 +86,25 @@ def test_a_question_holds_what_was_set_and_an_output_limit() -> None:
 def test_older_models_are_given_a_number_of_tokens_to_think_with() -> None:
     low, high = Parameters(reasoning_effort="low"), Parameters(reasoning_effort="high")
     long = Parameters(reasoning_effort="high", max_output_tokens=60_000)
-    for parameters, budget in ((low, 1_024), (high, 8_192), (long, 24_576)):
+    none = Parameters(reasoning_effort="none")
+    for parameters, budget in ((none, 0), (low, 1_024), (high, 8_192), (long, 24_576)):
         config = sent(parameters, model="gemini-2.5-flash")["generationConfig"]
         assert config["thinkingConfig"] == {"thinkingBudget": budget}, "half of the limit stays for the answer"
 
 
-def test_a_seed_of_more_than_31_bits_is_refused_not_cut() -> None:
+@pytest.mark.parametrize(
+    "parameters",
+    [
+        Parameters(seed=1 << 31),
+        Parameters(reasoning_effort="none"),
+        Parameters(reasoning_effort="xhigh"),
+        Parameters(verbosity="low"),
+        Parameters(stop=("a", "b", "c", "d", "e", "f")),
+    ],
+)
+def test_what_the_protocol_does_not_know_is_refused_not_cut(parameters: Parameters) -> None:
     with pytest.raises(ProviderError) as caught:
-        sent(Parameters(seed=1 << 31))
+        sent(parameters)
     assert (caught.value.code, caught.value.unbilled) == ("parameter-not-supported", True)
 
 

@@ -1,13 +1,14 @@
 import json
 from typing import Any
 
+import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from carrel.evaluation.asking.judge import compare_schema
-from carrel.providers.base import GenerateMatter, ModelRequest, Parameters, ProviderError, Usage
+from carrel.providers.base import GenerateMatter, ModelRequest, Parameters, ParametersNotTaken, ProviderError, Usage
 from carrel.providers.catalogue import KNOWN
 from carrel.providers.protocols.openai_chat import ChatWire
 from carrel.providers.protocols.openai_wire import answered, encoded
@@ -15,7 +16,9 @@ from carrel.providers.protocols.wire import Form
 
 CHAT = {name: known.wire for name, known in KNOWN.items() if isinstance(known.wire, ChatWire)}
 NOTHING = Parameters()
-EVERYTHING = Parameters(temperature=0.5, top_p=0.9, max_output_tokens=100, seed=7, reasoning_effort="low")
+EVERYTHING = Parameters(
+    temperature=0.5, top_p=0.9, max_output_tokens=100, seed=7, reasoning_effort="low", verbosity="high", stop=("END",)
+)
 
 
 def asked(provider: str, parameters: Parameters = NOTHING, *, judge: bool = False, form: Form = "json_schema") -> Any:
@@ -44,19 +47,24 @@ def test_without_a_system_prompt_there_is_none() -> None:
     assert sent["messages"] == [{"role": "user", "content": "Hello"}]
 
 
-NEWER = {"temperature": 0.5, "top_p": 0.9, "max_completion_tokens": 100, "seed": 7, "reasoning_effort": "low"}
-OLDER = {"temperature": 0.5, "top_p": 0.9, "max_tokens": 100, "seed": 7, "reasoning_effort": "low"}
+BOTH = {"temperature": 0.5, "top_p": 0.9, "seed": 7, "reasoning_effort": "low", "verbosity": "high", "stop": ["END"]}
+NEWER = BOTH | {"max_completion_tokens": 100}
+OLDER = BOTH | {"max_tokens": 100}
 SENT: dict[str, tuple[str, str, dict[str, Any]]] = {
     "azure": ("api-key", "json_schema", NEWER),
     "compatible": ("Authorization", "json_schema", OLDER),
-    "deepseek": ("Authorization", "json_object", OLDER | {"seed": None}),
-    "groq": ("Authorization", "json_schema", NEWER),
-    "mistral": ("Authorization", "json_schema", OLDER | {"seed": None, "random_seed": 7, "reasoning_effort": None}),
+    "deepseek": ("Authorization", "json_object", OLDER | {"seed": None, "verbosity": None}),
+    "groq": ("Authorization", "json_schema", NEWER | {"verbosity": None}),
+    "mistral": (
+        "Authorization",
+        "json_schema",
+        OLDER | {"seed": None, "random_seed": 7, "reasoning_effort": None, "verbosity": None},
+    ),
     "ollama": ("Authorization", "json_schema", OLDER),
     "openai": ("Authorization", "json_schema", NEWER),
     "openrouter": ("Authorization", "json_schema", OLDER),
     "vllm": ("Authorization", "json_schema", OLDER),
-    "xai": ("Authorization", "json_schema", NEWER),
+    "xai": ("Authorization", "json_schema", NEWER | {"verbosity": None}),
 }
 """Where the key stands, how a judge is asked, and what the parameters are called; `None` is not taken there."""
 
@@ -69,8 +77,7 @@ def test_each_server_is_asked_in_the_words_that_it_knows(provider: str) -> None:
     given = EVERYTHING
     if fields["seed"] is None and "random_seed" not in fields:
         given = replace(given, seed=None)
-    if fields["reasoning_effort"] is None:
-        given = replace(given, reasoning_effort=None)
+    given = replace(given, **{name: None for name in ("reasoning_effort", "verbosity") if fields[name] is None})
     sent = asked(provider, given, judge=True, form=CHAT[provider].dialect.forms[0])
     expected = {name: value for name, value in fields.items() if value is not None}
     assert set(sent) == {"model", "messages", "response_format", *expected}
@@ -86,7 +93,9 @@ def test_every_server_that_speaks_chat_completions_is_held_to_its_words() -> Non
     ("provider", "parameters"),
     [
         ("deepseek", Parameters(seed=0)),
-        ("mistral", Parameters(reasoning_effort="high")),
+        ("mistral", Parameters(reasoning_effort="low")),
+        ("groq", Parameters(verbosity="low")),
+        ("openai", Parameters(stop=("a", "b", "c", "d", "e"))),
         ("openai", Parameters(top_k=40)),
         ("openai", Parameters(thinking_budget=2_000)),
     ],
@@ -94,8 +103,9 @@ def test_every_server_that_speaks_chat_completions_is_held_to_its_words() -> Non
 def test_a_parameter_that_the_server_has_no_word_for_is_refused_not_dropped(
     provider: str, parameters: Parameters
 ) -> None:
-    with pytest.raises(ProviderError) as caught:
+    with pytest.raises(ParametersNotTaken) as caught:
         asked(provider, parameters)
+    assert caught.value.names == tuple(json.loads(msgspec.json.encode(parameters)))
     assert (caught.value.code, caught.value.retryable, caught.value.unbilled) == (
         "parameter-not-supported",
         False,

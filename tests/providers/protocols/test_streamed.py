@@ -14,15 +14,29 @@ from msgspec.structs import asdict
 from carrel.providers.base import ProviderError
 from carrel.providers.protocols.anthropic_answers import MessageStreamReader
 from carrel.providers.protocols.google_answers import ContentStreamReader
+from carrel.providers.protocols.openai_responses import ResponseStreamReader
 from carrel.providers.protocols.openai_stream import ChatStreamReader
 from carrel.providers.protocols.streamed import StreamReader
-from tests.support.streaming_server import PIECES, TEXT, USAGE, anthropic_events, google_events, openai_events
+from tests.support.streaming_server import (
+    PIECES,
+    TEXT,
+    USAGE,
+    anthropic_events,
+    google_events,
+    openai_events,
+    responses_events,
+)
 from tests.support.strict_servers import KEY
 
 Events = Callable[..., Iterator[str]]
 PROTOCOLS = pytest.mark.parametrize(
     ("reader", "events"),
-    [(ChatStreamReader, openai_events), (MessageStreamReader, anthropic_events), (ContentStreamReader, google_events)],
+    [
+        (ChatStreamReader, openai_events),
+        (ResponseStreamReader, responses_events),
+        (MessageStreamReader, anthropic_events),
+        (ContentStreamReader, google_events),
+    ],
 )
 
 

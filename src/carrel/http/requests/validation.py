@@ -6,6 +6,8 @@ from carrel.errors import FieldError
 
 _AT = re.compile(r" - at (`key` in )?`\$?\.?([^`]*)`$")
 _FIELD = re.compile(r"^Object (missing required|contains unknown) field `(.*)`$", re.DOTALL)
+_OWN = re.compile(r"^\[([^\]]*)\] (.*)$", re.DOTALL)
+"""What a struct says by itself: the path of a field below it, and a constant sentence."""
 _GOT = re.compile(r"^Expected `([^`]*)`, got `[^`]*`$")
 _LENGTH = re.compile(r"^Expected `(str|bytes|array|object)` of (?:at least )?length (<=|>=)? ?(\d+)(?:, got \d+)?$")
 _BOUND = re.compile(r"^Expected `(?:int|float|decimal)` (<=|>=|<|>) (-?[0-9.eE+-]+)$")
@@ -53,6 +55,9 @@ def explain(message: str, root: str = "") -> FieldError:
     if field:
         known = field[1] == "missing required"
         return FieldError(join(path, name_of(field[2])), "is required" if known else "is not a known field")
+    own = _OWN.match(message)
+    if own:
+        return FieldError(join(path, own[1]), own[2])
     if at and at[1]:
         return FieldError(path, "has a key that is not allowed")
     return FieldError(path, _sentence(message))

@@ -5,6 +5,7 @@ and add a test of the module. `tests/providers/protocols/test_every_wire.py` cov
 
     what all have in common    wire · streamed · names · citations
     chat completions           openai_chat · openai_wire · openai_stream
+    OpenAI's Responses         openai_responses
     Anthropic's messages       anthropic_messages · anthropic_answers
     batches of both            openai_batches · anthropic_batches
     Google's generateContent   google_generate · google_answers

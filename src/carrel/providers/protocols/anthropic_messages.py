@@ -10,7 +10,7 @@ from urllib.parse import quote
 import msgspec
 from msgspec import UNSET, UnsetType
 
-from carrel.providers.base import Answer, ModelRequest, Parameters, ProviderError, Turn
+from carrel.providers.base import Answer, ModelRequest, Parameters, ParametersNotTaken, Turn
 from carrel.providers.foreign_json import decoded
 from carrel.providers.protocols import anthropic_answers, names
 from carrel.providers.protocols.anthropic_answers import MessageStreamReader
@@ -20,7 +20,8 @@ from carrel.providers.protocols.wire import NO_QUIRKS, Form, ModelPage, Quirks, 
 
 _VERSION = "2023-06-01"
 _HIGHEST_TEMPERATURE = 1.0
-_EFFORTS = frozenset({"low", "medium", "high"})
+_EFFORTS = frozenset({"low", "medium", "high", "xhigh", "max"})
+_FOREIGN = ("seed", "frequency_penalty", "presence_penalty", "verbosity")
 _TOOL = "reply"
 
 
@@ -60,6 +61,7 @@ class _Body(msgspec.Struct, frozen=True, kw_only=True):
     temperature: float | UnsetType = UNSET
     top_p: float | UnsetType = UNSET
     top_k: int | UnsetType = UNSET
+    stop_sequences: tuple[str, ...] | UnsetType = UNSET
     thinking: _Thinking | UnsetType = UNSET
     output_config: _Output | UnsetType = UNSET
     tools: tuple[_Tool | _Search, ...] | UnsetType = UNSET
@@ -106,8 +108,8 @@ class MessagesWire:
         """The body of a call.
 
         Raises:
-            ProviderError: `parameter-not-supported`, for a seed, a penalty, a temperature above 1 or minimal effort;
-                `thinking-budget-too-high`.
+            ParametersNotTaken: for a seed, a penalty, verbosity, a temperature above 1, or no or minimal effort.
+            ProviderError: `thinking-budget-too-high`.
         """
         parameters = request.parameters
         _check(parameters)
@@ -130,6 +132,7 @@ class MessagesWire:
                 temperature=UNSET if parameters.temperature is None else parameters.temperature,
                 top_p=UNSET if parameters.top_p is None else parameters.top_p,
                 top_k=UNSET if parameters.top_k is None else parameters.top_k,
+                stop_sequences=parameters.stop or UNSET,
                 thinking=UNSET if parameters.thinking_budget is None else _Thinking(parameters.thinking_budget),
                 output_config=UNSET if output == _Output() else output,
                 tools=tools or UNSET,
@@ -157,14 +160,13 @@ class MessagesWire:
 
 
 def _check(parameters: Parameters) -> None:
-    if (
-        parameters.seed is not None
-        or parameters.frequency_penalty is not None
-        or parameters.presence_penalty is not None
-        or (parameters.temperature is not None and parameters.temperature > _HIGHEST_TEMPERATURE)
-        or (parameters.reasoning_effort is not None and parameters.reasoning_effort not in _EFFORTS)
-    ):
-        raise ProviderError("parameter-not-supported", retryable=False, unbilled=True)
+    foreign = [name for name in _FOREIGN if getattr(parameters, name) is not None]
+    if parameters.temperature is not None and parameters.temperature > _HIGHEST_TEMPERATURE:
+        foreign.append("temperature")
+    if parameters.reasoning_effort not in (None, *_EFFORTS):
+        foreign.append("reasoning_effort")
+    if foreign:
+        raise ParametersNotTaken(*foreign)
 
 
 def _unbounded(schema: dict[str, object]) -> dict[str, object]:

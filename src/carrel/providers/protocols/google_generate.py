@@ -4,14 +4,14 @@ Written to the public documentation of v1beta. The key goes into a header, never
 a level from Gemini 3 on; older models take a number of tokens.
 """
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Literal
 from urllib.parse import quote
 
 import msgspec
 from msgspec import UNSET, UnsetType
 
-from carrel.providers.base import Answer, ModelRequest, ProviderError
+from carrel.providers.base import Answer, Effort, ModelRequest, Parameters, ParametersNotTaken
 from carrel.providers.foreign_json import decoded
 from carrel.providers.protocols import google_answers, names
 from carrel.providers.protocols.google_answers import ContentStreamReader
@@ -23,8 +23,10 @@ _VERSION = "v1beta"
 _HIGHEST_SEED = (1 << 31) - 1
 _KINDS = ("models", "tunedModels")
 _BUDGETED = ("gemini-1", "gemini-2")
-_BUDGETS = {"minimal": 1_024, "low": 1_024, "medium": 8_192, "high": 24_576}
+_BUDGETS: dict[Effort, int] = {"none": 0, "minimal": 1_024, "low": 1_024, "medium": 8_192, "high": 24_576}
 """The tokens that stand for OpenAI's levels of effort in Google's own translation for older models."""
+_LEVELS = ("minimal", "low", "medium", "high")
+_MOST_STOPS = 5
 _JSON = "application/json"
 
 
@@ -50,6 +52,7 @@ class _Config(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     presence_penalty: float | UnsetType = UNSET
     max_output_tokens: int
     seed: int | UnsetType = UNSET
+    stop_sequences: tuple[str, ...] | UnsetType = UNSET
     thinking_config: _Thinking | UnsetType = UNSET
     response_mime_type: str | UnsetType = UNSET
     response_json_schema: dict[str, object] | UnsetType = UNSET
@@ -104,12 +107,11 @@ class GenerateWire:
         """The body of a call, which is the same for a stream.
 
         Raises:
-            ProviderError: `parameter-not-supported`, for a seed of more than 31 bits, or thinking set twice.
+            ParametersNotTaken: for a seed of more than 31 bits, thinking set twice, an effort that the model does not
+                know, verbosity, or more than five texts to stop at.
         """
         parameters = request.parameters
-        both = parameters.thinking_budget is not None and parameters.reasoning_effort is not None
-        if both or (parameters.seed is not None and parameters.seed > _HIGHEST_SEED):
-            raise ProviderError("parameter-not-supported", retryable=False, unbilled=True)
+        _check(request.model, parameters)
         schema = request.schema if form != "words" else None
         config = _Config(
             temperature=UNSET if parameters.temperature is None else parameters.temperature,
@@ -119,6 +121,7 @@ class GenerateWire:
             presence_penalty=UNSET if parameters.presence_penalty is None else parameters.presence_penalty,
             max_output_tokens=request.output_limit,
             seed=UNSET if parameters.seed is None else parameters.seed,
+            stop_sequences=parameters.stop or UNSET,
             thinking_config=_thinking(request),
             response_mime_type=UNSET if schema is None else _JSON,
             response_json_schema=schema if schema is not None and form == "json_schema" else UNSET,
@@ -165,6 +168,21 @@ def _path_of(model: str) -> str:
     if slash and kind in _KINDS:
         return f"{kind}/{quote(name, safe='')}"
     return f"models/{quote(model, safe='')}"
+
+
+def _check(model: str, parameters: Parameters) -> None:
+    known: Collection[str] = _BUDGETS if model.startswith(_BUDGETED) else _LEVELS
+    foreign = [] if parameters.verbosity is None else ["verbosity"]
+    if parameters.seed is not None and parameters.seed > _HIGHEST_SEED:
+        foreign.append("seed")
+    if len(parameters.stop or ()) > _MOST_STOPS:
+        foreign.append("stop")
+    if parameters.reasoning_effort is not None and (
+        parameters.thinking_budget is not None or parameters.reasoning_effort not in known
+    ):
+        foreign.append("reasoning_effort")
+    if foreign:
+        raise ParametersNotTaken(*foreign)
 
 
 def _thinking(request: ModelRequest) -> _Thinking | UnsetType:

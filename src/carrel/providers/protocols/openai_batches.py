@@ -26,7 +26,6 @@ from carrel.providers.batches import (
 )
 from carrel.providers.foreign_json import decoded
 
-_ENDPOINT = "/v1/chat/completions"
 _NAMED: Final = "carrel_batch"
 _CODES: dict[str | int | None, str] = {"batch_expired": EXPIRED, "batch_cancelled": CANCELLED}
 _WHY: dict[str | int | None, str] = {
@@ -105,13 +104,16 @@ class OpenAiBatches:
         return base
 
     async def create(self, send: Send, batch_id: str, lines: Sequence[BatchLine]) -> str:
-        """Send the file, and then the batch. A file without a batch does nothing, and costs nothing."""
+        """Send the file, and then the batch. A file without a batch does nothing, and costs nothing.
+
+        Calls of one model have one path.
+        """
         calls = b"\n".join(
-            msgspec.json.encode(_Call(line.id, "POST", _ENDPOINT, msgspec.Raw(line.body))) for line in lines
+            msgspec.json.encode(_Call(line.id, "POST", line.path, msgspec.Raw(line.body))) for line in lines
         )
         body, kind = _form(batch_id, calls)
         file = made(_file, await send("POST", "/files", body, kind))
-        wanted = _Create(file.id, _ENDPOINT, "24h", {_NAMED: batch_id})
+        wanted = _Create(file.id, lines[0].path, "24h", {_NAMED: batch_id})
         return made(_batch, await send("POST", "/batches", msgspec.json.encode(wanted), JSON)).id
 
     async def find(self, send: Send, sought: UnconfirmedBatch) -> str | None:

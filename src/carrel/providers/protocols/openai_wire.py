@@ -6,7 +6,17 @@ from typing import Annotated, Literal, NamedTuple
 import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
-from carrel.providers.base import Answer, Citation, FinishReason, ModelRequest, ProviderError, Turn, Usage
+from carrel.providers.base import (
+    Answer,
+    Citation,
+    Effort,
+    FinishReason,
+    ModelRequest,
+    ParametersNotTaken,
+    ProviderError,
+    Turn,
+    Usage,
+)
 from carrel.providers.foreign_json import decoded
 from carrel.providers.protocols import citations
 from carrel.providers.protocols.streamed import has_error
@@ -25,6 +35,10 @@ class Dialect(NamedTuple):
     reasoning_effort: Literal["reasoning_effort"] | None = "reasoning_effort"
     top_k: Literal["top_k"] | None = None
     thinking_budget: Literal["reasoning"] | None = None
+    verbosity: Literal["verbosity"] | None = "verbosity"
+    efforts: frozenset[Effort] | None = None
+    """The values of `reasoning_effort` that it knows; `None`: they differ from model to model."""
+    most_stops: int = 16
     stream_options: bool = True
     """Whether a request must ask for the token counts at the end of a stream. Other servers always send them, and
     accept no such field."""
@@ -82,6 +96,8 @@ class _Body(msgspec.Struct, frozen=True, kw_only=True):
     top_k: int | UnsetType = UNSET
     frequency_penalty: float | UnsetType = UNSET
     presence_penalty: float | UnsetType = UNSET
+    verbosity: str | UnsetType = UNSET
+    stop: tuple[str, ...] | UnsetType = UNSET
     reasoning: _Reasoning | UnsetType = UNSET
     response_format: _Format | UnsetType = UNSET
     web_search_options: dict[str, str] | UnsetType = UNSET
@@ -191,30 +207,34 @@ def encoded(
     """Build the body of a call in the server's dialect. With `stream` it asks for an answer piece by piece.
 
     Raises:
-        ProviderError: `parameter-not-supported`, the dialect has no word for a parameter that was set.
+        ParametersNotTaken: the dialect has no word for a parameter that was set.
     """
     parameters = request.parameters
     if dialect.thinking_budget is not None:
         check_thinking_budget(request)
     limit = _OTHER_LIMIT[dialect.output_limit] if quirks.other_limit_word else dialect.output_limit
+    budget = parameters.thinking_budget
     named = (
-        (limit, request.output_limit),
-        (dialect.seed, parameters.seed),
-        (dialect.reasoning_effort, parameters.reasoning_effort),
-        (dialect.top_k, parameters.top_k),
-        (
-            dialect.thinking_budget,
-            None if parameters.thinking_budget is None else _Reasoning(parameters.thinking_budget),
-        ),
-        ("frequency_penalty", parameters.frequency_penalty),
-        ("presence_penalty", parameters.presence_penalty),
-        ("temperature", parameters.temperature),
-        ("top_p", parameters.top_p),
+        ("max_output_tokens", limit, request.output_limit),
+        ("seed", dialect.seed, parameters.seed),
+        ("reasoning_effort", dialect.reasoning_effort, parameters.reasoning_effort),
+        ("top_k", dialect.top_k, parameters.top_k),
+        ("thinking_budget", dialect.thinking_budget, None if budget is None else _Reasoning(budget)),
+        ("frequency_penalty", "frequency_penalty", parameters.frequency_penalty),
+        ("presence_penalty", "presence_penalty", parameters.presence_penalty),
+        ("temperature", "temperature", parameters.temperature),
+        ("top_p", "top_p", parameters.top_p),
+        ("verbosity", dialect.verbosity, parameters.verbosity),
+        ("stop", "stop", parameters.stop),
+        ("grounding", dialect.web_search, None if request.grounding == "off" else True),
     )
-    if any(field is None and value is not None for field, value in named):
-        raise ProviderError("parameter-not-supported", retryable=False, unbilled=True)
-    if request.grounding != "off" and dialect.web_search is None:
-        raise ProviderError("parameter-not-supported", retryable=False, unbilled=True)
+    unknown = {name for name, field, value in named if field is None and value is not None}
+    if dialect.efforts is not None and parameters.reasoning_effort not in (None, *dialect.efforts):
+        unknown.add("reasoning_effort")
+    if len(parameters.stop or ()) > dialect.most_stops:
+        unknown.add("stop")
+    if unknown:
+        raise ParametersNotTaken(*sorted(unknown))
     searches = dialect.web_search if request.grounding != "off" else None
     asked = _Body(
         model=request.model,
@@ -226,7 +246,7 @@ def encoded(
         stream_options=_StreamOptions()
         if stream and dialect.stream_options and not quirks.no_stream_options
         else UNSET,
-        **{field: value for field, value in named if field is not None and value is not None},  # type: ignore[arg-type]  # paired above
+        **{field: value for _, field, value in named[:-1] if field is not None and value is not None},  # type: ignore[arg-type]  # paired above
     )
     return _encode(asked)
 
@@ -234,13 +254,13 @@ def encoded(
 def _format(schema: dict[str, object] | None, form: Form) -> _Format | UnsetType:
     if schema is None or form == "words":
         return UNSET
-    return _Format(form, _Schema("reply", schema, _is_closed(schema)) if form == "json_schema" else None)
+    return _Format(form, _Schema("reply", schema, is_closed(schema)) if form == "json_schema" else None)
 
 
-def _is_closed(schema: object) -> bool:
+def is_closed(schema: object) -> bool:
     """Whether every object in the schema names all that it holds and requires it: servers enforce only such schemas."""
     if isinstance(schema, list):
-        return all(map(_is_closed, schema))
+        return all(map(is_closed, schema))
     if not isinstance(schema, dict):
         return True
     properties = schema.get("properties")
@@ -251,7 +271,7 @@ def _is_closed(schema: object) -> bool:
             return False
         if any(name not in required for name in named):
             return False
-    return all(map(_is_closed, schema.values()))
+    return all(map(is_closed, schema.values()))
 
 
 def answered(body: bytes) -> Answer | None:

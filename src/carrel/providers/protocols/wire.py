@@ -14,12 +14,15 @@ must call, as any JSON object, or by the words of the prompt alone."""
 class Quirks(NamedTuple):
     """What a server has refused for a model, and what it told about it: later requests are made so at once.
 
-    `window` is how many tokens the model reads and writes together, and `most_output` how many it writes.
+    `in_second`: the model answers in its provider's second protocol. `window` is how many tokens the model reads and
+    writes together, and `most_output` how many it writes.
     """
 
     other_limit_word: bool = False
     no_system: bool = False
     no_stream_options: bool = False
+    no_summary: bool = False
+    in_second: bool = False
     whole_only: bool = False
     window: int | None = None
     most_output: int | None = None

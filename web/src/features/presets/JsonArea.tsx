@@ -10,14 +10,24 @@ interface Props {
   hint: string;
   value: Schema;
   faults: readonly string[];
+  rows?: number;
+  what?: string;
   onChange: (value: Schema) => void;
 }
 
 /**
- * A JSON schema, kept as it is typed. What is no JSON goes out as it is, so that nobody saves less. Another value from
+ * An object in JSON, kept as it is typed. What is no JSON goes out as it is, so that nobody saves less. Another value from
  * outside takes the place of the text.
  */
-export function JsonArea({ label, hint, value, faults, onChange }: Props) {
+export function JsonArea({
+  label,
+  hint,
+  value,
+  faults,
+  rows = 8,
+  what = "a JSON schema, which is an object in JSON",
+  onChange,
+}: Props) {
   const [typed, setTyped] = useState(() => shown(value));
   const text = same(read(typed).value ?? null, value ?? null) ? typed : shown(value);
   return (
@@ -25,10 +35,10 @@ export function JsonArea({ label, hint, value, faults, onChange }: Props) {
       label={label}
       hint={hint}
       value={text}
-      rows={8}
+      rows={rows}
       editor
       spellCheck={false}
-      faults={read(text).isFaulty ? ["must be a JSON schema, which is an object in JSON"] : [...faults]}
+      faults={read(text).isFaulty ? [`must be ${what}`] : [...faults]}
       onChange={(event) => {
         setTyped(event.target.value);
         onChange(read(event.target.value).value);

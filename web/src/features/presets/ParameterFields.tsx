@@ -1,5 +1,6 @@
 import type { Parameters } from "../../api/types";
-import { SelectField, TextField } from "../../components/Field";
+import { SelectField, TextArea, TextField } from "../../components/Field";
+import { JsonArea } from "./JsonArea";
 
 const NUMBERS = [
   ["temperature", "Temperature", 0, 2, 0.1],
@@ -11,7 +12,10 @@ const NUMBERS = [
   ["presence_penalty", "Presence penalty", -2, 2, 0.1],
   ["thinking_budget", "Thinking, tokens", 1, 1_000_000, 1],
 ] as const;
-const EFFORTS = ["minimal", "low", "medium", "high"] as const;
+const WORDS = [
+  ["reasoning_effort", "Reasoning effort", ["none", "minimal", "low", "medium", "high", "xhigh", "max"]],
+  ["verbosity", "Verbosity", ["low", "medium", "high"]],
+] as const;
 
 interface Props {
   value: Parameters;
@@ -40,19 +44,39 @@ export function ParameterFields({ value, path, at, onChange }: Props) {
           }
         />
       ))}
-      <SelectField
-        label="Reasoning effort"
-        value={value.reasoning_effort ?? ""}
-        faults={at(`${path}.parameters.reasoning_effort`)}
-        onChange={(event) =>
-          onChange({ ...value, reasoning_effort: EFFORTS.find((effort) => effort === event.target.value) ?? null })
-        }
-      >
-        <option value="">Default</option>
-        {EFFORTS.map((effort) => (
-          <option key={effort}>{effort}</option>
-        ))}
-      </SelectField>
+      {WORDS.map(([name, label, words]) => (
+        <SelectField
+          key={name}
+          label={label}
+          value={value[name] ?? ""}
+          faults={at(`${path}.parameters.${name}`)}
+          onChange={(event) =>
+            onChange({ ...value, [name]: words.find((word) => word === event.target.value) ?? null })
+          }
+        >
+          <option value="">Default</option>
+          {words.map((word) => (
+            <option key={word}>{word}</option>
+          ))}
+        </SelectField>
+      ))}
+      <TextArea
+        label="Stop at"
+        hint="Up to 16 texts, one a line: the answer ends before the first of them."
+        rows={2}
+        value={(value.stop ?? []).join("\n")}
+        faults={at(`${path}.parameters.stop`)}
+        onChange={(event) => onChange({ ...value, stop: event.target.value ? event.target.value.split("\n") : null })}
+      />
+      <JsonArea
+        label="Further fields"
+        hint="A JSON object, sent to the provider as it is."
+        what="an object in JSON"
+        rows={2}
+        value={value.extra}
+        faults={at(`${path}.parameters.extra`)}
+        onChange={(extra) => onChange({ ...value, extra })}
+      />
     </div>
   );
 }
