@@ -26,7 +26,7 @@ NODE_NAME = "[a-z][a-z0-9-]{0,31}"
 ADDRESS = r"(?:[A-Za-z0-9.-]+|\[[0-9a-fA-F:]+\]):[0-9]{1,5}"
 """The pattern of `host:port`."""
 
-SECRET_FIELDS = ("plugin_secret", "admin_secret", "service_key", "old_service_key", "etcd_password")
+SECRET_FIELDS = ("plugin_secret", "admin_secret", "metrics_secret", "service_key", "old_service_key", "etcd_password")
 _CLIENT_VARIABLES = frozenset({SECRETS_DIR, "CARREL_URL", "CARREL_TOKEN_COMMAND", "CARREL_PROGRAM_KEY"})
 """The command line reads these, not the service; they may be in the same file."""
 
@@ -83,6 +83,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     old_service_key: Secret | None = None
     """The key before a rotation, for as long as that takes."""
     admin_secret: Secret | None = None
+    metrics_secret: Secret | None = None
 
     data_dir: Path = Path("data")
     app_dir: Path | None = None
@@ -225,10 +226,11 @@ def _settings(values: Mapping[str, object]) -> Settings:
     named = [*settings.plugin_secret, Secret(settings.service_key.reveal().hex().encode())]
     if settings.old_service_key is not None:
         named.append(Secret(settings.old_service_key.reveal().hex().encode()))
-    if settings.admin_secret is not None:
-        named.append(settings.admin_secret)
+    named += [secret for secret in (settings.admin_secret, settings.metrics_secret) if secret is not None]
     if any(one == other for index, one in enumerate(named) for other in named[:index]):
-        raise ConfigError("CARREL_PLUGIN_SECRET, CARREL_ADMIN_SECRET, CARREL_SERVICE_KEY: must all differ")
+        raise ConfigError(
+            "CARREL_PLUGIN_SECRET, CARREL_ADMIN_SECRET, CARREL_METRICS_SECRET, CARREL_SERVICE_KEY: must all differ"
+        )
     if not settings.credit_markup.is_finite() or not 0 <= settings.credit_markup <= _MAX_MARKUP:
         raise ConfigError("CARREL_CREDIT_MARKUP: has a value that is not allowed")
     if not settings.unknown_costs_per_day.is_finite() or not 0 <= settings.unknown_costs_per_day <= _MAX_UNKNOWN_COSTS:
@@ -345,6 +347,7 @@ _provider_hosts = _matching(_PROVIDER_HOST, f"{_HOSTS}, or http://ollama:11434, 
 _PARSERS: dict[str, Callable[[str, str], Any]] = {
     "plugin_secret": _plugin_secrets,
     "admin_secret": _secret,
+    "metrics_secret": _secret,
     "service_key": _service_key,
     "old_service_key": _service_key,
     "node_name": _node_name,

@@ -9,7 +9,7 @@ import httpx
 import pytest
 from msgspec.structs import replace
 
-from carrel.config import Settings
+from carrel.config import Secret, Settings
 from tests.support.clock import FakeClock
 from tests.support.host import ADMIN, PLUGIN, Host, code_of, service
 from tests.support.web_runs import content, ended
@@ -53,7 +53,9 @@ async def test_it_counts_what_was_answered(client: httpx.AsyncClient, host: Host
     assert found[f'carrel_requests_total{{{route},status="404"}}'] == 1
     assert found[f'carrel_request_seconds_bucket{{{route},le="+Inf"}}'] == 3
     assert found[f"carrel_request_seconds_count{{{route}}}"] == 3
-    assert (found["carrel_cached_keys"], found["carrel_open_workspaces"]) == (1, 1)
+    assert (found["carrel_cached_keys"], found["carrel_open_workspaces"], found["carrel_users"]) == (1, 1, 1)
+    assert found['carrel_refusals_total{code="not-found"}'] >= 1
+    assert found["carrel_commit_seconds_count"] > 0
     assert found["carrel_disk_free_bytes"] > 0
     assert "BREW" not in "".join(found)
 
@@ -67,6 +69,17 @@ async def test_nothing_of_a_user_is_in_it(client: httpx.AsyncClient, host: Host)
     text = (await client.get("/api/metrics", headers=ADMIN)).text
     for secret in ("canary", run, "reader", "kestrel", session["X-SVC-Session-Token"][:16]):
         assert secret not in text
+
+
+async def test_its_own_secret_reads_it_and_opens_nothing_else(settings: Settings, clock: FakeClock) -> None:
+    secret = "metrics-secret-for-tests-0123456789abcdef"
+    async with service(replace(settings, metrics_secret=Secret(secret.encode())), clock) as client:
+        bearer = {"Authorization": f"Bearer {secret}"}
+        assert (await client.get("/api/metrics", headers=bearer)).status_code == 200
+        assert (await client.get("/api/metrics", headers=ADMIN)).status_code == 200
+        wrong = await client.get("/api/metrics", headers={"Authorization": f"Bearer {secret[:-1]}"})
+        assert (wrong.status_code, code_of(wrong)) == (401, "metrics-secret-invalid")
+        assert code_of(await client.post("/api/admin/backup", headers=bearer)) == "admin-secret-missing"
 
 
 async def test_it_is_the_operators_alone(client: httpx.AsyncClient, host: Host, settings: Settings) -> None:

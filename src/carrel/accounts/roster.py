@@ -19,6 +19,12 @@ def uuids(conn: Connection) -> list[str]:
     return conn.column("SELECT uuid FROM roster ORDER BY uuid")
 
 
+def count(conn: Connection) -> int:
+    """How many there are."""
+    users: int = conn.value("SELECT count(*) FROM roster")
+    return users
+
+
 def rename(conn: Connection, before: str, after: str) -> None:
     """Note that the folder has another name, wherever the service names folders."""
     for table in NAMING_FOLDERS:

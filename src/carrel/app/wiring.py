@@ -193,7 +193,13 @@ def _routes(
         {
             LIMITS: settings,
             health.VITALS: vitals,
-            metrics.METERS: Meters(requests, lambda: len(services.pool), settings.data_dir),
+            metrics.METERS: Meters(
+                requests,
+                open_workspaces=lambda: len(services.pool),
+                open_streams=lambda: services.engine.hub.open_streams,
+                waiting_calls=lambda: services.scheduler.waiting,
+                data_dir=settings.data_dir,
+            ),
             guard.STATE: services.gatekeeper,
             docs.DESCRIBED: cache(lambda: docs.describe(routes, settings)),
         },

@@ -8,11 +8,13 @@ from carrel.config import Settings
 class Credentials:
     """Everything that checks or signs with a secret holds this one object, so that a reload reaches all at once."""
 
-    def __init__(self, plugin: tuple[bytes, ...], admin: bytes | None = None) -> None:
+    def __init__(self, plugin: tuple[bytes, ...], admin: bytes | None = None, metrics: bytes | None = None) -> None:
         self.plugin = plugin
         """The first signs session tokens, every one is accepted."""
         self.admin = admin
         """`None` turns the operator's routes off."""
+        self.metrics = metrics
+        """Reads the metrics and nothing else."""
         self._on_removal: list[Callable[[], None]] = []
 
     def __repr__(self) -> str:
@@ -21,9 +23,10 @@ class Credentials:
     @classmethod
     def of(cls, settings: Settings) -> "Credentials":
         """Those that the settings name."""
-        admin = settings.admin_secret
         return cls(
-            tuple(secret.reveal() for secret in settings.plugin_secret), None if admin is None else admin.reveal()
+            tuple(secret.reveal() for secret in settings.plugin_secret),
+            settings.admin_secret and settings.admin_secret.reveal(),
+            settings.metrics_secret and settings.metrics_secret.reveal(),
         )
 
     def on_removal(self, then: Callable[[], None]) -> None:
@@ -33,7 +36,7 @@ class Credentials:
     def take_over(self, other: "Credentials") -> None:
         """Put those of `other` in force, at once and together. Call it on the event loop."""
         removed = set(self.plugin) - set(other.plugin)
-        self.plugin, self.admin = other.plugin, other.admin
+        self.plugin, self.admin, self.metrics = other.plugin, other.admin, other.metrics
         if removed:
             for then in self._on_removal:
                 then()

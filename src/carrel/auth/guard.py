@@ -25,6 +25,7 @@ from carrel.vault.keyring import UserUuid
 from carrel.vault.workspace import Workspace
 
 STATE = "carrel.gatekeeper"
+_BEARER = b"Bearer "
 
 
 class TokenMissing(Unauthorized):
@@ -60,6 +61,13 @@ class AdminSecretInvalid(Unauthorized):
 
     code = "admin-secret-invalid"
     detail = "The admin secret is wrong."
+
+
+class MetricsSecretInvalid(Unauthorized):
+    """Not the secret for metrics."""
+
+    code = "metrics-secret-invalid"
+    detail = "The secret for metrics is wrong."
 
 
 class AdminDisabled(Forbidden):
@@ -115,6 +123,19 @@ async def admin(request: Request) -> None:
         raise AdminSecretMissing
     if not _equals_any(presented, (secret,)):
         raise AdminSecretInvalid
+
+
+async def metrics(request: Request) -> None:
+    """Require the secret for metrics as a Bearer token (RFC 6750), or the admin secret.
+
+    Prometheus' `authorization` sends it; it sends no header of our own before version 2.55.
+    """
+    secret = _gatekeeper(request).credentials.metrics
+    presented = request.credential(b"authorization") or b""
+    if secret is None or not presented.startswith(_BEARER):
+        await admin(request)
+    elif not _equals_any(presented.removeprefix(_BEARER), (secret,)):
+        raise MetricsSecretInvalid
 
 
 async def plugin_or_admin(request: Request) -> None:

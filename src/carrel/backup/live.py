@@ -28,6 +28,8 @@ from carrel.vault.keyring import UserUuid
 from carrel.vault.pool import WorkspacePool
 from carrel.vault.workspace import Workspace, WorkspaceClosed
 
+MADE: Final = "last-backup"
+"""An empty file of the data folder, as old as the last backup that was sent to its end."""
 _IN_MEMORY_BYTES: Final = 1024 * 1024
 _PIECE_BYTES: Final = 4 * 1024 * 1024
 """To send a piece takes 0.3 ms of the event loop, however long it is, besides what the kernel takes to copy it."""
@@ -117,6 +119,7 @@ class LiveBackup:
                 served = {slot: copy for slot, copy in part.slots.items() if self._serves(part, slot)}
                 part = msgspec.structs.replace(part, slots=served)
             yield b"".join(packing.end(self._service_key, self._clock, part))
+            (self._data / MADE).touch()
         finally:
             self._under_way = False
             self._folders.clear()

@@ -6,10 +6,13 @@ The caller takes a permit before the call and records the call before and after 
 from collections.abc import Awaitable
 from typing import NamedTuple
 
+from carrel.kit import logs, meters
 from carrel.kit.clock import Clock
+from carrel.kit.money import MICROS
 from carrel.providers.base import Answer, ProviderError, Usage
+from carrel.providers.catalogue import KNOWN
 from carrel.providers.prices import Price
-from carrel.providers.registry import is_free, lane_of
+from carrel.providers.registry import is_free, lane_of, needs_key, provider_of
 from carrel.rate_limits.limiter import Limiter
 
 
@@ -54,11 +57,28 @@ async def call(
     else:
         usage = outcome.usage
         limiter.answered(user, lane, None if usage is None else usage.read_tokens + usage.output_tokens)
-    latency_ms = round((clock.monotonic() - begun) * 1000)
+    seconds = clock.monotonic() - begun
+    latency_ms = round(seconds * 1000)
     is_paid = not is_free(model) and (price is None or not price.is_nothing)
     if is_paid and not by_list and isinstance(outcome, Answer) and outcome.told_micros is not None:
-        return MeteredCall(outcome, outcome.told_micros, latency_ms, is_told=True)
-    return MeteredCall(outcome, _cost_micros(outcome, price) if is_paid else 0, latency_ms)
+        made = MeteredCall(outcome, outcome.told_micros, latency_ms, is_told=True)
+    else:
+        made = MeteredCall(outcome, _cost_micros(outcome, price) if is_paid else 0, latency_ms)
+    _count(made, model, seconds, by_list=by_list)
+    return made
+
+
+def _count(made: MeteredCall, model: str, seconds: float, *, by_list: bool) -> None:
+    provider = provider_of(model)
+    if needs_key(model) and provider not in KNOWN:
+        # A server of a user's own has a name that the user chose.
+        provider = "own"
+    code = made.outcome.code if isinstance(made.outcome, ProviderError) else "answered"
+    meters.CALLS.labels(provider, code).inc()
+    meters.CALL_SECONDS.labels(provider).observe(seconds)
+    meters.COST.labels(provider).inc((made.cost_micros or 0) / MICROS)
+    if by_list and code == "provider-key-rejected":
+        logs.warning("system-key-rejected", provider=provider)
 
 
 def _cost_micros(outcome: Answer | ProviderError, price: Price | None) -> int | None:

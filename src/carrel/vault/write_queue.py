@@ -10,6 +10,7 @@ from types import TracebackType
 from typing import Any, Generic, TypeVar
 
 from carrel.errors import Unavailable
+from carrel.kit import meters
 from carrel.kit.concurrency.threads import in_thread
 from carrel.kit.concurrency.turns import QueuedWork
 from carrel.kit.sqlite.database import Connection, transaction, translated
@@ -133,7 +134,7 @@ class WriteQueue:
         # Only where a store function says so: a transaction is short, and its statements never wait.
         turn = self._executors.turns.of(self._uuid)
         try:
-            with transaction(self.writer) as connection:
+            with meters.COMMIT_SECONDS.time(), transaction(self.writer) as connection:
                 with pausing(connection, turn):
                     yield connection
                 # The commit of short work waits for the disk. That of long work encrypts what it has written, without

@@ -39,7 +39,7 @@ def serve(options: Options, listener: socket.socket) -> None:
             fresh = options.read()
         except ConfigError as error:
             raise ReloadRefused(str(error)) from None
-        ignored = config.differences(options.loaded, fresh, but=("plugin_secret", "admin_secret"))
+        ignored = config.differences(options.loaded, fresh, but=("plugin_secret", "admin_secret", "metrics_secret"))
         if ignored:
             logs.warning("reload-incomplete", reason=f"{', '.join(ignored)}: only a restart changes this")
         return lambda: credentials.take_over(Credentials.of(fresh))

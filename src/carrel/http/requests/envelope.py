@@ -154,7 +154,8 @@ class Envelope:
             status = 0
         seconds = self._clock.monotonic() - started
         route = scope.get("path_template", "")
-        self._requests.add(method, route, status, seconds)
+        code = scope.get(problem.CODE, UNSET)
+        self._requests.add(method, route, status, seconds, code)
         if self._log is not None:
             self._log.add(
                 method,
@@ -163,7 +164,7 @@ class Envelope:
                 seconds * 1000,
                 scope[problem.REQUEST_ID],
                 tail(scope.get(USER, "")),
-                scope.get(problem.CODE, UNSET),
+                code,
             )
 
     async def _answer(

@@ -1,7 +1,10 @@
 """Counts and times of answered requests by route template and status, for the operator's monitoring."""
 
 from bisect import bisect_left
+from collections import Counter
 from typing import Final, NamedTuple
+
+from msgspec import UNSET, UnsetType
 
 BOUNDS_SECONDS: Final = (0.005, 0.025, 0.1, 0.5, 2.5, 10.0)
 _METHODS: Final = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
@@ -34,9 +37,13 @@ class RequestMetrics:
         self.answers: dict[tuple[Route, int], int] = {}
         """By route and status."""
         self.times: dict[Route, Times] = {}
+        self.refusals = Counter[str]()
+        """By the code of the error."""
 
-    def add(self, method: str, template: str, status: int, seconds: float) -> None:
+    def add(self, method: str, template: str, status: int, seconds: float, code: str | UnsetType = UNSET) -> None:
         """Count one answer; a status of 0 is a client that went away before there was one."""
+        if code is not UNSET:
+            self.refusals[code] += 1
         route = Route(method if method in _METHODS else OTHER, template)
         self.answers[route, status] = self.answers.get((route, status), 0) + 1
         times = self.times.get(route)

@@ -20,7 +20,7 @@ from typing import Final, NamedTuple, TypeVar, cast
 
 import msgspec
 
-from carrel.kit import logs
+from carrel.kit import logs, meters
 from carrel.kit.processes import allocator
 from carrel.kit.processes.confinement import Confinement
 from carrel.kit.processes.jobs import (
@@ -156,6 +156,7 @@ class Worker:
                 self.confined = _greeting.decode(greeting)
             except (msgspec.DecodeError, ValueError):
                 raise WorkerLied from None
+            meters.WORKERS.labels(self._jobs.kind).inc()
             logs.info("worker-started", kind=self._jobs.kind, state=self.confined.names())
         return self._child.channel
 

@@ -11,7 +11,9 @@ from enum import Enum
 from functools import partial
 from typing import Concatenate, ParamSpec, TypeVar
 
-from carrel.errors import CarrelError, DiskFull, Unavailable
+from carrel.errors import CarrelError, DiskFull, NotFound, Unavailable
+from carrel.kit import logs, meters
+from carrel.kit.logs import tail
 from carrel.kit.sqlite.database import Connection
 from carrel.providers.registry import lane_of
 from carrel.runs.checking import marks, results
@@ -19,6 +21,7 @@ from carrel.runs.engine import answer_checks, commands, payer
 from carrel.runs.engine.dependencies import EngineDependencies
 from carrel.runs.engine.payer import Payer
 from carrel.runs.engine.run_calls import Overdue, RunCalls
+from carrel.runs.model import run_transitions, states
 from carrel.runs.model import setup as setups
 from carrel.runs.model.setup import RunId, Setup
 from carrel.runs.scheduling.concurrency import Concurrency
@@ -189,10 +192,21 @@ class RunDriver:
                     pass
                 # The code awaits nothing between the last look at the rows and this.
                 self._state = DriverState.ENDED
+            self._count_halt()
         finally:
             self._state = DriverState.ENDED
             self._permits.settle({})
             self._payer.end()
+
+    def _count_halt(self) -> None:
+        """Tell the operator how the run stands now: a state, a reason, and nothing of what it is about."""
+        with suppress(NotFound):
+            now = self._workspace.read(run_transitions.present, self.run_id)
+            if now.state in states.ENDED or now.state == "paused":
+                meters.RUNS.labels(now.state, now.pause_reason or "").inc()
+            if now.state == "failed" or now.pause_reason == "provider":
+                who = tail(self._workspace.uuid)
+                logs.warning("run-halted", run=self.run_id, user=who, state=now.state, reason=now.pause_reason)
 
     async def _step(self, group: asyncio.TaskGroup) -> bool:
         """Do what can be done now. Return whether nothing is left to do."""

@@ -48,6 +48,11 @@ class Hub:
             if not streams:
                 self._subscribers.pop(uuid, None)
 
+    @property
+    def open_streams(self) -> int:
+        """The streams of all users."""
+        return sum(map(len, self._subscribers.values()))
+
     def notify(self, uuid: UserUuid, run_id: RunId | None = None) -> None:
         """Wake the streams of a run after a commit, or all streams of the user if no run is named."""
         for news, about in self._subscribers.get(uuid, {}).items():

@@ -114,6 +114,14 @@ class FairScheduler:
         self._turns = 0
         limiter.subscribe(self.look_again)
 
+    @property
+    def waiting(self) -> int:
+        """The calls that wait for a permit."""
+        users = (
+            user for queue in self._queues.values() for ring in (queue.members, queue.aside) for user in ring.values()
+        )
+        return sum(ticket.count for user in users for run in user.members.values() for ticket in run.tickets)
+
     def want(self, ticket: Ticket, count: int) -> None:
         """Let the ticket wait for `count` more permits, in place of its former number; 0 withdraws it."""
         if not ticket.count and count:
