@@ -21,6 +21,7 @@ class Commands:
 
     def __init__(self, registry: ClusterRegistry, url: str, cluster: str) -> None:
         self.registry = registry
+        self._leases: dict[str, str] = {}
         self._environment = {
             "CARREL_PLUGIN_SECRET": "plugin-secret-for-tests-0123456789abcdef",
             "CARREL_SERVICE_KEY": SERVICE_KEY.hex(),
@@ -35,8 +36,11 @@ class Commands:
     async def starts(self, *nodes: str, peer: str = "127.0.0.1:1") -> None:
         """These nodes have a lease."""
         for node in nodes:
-            lease = await self.registry.etcd.grant(60)
+            lease = self._leases[node] = await self.registry.etcd.grant(60)
             assert await self.registry.occupy(node, lease, term_now="", term="1", peer=peer)
+
+    async def stops(self, node: str) -> None:
+        await self.registry.etcd.revoke(self._leases[node])
 
     async def moving(self) -> dict[int, tuple[str, str]]:
         entries = (await self.registry.slots()).entries
@@ -83,6 +87,43 @@ async def test_a_followed_move_ends_when_its_slots_have_moved(commands: Commands
     assert (done.exit_code, done.output.splitlines()[-1]) == (0, "1 of 1 slots moved")
     nothing = await commands.run("move", "7", "b")
     assert (nothing.exit_code, nothing.output) == (0, "nothing to move\n")
+
+
+async def test_a_move_that_was_ended_is_not_counted_as_moved(commands: Commands) -> None:
+    await commands.starts("a", "b", "c")
+    following = asyncio.create_task(commands.run("move", "7-8", "b"))
+    while not await commands.moving():
+        await asyncio.sleep(0.01)
+    entry = await commands.registry.entry(7)
+    assert entry is not None
+    committed = moves.commit(entry, entry.move)
+    assert committed is not None
+    await commands.registry.replace({7: (entry, committed)})
+    assert (await commands.run("abort")).exit_code == 0
+    done = await following
+    assert done.exit_code == 1
+    assert "1 of 2 slots moved" in done.output
+    assert "1 stayed where they were" in done.output
+
+
+async def test_a_node_comes_goes_and_gets_another_address(commands: Commands) -> None:
+    await commands.starts("a", "b", "c")
+    assert (await commands.run("add", "d=127.0.0.1:9")).exit_code == 0
+    assert (await commands.run("add", "d=127.0.0.1:8")).exit_code == 5
+    await commands.starts("d")
+    assert (await commands.run("rebalance", "--no-wait")).exit_code == 0
+    assert Counter(to for _, to in (await commands.moving()).values()) == {"d": 256}
+    coming = await commands.run("remove", "d")
+    assert (coming.exit_code, "carrel cluster drain d" in coming.output) == (5, True)
+    await commands.run("abort")
+    running = await commands.run("remove", "d")
+    assert (running.exit_code, "d runs: stop it" in running.output) == (5, True)
+    assert (await commands.run("readdress", "d=127.0.0.1:7")).exit_code == 0
+    assert "127.0.0.1:7" in (await commands.run("haproxy")).output
+    await commands.stops("d")
+    assert (await commands.run("remove", "d")).exit_code == 0
+    assert "127.0.0.1:7" not in (await commands.run("haproxy")).output
+    assert (await commands.run("readdress", "d=127.0.0.1:7")).exit_code == 2
 
 
 async def test_a_node_is_drained_and_the_cluster_rebalanced(commands: Commands) -> None:

@@ -55,10 +55,10 @@ class RangeResult(NamedTuple):
 
 
 class Put(NamedTuple):
-    """Store a value. With a `lease` it is removed when that ends."""
+    """Store a value; `None` removes it. With a `lease` it is removed when that ends."""
 
     key: str
-    text: bytes
+    text: bytes | None
     lease: str = ""
 
 
@@ -118,7 +118,7 @@ class Etcd:
         """
         body = {
             "compare": [_compare(condition) for condition in conditions],
-            "success": [{"request_put": _put(put)} for put in puts],
+            "success": list(map(_put, puts)),
         }
         return bool((await self._call("kv/txn", body)).get("succeeded"))
 
@@ -255,6 +255,8 @@ def _compare(condition: ValueIs) -> dict[str, str]:
     return {"key": _encoded(condition.key), "target": "VALUE", "value": value, "result": "EQUAL"}
 
 
-def _put(put: Put) -> dict[str, str]:
+def _put(put: Put) -> dict[str, dict[str, str]]:
+    if put.text is None:
+        return {"request_delete_range": {"key": _encoded(put.key)}}
     stored = {"key": _encoded(put.key), "value": b64encode(put.text).decode()}
-    return {**stored, "lease": put.lease} if put.lease else stored
+    return {"request_put": {**stored, "lease": put.lease} if put.lease else stored}

@@ -142,6 +142,19 @@ class ClusterRegistry:
         made = _Cluster(id=cluster, proof=self._proof(f"cluster:{cluster}"))
         return await self.etcd.put_if([ValueIs(key, None)], [Put(key, msgspec.json.encode(made))])
 
+    async def change_member(self, node: str, before: str | None, after: str | None) -> bool:
+        """Add a node, give it another address, or remove it (`None` is no address); whether it is done.
+
+        Nothing is written if somebody else was faster, or if the node runs that is to go.
+        """
+        key = self._key(_MEMBERS, node)
+        held, put = (None if each is None else self._member(node, each) for each in (before, after))
+        rests = [] if after is not None else [ValueIs(self._key(_NODES, node), None)]
+        return await self.etcd.put_if([ValueIs(key, held), *rests], [Put(key, put)])
+
+    def _member(self, node: str, address: str) -> bytes:
+        return msgspec.json.encode(self._proven(_MEMBERS, node, address))
+
     async def members(self) -> dict[str, str]:
         """The address of every node, whether it runs or not, by its name."""
         return await self._addresses(_MEMBERS)

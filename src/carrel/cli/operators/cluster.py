@@ -1,13 +1,14 @@
-"""`carrel cluster`: make a cluster of nodes, look at it, and keep the proxy's configuration and map.
+"""`carrel cluster`: make a cluster of nodes, change and look at it, and keep the proxy's configuration and map.
 
-Exit codes: 0 done; 1 etcd or a file cannot be used; 2 wrong usage; 5 there is such a cluster already.
+Exit codes: 0 done; 1 etcd or a file cannot be used; 2 wrong usage; 5 something is in the way.
 """
 
 import re
 import secrets
 from collections import Counter
+from collections.abc import Awaitable, Callable
 from pathlib import Path
-from typing import Final
+from typing import Final, NoReturn
 
 import click
 import msgspec
@@ -25,6 +26,7 @@ from carrel.cluster.registry import ClusterRegistry
 from carrel.config import ADDRESS, NODE_NAME
 
 _MEMBER: Final = re.compile(f"{NODE_NAME}={ADDRESS}")
+_CHANGED: Final = "somebody else has changed the cluster meanwhile; look at carrel cluster status and begin again"
 
 
 class NodeStatus(msgspec.Struct, frozen=True):
@@ -55,9 +57,7 @@ def init(members: tuple[str, ...], existing: str | None, env_file: Path | None, 
     """
     named: dict[str, str] = {}
     for member in members:
-        if _MEMBER.fullmatch(member) is None:
-            refuse(f"{member}: must be NAME=HOST:PORT, the name of small letters, digits and hyphens")
-        name, _, address = member.partition("=")
+        name, address = _named(member)
         if name in named:
             refuse(f"{name}: is there twice")
         named[name] = address
@@ -74,6 +74,79 @@ def init(members: tuple[str, ...], existing: str | None, env_file: Path | None, 
     CommandOutput(as_json, terminal.wide_console()).show(
         cluster, f"a cluster of {len(named)} nodes: {', '.join(named)}"
     )
+
+
+@command.command("add")
+@click.argument("member", metavar="NAME=ADDRESS")
+@env_file_option
+def add(member: str, env_file: Path | None) -> None:
+    """Make a further node known. It has no slots until it runs and `carrel cluster rebalance` gives it some."""
+    name, address = _named(member)
+
+    async def work(found: ClusterRegistry) -> None:
+        await found.cluster()
+        if not await found.change_member(name, None, address):
+            _conflict(f"{name}: is a node of the cluster already")
+
+    _change(env_file, work, f"{name} is a node of the cluster: start it")
+
+
+@command.command("readdress")
+@click.argument("member", metavar="NAME=ADDRESS")
+@env_file_option
+def readdress(member: str, env_file: Path | None) -> None:
+    """Say where the proxy reaches a node from now on."""
+    name, address = _named(member)
+
+    async def work(found: ClusterRegistry) -> None:
+        if not await found.change_member(name, (await _members(found, name))[name], address):
+            _conflict(_CHANGED)
+
+    _change(env_file, work, f"{name} is at {address}")
+
+
+@command.command("remove")
+@click.argument("node")
+@env_file_option
+def remove(node: str, env_file: Path | None) -> None:
+    """Forget a node for good. It must have been drained and stopped."""
+
+    async def work(found: ClusterRegistry) -> None:
+        address = (await _members(found, node))[node]
+        entries = [entry for entry in (await found.slots()).entries.values() if entry is not None]
+        slots = sum(node in (entry.node, entry.to) for entry in entries)
+        if slots:
+            _conflict(f"{node} has {slots:,} slots, or they are coming: carrel cluster drain {node}")
+        if node in await found.present():
+            _conflict(f"{node} runs: stop it")
+        if not await found.change_member(node, address, None):
+            _conflict(_CHANGED)
+
+    _change(env_file, work, f"{node} is no node of the cluster any more")
+
+
+async def _members(found: ClusterRegistry, node: str) -> dict[str, str]:
+    await found.cluster()
+    members = await found.members()
+    if node not in members:
+        refuse(f"{node}: is not a node of the cluster; carrel cluster status lists them")
+    return members
+
+
+def _change(env_file: Path | None, work: Callable[[ClusterRegistry], Awaitable[None]], done: str) -> None:
+    run(settings_with_etcd(env_file), work, as_json=False)
+    say(f"{done}; give HAProxy what carrel cluster haproxy prints now, and reload it")
+
+
+def _named(member: str) -> tuple[str, str]:
+    if _MEMBER.fullmatch(member) is None:
+        refuse(f"{member}: must be NAME=HOST:PORT, the name of small letters, digits and hyphens")
+    name, _, address = member.partition("=")
+    return name, address
+
+
+def _conflict(words: str) -> NoReturn:
+    terminal.end(terminal.EXIT_CONFLICT, words, as_json=False)
 
 
 @command.command("status")

@@ -7,7 +7,7 @@ Exit codes: 0 done; 1 etcd or a node cannot do it; 2 wrong usage; 5 another move
 
 import asyncio
 import secrets
-from collections.abc import Awaitable, Callable, Collection, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from pathlib import Path
 from typing import Final, NoReturn
 
@@ -47,7 +47,7 @@ def move(slots: tuple[str, ...], node: str, no_wait: bool, env_file: Path | None
         under_way = {slot for slot in wanted if entries[slot].move and entries[slot].to == node}
         plan = {slot: node for slot in wanted - under_way if entries[slot].node != node or entries[slot].move}
         await _begin(found, entries, plan)
-        await _follow(found, plan.keys() | under_way, wait=not no_wait)
+        await _follow(found, plan | dict.fromkeys(under_way, node), wait=not no_wait)
 
     _do(env_file, work)
 
@@ -68,7 +68,8 @@ def drain(node: str, no_wait: bool, env_file: Path | None) -> None:
             fail("no other node runs and takes slots")
         plan = planning.drained(entries, node, others)
         await _begin(found, entries, plan)
-        await _follow(found, {slot for slot, entry in entries.items() if entry.node == node}, wait=not no_wait)
+        under_way = {slot: entry.to for slot, entry in entries.items() if entry.node == node and entry.move}
+        await _follow(found, under_way | plan, wait=not no_wait)
 
     _do(env_file, work)
 
@@ -83,7 +84,7 @@ def rebalance(no_wait: bool, env_file: Path | None) -> None:
         entries = await _entries(found)
         plan = planning.balanced(entries, await found.peers())
         await _begin(found, entries, plan)
-        await _follow(found, plan.keys(), wait=not no_wait)
+        await _follow(found, plan, wait=not no_wait)
 
     _do(env_file, work)
 
@@ -160,34 +161,37 @@ def _conflict(words: str) -> NoReturn:
     terminal.end(terminal.EXIT_CONFLICT, words, as_json=False)
 
 
-async def _follow(found: ClusterRegistry, slots: Collection[int], *, wait: bool) -> None:
-    """Tell how far the moves are, until none is under way."""
-    if not slots:
+async def _follow(found: ClusterRegistry, plan: Mapping[int, str], *, wait: bool) -> None:
+    """Tell how far the moves of these slots to these nodes are, until none is under way. Ends with 1 if some stayed."""
+    if not plan:
         say("nothing to move")
         return
     told = ""
     while True:
         try:
             entries = (await found.slots()).entries
-            moving = {slot: entry for slot in slots if (entry := entries.get(slot)) is not None and entry.move}
+            present = {slot: entry for slot in plan if (entry := entries.get(slot)) is not None}
+            moving = {slot: entry for slot, entry in present.items() if entry.move}
             progress = await found.progress() if moving else {}
         except EtcdUnreachable:
             await asyncio.sleep(_LOOK_SECONDS)
             continue
-        words = _words(len(slots), moving, progress)
+        moved = sum(entry.node == plan[slot] and not entry.move for slot, entry in present.items())
+        words = f"{moved:,} of {len(plan):,} slots moved{_furthest(moving, progress)}"
         if words != told:
             say(words)
             told = words
+        if not moving and moved < len(plan):
+            fail(f"{len(plan) - moved:,} stayed where they were: their moves were ended; begin again")
         if not moving or not wait:
             return
         await asyncio.sleep(_LOOK_SECONDS)
 
 
-def _words(count: int, moving: Mapping[int, Entry], progress: Mapping[int, MoveProgress]) -> str:
-    words = f"{count - len(moving):,} of {count:,} slots moved"
+def _furthest(moving: Mapping[int, Entry], progress: Mapping[int, MoveProgress]) -> str:
     for slot, entry in sorted(moving.items()):
         now = progress.get(slot)
         if now is not None and now.move == entry.move:
             size = f", {now.copied_bytes / 1e6:,.1f} MB" if now.copied_bytes else ""
-            return f"{words}; slot {slot}: {now.step}{size}" + (f" ({now.refusal})" if now.refusal else "")
-    return words
+            return f"; slot {slot}: {now.step}{size}" + (f" ({now.refusal})" if now.refusal else "")
+    return ""
