@@ -137,8 +137,12 @@ async def test_a_backup_has_no_marks_and_gets_new_ones(node: OneNode, tmp_path: 
     else:
         service.stop()
         assert (await node.type("backup", str(file), "--data-dir", str(service.data_dir))).exit_code == 0
-    assert (await node.type("restore", str(file), "--data-dir", str(folder / "data"))).exit_code == 0
+    # Started over the new disk by mistake, the node refuses and leaves it as empty as it was.
     restored = node.over(folder)
+    await refused(restored, FOREIGN)
+    empty = await node.adopt(folder, "--yes")
+    assert (empty.exit_code, "restore a copy into it first" in empty.stderr) == (2, True)
+    assert (await node.type("restore", str(file), "--data-dir", str(folder / "data"))).exit_code == 0
     await refused(restored, FOREIGN)
     assert (await node.adopt(folder, "--yes")).exit_code == 0
     await started(restored)

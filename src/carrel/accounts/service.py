@@ -53,8 +53,8 @@ class ServiceDatabase:
         self._connection: Connection | None = None
         self._executor = ThreadPoolExecutor(max_workers=1, thread_name_prefix="service")
 
-    def open(self) -> None:
-        """Open the file, made at the first start.
+    def open(self) -> bool:
+        """Open the file, made at the first start; whether it was made.
 
         Raises:
             ServiceDatabaseMissing: it is gone although there are users; an empty one would bring ended sessions back.
@@ -63,7 +63,8 @@ class ServiceDatabase:
             NewerDatabase, Damaged: it is untouched.
         """
         with translated():
-            if not self._path.exists():
+            is_new = not self._path.exists()
+            if is_new:
                 self._make()
             try:
                 self._connection = database.connect(self._path, self._key, clock=self._clock, new_id=self._new_id)
@@ -72,6 +73,7 @@ class ServiceDatabase:
             migrate(self._connection, MIGRATIONS)
             if roster.is_rotating(self._connection):
                 raise RotationUnfinished
+        return is_new
 
     def _make(self) -> None:
         data = self._path.parent
@@ -90,6 +92,14 @@ class ServiceDatabase:
     def _sweep(self) -> None:
         for leftover in self._path.parent.glob("service.db.new*"):
             leftover.unlink()
+
+    def discard(self) -> None:
+        """Remove the file that `open` has made. Nothing was stored in it."""
+        if self._connection is not None:
+            database.close(self._connection)
+            self._connection = None
+        for path in self._path.parent.glob("service.db*"):
+            path.unlink()
 
     async def run(self, fn: Callable[Concatenate[Connection, P], T], *args: P.args, **kwargs: P.kwargs) -> T:
         """Run `fn` in one durable transaction."""

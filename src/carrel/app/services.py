@@ -25,6 +25,7 @@ from carrel.credits.sweep import HoldSweep
 from carrel.datasets.readers import TableReaders
 from carrel.documents import jobs as document_jobs
 from carrel.documents.intake import Intake
+from carrel.errors import CarrelError
 from carrel.github.client import Github
 from carrel.judges.checking import Checks
 from carrel.keys.system_keys import SystemKeys
@@ -194,9 +195,15 @@ class Services:
         process.harden()
         with self.reserve.lent():
             run_self_test(self.settings.data_dir, self.settings.cipher)
-            self.service.open()
+            is_new = self.service.open()
             if self.cluster_membership is not None:
-                await self.cluster_membership.join(self)
+                try:
+                    await self.cluster_membership.join(self)
+                except CarrelError:
+                    if is_new:
+                        # An empty disk stays empty, so that it is not taken for one that holds something.
+                        self.service.discard()
+                    raise
             await self.signer.publish(self.service)
             await self.system_keys.load()
             await self.users.start(

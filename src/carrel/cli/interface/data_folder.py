@@ -4,7 +4,7 @@ Exit codes: 0 done; 1 a file cannot be used, or is not a good backup; 2 wrong us
 """
 
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -72,13 +72,16 @@ def progress(words: str, total: int, *, as_json: bool) -> Iterator[OnProgress]:
 
 
 def print_summary(
-    manifest: BackupManifest | ClusterManifest, path: Path, words: Callable[[str], str], *, as_json: bool
+    manifest: BackupManifest | ClusterManifest,
+    path: Path,
+    words: Callable[[str], str],
+    *,
+    sizes: Collection[int] | None = None,
+    as_json: bool,
 ) -> None:
-    """Print the outcome, for people or programs."""
+    """Print the outcome, for people or programs. `sizes` are those of the databases, if not all count."""
+    count, size = (manifest.databases, manifest.bytes) if sizes is None else (len(sizes), sum(sizes))
     if as_json:
-        terminal.print_json(
-            {"path": str(path), "made_at": manifest.made_at, "databases": manifest.databases, "bytes": manifest.bytes}
-        )
+        terminal.print_json({"path": str(path), "made_at": manifest.made_at, "databases": count, "bytes": size})
         return
-    held = f"{manifest.databases:,} databases, {manifest.bytes / 1_048_576:,.1f} MB"
-    say(words(f"{held}, of {manifest.made_at}"))
+    say(words(f"{count:,} databases, {size / 1_048_576:,.1f} MB, of {manifest.made_at}"))

@@ -60,8 +60,9 @@ def command(file: Path, node: str | None, data_dir: str | None, env_file: Path |
     with one_line(file, as_json=as_json), _locked(data), _fresh_in(data) as fresh:
         manifest = _unpacked(file, key, fresh, slots, as_json=as_json)
         archive.end_sessions(fresh, key, clock, uuid7_factory(clock))
+        sizes = None if node is None else [path.stat().st_size for path in fresh.rglob("*.db")]
         _take_place(fresh, data)
-    print_summary(manifest, file, lambda held: f"{settings.data_dir} holds {held}", as_json=as_json)
+    print_summary(manifest, file, lambda held: f"{settings.data_dir} holds {held}", sizes=sizes, as_json=as_json)
 
 
 def _unpacked(
