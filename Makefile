@@ -60,6 +60,11 @@ wheel: .venv/.runtime app
 	@$(BIN)/python -m hatchling build -t wheel -d dist
 	@cd sdk && ../$(BIN)/python -m hatchling build -t wheel -d ../dist
 
+# The plugin for WordPress, as WordPress installs it: the same bytes from the same commit.
+plugin:
+	@mkdir -p dist
+	@git archive --format=zip -o dist/carrel-wordpress.zip HEAD:integrations/wordpress carrel
+
 start: .venv/.demo
 	-@$(MAKE) --no-print-directory app
 	@$(BIN)/python -m demo --end-with-parent

@@ -53,7 +53,7 @@ add_filter( 'http_response', function ( $answer, $request, $url ) {
     return fault_at( 'lose', $url ) ? new WP_Error( 'http_request_failed' ) : $answer;
 }, 10, 3 );
 
-/* What PHP or WordPress has to say about the printed code fails the test. */
+/* What PHP or WordPress has to say about the plugin fails the test. */
 set_error_handler( function ( $level, $text, $file, $line ) {
     if ( str_contains( $file, '/plugins/carrel/' ) ) {
         file_put_contents( ABSPATH . 'complaints.txt', "$text in $file:$line\n", FILE_APPEND );

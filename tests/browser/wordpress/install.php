@@ -1,5 +1,5 @@
 <?php
-/* Installs WordPress into an empty database and switches the plugin of docs/wordpress.md on; run by site.py. */
+/* Installs WordPress into an empty database and switches the plugin on; run by site.py. */
 define( 'WP_INSTALLING', true );
 require ABSPATH . 'wp-load.php';
 require_once ABSPATH . 'wp-admin/includes/upgrade.php';

@@ -1,4 +1,4 @@
-"""The plugin that docs/wordpress.md prints, in a real WordPress."""
+"""The plugin of integrations/wordpress, in a real WordPress."""
 
 from collections.abc import Iterator
 
@@ -255,6 +255,31 @@ async def test_no_other_way_in_or_around_separates_the_password_from_the_workspa
     reset = Reset(site, ask_for_link(site, "fay"))
     assert "Your password has been reset" in reset.send("third of fay", old="first of fay")
     assert _opens(site, "fay", "third of fay")
+
+
+async def test_an_administrator_sees_the_service_and_a_shop_makes_members(site: WordPress) -> None:
+    assert site.run("echo carrel_state();") == "The service answers and takes the secret."
+    assert 'action=carrel_workspace">Open my workspace</a>' in site.run("echo do_shortcode( '[carrel]' );")
+    visitor = _entered(site, "gwen", "first of gwen")
+    visitor.close()
+    member = """
+    remove_all_filters( 'carrel_membership' );
+    update_option( 'carrel_paid_roles', 'editor' );
+    $user = get_user_by( 'login', 'gwen' );
+    $user->set_role( '{role}' );
+    echo carrel_uuid( $user->ID );
+    """
+    for role, told in (("editor", "activate"), ("subscriber", "deactivate")):
+        site.asked()
+        uuid = site.run(member.replace("{role}", role))
+        assert set(site.asked()) == {f"POST /users/{uuid}/{told}"}
+    personal = """
+    $all = apply_filters( 'wp_privacy_personal_data_{kind}s', array() );
+    echo wp_json_encode( $all['carrel']['callback']( 'gwen@example.org' ) );
+    """
+    assert uuid in site.run(personal.replace("{kind}", "exporter"))
+    assert '"items_removed":true' in site.run(personal.replace("{kind}", "eraser"))
+    assert not _exists(site, uuid)
 
 
 async def test_a_deleted_user_has_no_workspace_even_if_the_service_was_down(site: WordPress) -> None:

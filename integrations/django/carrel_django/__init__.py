@@ -1,0 +1,1 @@
+"""Workspaces of Carrel for the users of a Django website."""

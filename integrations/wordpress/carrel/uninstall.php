@@ -1,0 +1,12 @@
+<?php
+/* What the plugin stored in WordPress. The workspaces stay at the service, whose operator removes them. */
+
+if ( ! defined( 'WP_UNINSTALL_PLUGIN' ) ) {
+    exit;
+}
+
+foreach ( array( 'carrel_url', 'carrel_secret', 'carrel_paid_roles', 'carrel_product' ) as $carrel_name ) {
+    delete_option( $carrel_name );
+}
+/* Not carrel_uuid and carrel_made: without them, a plugin that is installed again would lose every workspace. */
+delete_metadata( 'user', 0, 'carrel_told', '', true );
