@@ -7,7 +7,7 @@ FAST := -n auto -m "not slow and not soak and not proxy"
 
 NPM := $(shell command -v npm 2>/dev/null)
 
-.PHONY: demo start app app-check client-types test test-fast test-slow test-browser coverage check lint style types imports bench soak proxy screenshots openapi client lock wheel seed profile clean
+.PHONY: demo start app app-check client-types test test-fast test-slow test-browser coverage check lint style types imports bench soak proxy screenshots openapi client lock wheel plugin seed profile clean
 
 .venv/.runtime: requirements.lock pyproject.toml sdk/pyproject.toml
 	@test -d .venv || $(PYTHON) -m venv .venv

@@ -10,6 +10,7 @@ from uuid import uuid4
 import pytest
 from carrel_sdk import Host, Workspace
 
+from tests.demo.test_guides import VECTOR
 from tests.support.service import Service
 
 ROOT = Path(__file__).parents[2]
@@ -69,3 +70,16 @@ def test_the_package_holds_the_built_client_its_licence_and_nothing_else(package
     described = json.loads((package / "package.json").read_text(encoding="utf-8"))
     assert "dependencies" not in described
     assert {described["types"].removeprefix("./"), "dist/index.js"} <= names
+
+
+def test_a_website_in_node_lives_its_whole_life(package: Path, service: Service) -> None:
+    said = run(
+        *("node", Path(__file__).with_name("node_host_program.mjs")),
+        cwd=package,
+        HOST=(package / "dist/host.js").as_uri(),
+        CLIENT=(package / "dist/index.js").as_uri(),
+        CARREL_URL=service.url,
+        CARREL_PLUGIN_SECRET=service.plugin_secret,
+        VECTOR=VECTOR,
+    )
+    assert said == "done\n"
