@@ -5,10 +5,12 @@ from pathlib import Path
 import apsw
 import pytest
 
+from carrel.accounts import accounts, service
 from carrel.kit.ids import uuid7_factory
 from carrel.kit.sqlite import database
 from carrel.kit.sqlite.database import Connection
 from carrel.kit.sqlite.migrate import NewerDatabase, is_current, load, migrate
+from carrel.vault.files import MIGRATIONS as WORKSPACES
 from tests.support.clock import FakeClock
 
 KEY = bytes(range(32))
@@ -43,6 +45,21 @@ def test_migrations_run_in_the_order_of_their_numbers(conn: Connection, package:
     assert conn.one("PRAGMA user_version") == (10,)
     assert is_current(conn, package)
     conn.close()
+
+
+@pytest.mark.parametrize("package", [WORKSPACES, accounts.MIGRATIONS, service.MIGRATIONS])
+def test_a_new_database_is_what_its_migrations_make_one_by_one(
+    conn: Connection, package: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    migrate(conn, package)
+    monkeypatch.setattr("carrel.kit.sqlite.migrate._whole", lambda _: "")
+    other = database.create(tmp_path / "step-by-step.db", KEY, clock=CLOCK, new_id=NEW_ID)
+    migrate(other, package)
+    schema = "SELECT type, name, tbl_name, sql FROM sqlite_schema ORDER BY type, name"
+    assert conn.all(schema) == other.all(schema)
+    assert conn.pragma("user_version") == other.pragma("user_version")
+    tables = conn.column("SELECT name FROM sqlite_schema WHERE type = 'table' AND name <> 'sqlite_sequence'")
+    assert all(conn.all(f"SELECT * FROM {name}") == other.all(f"SELECT * FROM {name}") for name in tables)
 
 
 def test_only_what_is_new_runs(conn: Connection, package: str) -> None:

@@ -60,18 +60,46 @@ def migrate(connection: Connection, package: str) -> None:
     if is_current(connection, package):
         return
     before = _version(connection)
-    rebuilds = any(_REBUILT in sql for number, sql in load(package) if number > before)
+    rebuilds = before > 0 and any(_REBUILT in sql for number, sql in load(package) if number > before)
     with _rebuilding(connection) if rebuilds else nullcontext(), transaction(connection):
         # Read the version again, because another connection may have migrated while this one waited to begin.
         version = _version(connection)
-        for number, sql in load(package):
-            if number > version:
-                connection.execute(sql).fetchall()
-                for name in connection.column(_TABLES_REBUILT):
-                    _put_in_place(connection, name)
+        whole = "" if version else _whole(package)
+        if whole:
+            connection.execute(whole).fetchall()
+        else:
+            _step(connection, package, version)
         connection.execute(f"PRAGMA user_version = {latest(package)}").fetchall()
         if rebuilds and connection.one("PRAGMA foreign_key_check") is not None:
             raise apsw.ConstraintError("a migration has lost rows that others refer to")
+
+
+def _step(connection: Connection, package: str, version: int) -> None:
+    for number, sql in load(package):
+        if number > version:
+            connection.execute(sql).fetchall()
+            for name in connection.column(_TABLES_REBUILT):
+                _put_in_place(connection, name)
+
+
+@cache
+def _whole(package: str) -> str:
+    """SQL that makes a new database at once: what all migrations, one after the other, make of an empty one.
+
+    It takes a quarter of their time. Empty if they leave rows in a table.
+    """
+    made = Connection(":memory:")
+    made.pragma("foreign_keys", False)
+    made.pragma("legacy_alter_table", True)
+    _step(made, package, 0)
+    found = made.all("SELECT type, name, sql FROM sqlite_schema WHERE sql IS NOT NULL ORDER BY rowid")
+    virtual = tuple(f"{name}_" for _, name, sql in found if sql.startswith("CREATE VIRTUAL TABLE"))
+    # A virtual table makes the tables in which it stores by itself.
+    stored = {name for kind, name, _ in found if kind == "table" and name.startswith((*virtual, "sqlite_"))}
+    tables = [name for kind, name, sql in found if kind == "table" and name not in stored]
+    if any(made.one(f"SELECT 1 FROM {name} LIMIT 1") for name in tables):
+        return ""
+    return ";\n".join(sql for _, name, sql in found if name not in stored)
 
 
 @contextmanager
