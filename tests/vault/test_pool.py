@@ -20,6 +20,7 @@ from carrel.vault.keyring import UserUuid
 from carrel.vault.pool import Closing, KeyNotCached, WorkspaceBusy, WorkspacePool
 from carrel.vault.workspace import Workspace, WorkspaceClosed
 from tests.support import soak
+from tests.support.clock import FakeClock
 from tests.support.disk import Disk, failing
 from tests.support.soak import Figure
 from tests.support.vault import ALICE, BOB, add_row, add_table, contents, key_of, look_inside, make_workspace, rows
@@ -263,6 +264,22 @@ async def test_the_longest_unused_is_closed_when_the_limit_is_reached(make_pool:
     # Its key stays: the next request opens it again.
     async with pool.leased(users[1]):
         assert len(pool) == 3
+
+
+async def test_what_nobody_uses_is_closed_after_a_while_and_opens_again(pool: WorkspacePool, clock: FakeClock) -> None:
+    for uuid in (ALICE, BOB):
+        await admit(pool, uuid)
+    clock.advance(900)
+    async with pool.leased(BOB):
+        await pool.rest_idle(900)
+        assert pool.opened == [BOB]
+    await pool.rest_idle(900)
+    assert pool.opened == [BOB]
+    clock.advance(900)
+    await pool.rest_idle(900)
+    assert (pool.opened, ALICE in pool.keyring, BOB in pool.keyring) == ([], True, True)
+    async with pool.leased(ALICE):
+        assert pool.opened == [ALICE]
 
 
 async def test_a_leased_workspace_is_never_closed_and_too_many_are_told_to_come_again(make_pool: MakePool) -> None:

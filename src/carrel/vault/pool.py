@@ -79,6 +79,8 @@ class _Entry:
         self.lock = asyncio.Lock()
         self.workspace: Workspace | None = None
         self.leases = 0
+        self.lent_at = 0.0
+        """On the monotonic clock."""
         self.free = asyncio.Event()
         self.free.set()
 
@@ -164,6 +166,7 @@ class WorkspacePool:
 
     def _lend(self, uuid: UserUuid, entry: _Entry, workspace: Workspace) -> Workspace:
         entry.leases += 1
+        entry.lent_at = self.form.clock.monotonic()
         entry.free.clear()
         self._open[uuid] = self._open.pop(uuid)
         return workspace
@@ -331,6 +334,15 @@ class WorkspacePool:
             if not (if_idle and entry.leases):
                 await self._shut(uuid, entry)
 
+    async def rest_idle(self, idle_seconds: float) -> None:
+        """Close the workspaces that nobody has leased for so long; the keys stay."""
+        since = self.form.clock.monotonic() - idle_seconds
+        # The longest unused come first.
+        idle = [uuid for uuid in self._open if (entry := self._entries[uuid]).lent_at <= since and not entry.leases]
+        for uuid in idle:
+            if uuid in self._entries:
+                await self.rest(uuid, if_idle=True)
+
     # The parts, each under the entry's lock ---------------------------------------------------------------------------
 
     def _entry(self, uuid: UserUuid) -> _Entry:
@@ -352,6 +364,7 @@ class WorkspacePool:
         finally:
             self._opening -= 1
         entry.workspace = self._open[uuid] = Workspace(uuid, reader, _further(opener), self._executors)
+        entry.lent_at = self.form.clock.monotonic()
 
     async def _make_room(self) -> None:
         """Return when one more may be opened; nothing else runs between that and the caller's next step."""
