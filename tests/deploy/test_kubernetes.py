@@ -69,12 +69,23 @@ def test_each_node_has_a_name_and_an_address_and_is_in_the_cluster(
     assert init["args"] == ["cluster", "init", *(f"{name}={name}:8400" for name in names)]
 
 
-def test_only_the_proxy_reaches_the_nodes(manifests: dict[tuple[str, str], Manifest]) -> None:
+def test_only_the_proxy_reaches_the_nodes_and_nodes_each_other(
+    manifests: dict[tuple[str, str], Manifest], pods: dict[str, Manifest]
+) -> None:
     policy = manifests["NetworkPolicy", "carrel-node"]["spec"]
-    (rule,) = policy["ingress"]
-    labels = manifests["Deployment", "carrel-proxy"]["spec"]["template"]["metadata"]["labels"]
-    assert rule["from"] == [{"podSelector": {"matchLabels": labels}}]
-    assert policy["podSelector"] == {"matchLabels": {"app": "carrel-node"}}
+    proxy, nodes = (
+        manifests[kind, name]["spec"]["template"]["metadata"]["labels"]
+        for kind, name in (("Deployment", "carrel-proxy"), ("StatefulSet", "carrel"))
+    )
+    allowed = [(rule["from"][0]["podSelector"]["matchLabels"], rule["ports"]) for rule in policy["ingress"]]
+    assert allowed == [(proxy, [{"port": 8400}]), (nodes, [{"port": 8411}])]
+    assert policy["podSelector"] == {"matchLabels": nodes}
+    (node,) = pods["carrel"]["containers"]
+    given = {variable["name"]: variable.get("value", "") for variable in node["env"]}
+    assert given["CARREL_NODE_PEER"] == "$(CARREL_NODE_NAME).carrel-nodes:8411"
+    assert manifests["Service", "carrel-nodes"]["spec"]["publishNotReadyAddresses"] is True
+    (folder,) = {str(Path(given[f"CARREL_NODE_{name}"]).parent) for name in ("CA", "CERT", "KEY")}
+    assert {"name": "peers", "mountPath": folder, "readOnly": True} in node["volumeMounts"]
 
 
 def test_commands_can_be_typed_and_settings_exist(
