@@ -25,6 +25,7 @@ _CONNECT_SECONDS: Final = 2.0
 _SILENT_SECONDS: Final = 15.0
 """Longer than a release takes."""
 _TOKEN: Final = "X-Carrel-Cluster"  # noqa: S105  # the name of a header
+_MOST_MOVES: Final = 8
 _MAX_BODY_BYTES: Final = 64 * 1024 * 1024
 
 
@@ -111,6 +112,8 @@ class PeerServer:
         self._token = token
         self._may_act = may_act
         self._runner: web.AppRunner | None = None
+        self._sent: dict[str, copying.SentBlocks] = {}
+        """By the id of the move, for the last few."""
 
     async def start(self, address: str, tls: ssl.SSLContext | None) -> None:
         """Listen.
@@ -165,8 +168,12 @@ class PeerServer:
         folder = self._giving.folder(slot, asked.move, is_last=asked.is_last)
         answer = web.StreamResponse()
         await answer.prepare(request)
-        async for piece in copying.sent(folder, asked.have):
+        blocks = self._sent.pop(asked.move, {})
+        async for piece in copying.sent(folder, asked.have, blocks):
             await answer.write(piece)
+        self._sent[asked.move] = blocks
+        for oldest in list(self._sent)[:-_MOST_MOVES]:
+            del self._sent[oldest]
         # A copy without its last line is none. What was true at the beginning may not be so any more.
         if self._may_act() and folder == self._giving.folder(slot, asked.move, is_last=asked.is_last):
             await answer.write(copying.ending(folder))
