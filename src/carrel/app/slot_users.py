@@ -1,8 +1,8 @@
 """What this service does with the users of a slot that leaves for another node, or comes from one."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterable
-from contextlib import suppress
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
+from contextlib import asynccontextmanager, suppress
 from typing import Final, Protocol
 
 from carrel.accounts import accounts, service, slot_rows
@@ -18,12 +18,15 @@ from carrel.credits.reservations import CreditReservations
 from carrel.errors import CarrelError
 from carrel.kit.clock import Clock
 from carrel.kit.sqlite import migrate
+from carrel.runs.engine.engine import Engine
 from carrel.users.lifecycle import Users
 from carrel.vault.files import MIGRATIONS
 from carrel.vault.keyring import UserUuid, zero
 
 AT_ONCE: Final = 4
 """Workspaces that are closed side by side: more would keep the other users waiting for the disk."""
+CALL_SECONDS: Final = 10.0
+"""How long calls of models may take to end before a slot leaves. What takes longer is made again, and paid twice."""
 TIMEOUT_SECONDS: Final = 1.0
 """How long the requests of a user may take to end. Whoever takes longer is told to come again, and nothing was done."""
 
@@ -37,6 +40,7 @@ class SlotServices(Protocol):
     """The services that know the users of slots."""
 
     clock: Clock
+    engine: Engine
     reservations: CreditReservations
     service: ServiceDatabase
     sessions: Sessions
@@ -55,6 +59,7 @@ class SlotUsers:
         self._sessions = services.sessions
         self._sign_out = services.sign_out
         self._users = services.users
+        self._engine = services.engine
         self._service = services.service
         self._reservations = services.reservations
         self._working: set[UserUuid] = set()
@@ -71,6 +76,12 @@ class SlotUsers:
             (uuid for uuid in pool.opened if slot_of(uuid) == slot and not pool.is_leased(uuid)),
             lambda uuid: pool.rest(uuid, if_idle=True),
         )
+
+    @asynccontextmanager
+    async def calls_ended(self, slot: int) -> AsyncIterator[None]:
+        """For the length of a block, no run of the slot's users calls a model; calls under way are let end first."""
+        async with self._engine.calls_ended(self._of(slot), CALL_SECONDS):
+            yield
 
     async def close(self, slot: int) -> None:
         """End all work of the slot's users, and leave their rows in the folder of the slot. Their keys stay."""

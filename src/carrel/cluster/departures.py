@@ -3,7 +3,7 @@
 import asyncio
 import time
 from collections.abc import Callable
-from contextlib import suppress
+from contextlib import AbstractAsyncContextManager, suppress
 from pathlib import Path
 from typing import Final, Protocol
 
@@ -34,6 +34,10 @@ class DepartingUsers(Protocol):
 
     async def rest(self, slot: int) -> None:
         """Close the workspaces that nobody is using; the next request opens them again."""
+        ...
+
+    def calls_ended(self, slot: int) -> AbstractAsyncContextManager[None]:
+        """For the length of a block, no run of the slot's users calls a model; calls under way are let end first."""
         ...
 
     async def close(self, slot: int) -> None:
@@ -95,6 +99,11 @@ class Departures:
         if moves.is_released(self._node.marks.get(slot), move):
             return
         await self._require_release(slot, move)
+        # The slot is served meanwhile: what its users do goes on.
+        async with self._users.calls_ended(slot):
+            await self._release(slot, move)
+
+    async def _release(self, slot: int, move: str) -> None:
         fence = self._node.fence
         if slot in fence.leaving:
             raise PeerFailed("the slot is being released already")

@@ -22,8 +22,8 @@ from carrel.config import Settings
 from carrel.errors import CarrelError
 
 _CONNECT_SECONDS: Final = 2.0
-_SILENT_SECONDS: Final = 15.0
-"""Longer than a release takes."""
+_SILENT_SECONDS: Final = 25.0
+"""Longer than calls of models may take to end, and a release after them."""
 _TOKEN: Final = "X-Carrel-Cluster"  # noqa: S105  # the name of a header
 _MOST_MOVES: Final = 8
 _MAX_BODY_BYTES: Final = 64 * 1024 * 1024

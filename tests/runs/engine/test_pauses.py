@@ -81,6 +81,40 @@ async def test_a_pause_in_every_phase_changes_nothing_in_the_end(tmp_path: Path)
         assert len(models.asked) == 12
 
 
+async def test_calls_in_flight_end_before_a_user_leaves_for_another_node_and_none_is_made_twice(tmp_path: Path) -> None:
+    models = TestModels()
+    async with engine_harness(tmp_path, models) as harness:
+        run_id = await in_flight(harness, models)
+        has_left = asyncio.Event()
+
+        async def leave() -> None:
+            async with harness.engine.calls_ended([UUID], 60):
+                has_left.set()
+                await harness.pool.withdraw(UUID, 1)
+
+        leaving = asyncio.create_task(leave())
+        await harness.write(store.get, run_id)
+        assert not has_left.is_set()
+        models.gate.set()
+        await leaving
+        assert len(models.asked) == 2
+        await harness.pool.announce(UUID)
+        assert (await harness.ended(run_id)).state == "completed"
+        assert len(models.asked) == 12
+        assert await harness.rows("SELECT DISTINCT outcome FROM calls") == [("answered",)]
+
+
+async def test_calls_that_take_long_keep_no_user_from_leaving(tmp_path: Path) -> None:
+    models = TestModels()
+    async with engine_harness(tmp_path, models) as harness:
+        run_id = await in_flight(harness, models)
+        async with harness.engine.calls_ended([UUID], 0):
+            assert len(models.asked) == 2
+        models.gate.set()
+        assert (await harness.ended(run_id)).state == "completed"
+        assert len(models.asked) == 12
+
+
 async def test_cancelling_reaches_the_calls_in_flight(tmp_path: Path) -> None:
     models = TestModels()
     async with engine_harness(tmp_path, models) as harness:

@@ -124,6 +124,10 @@ class RunDriver:
         """For the length of a block, make no call; see `RunCalls.suspended`."""
         return self._calls.suspended()
 
+    async def all_recorded(self) -> None:
+        """Return when the ends of all calls under way are recorded; see `RunCalls.all_recorded`."""
+        await self._calls.all_recorded()
+
     def cancel_calls(self, task_key: str | None) -> None:
         """Cancel the call of this task, or of every task, because nobody wants the result any more.
 

@@ -7,8 +7,8 @@ The engine starts a driver for each of them and leases the workspace for it. It 
 """
 
 import asyncio
-from collections.abc import Callable, Collection, Iterable
-from contextlib import suppress
+from collections.abc import AsyncIterator, Callable, Collection, Iterable
+from contextlib import ExitStack, asynccontextmanager, suppress
 from typing import Any, Concatenate, NamedTuple, ParamSpec, TypeVar
 
 from carrel.accounts.accounts import MembershipRequired
@@ -256,6 +256,21 @@ class Engine:
             if why == "rekey":
                 # Their claimed tasks could not be put back, so none of these runs may continue before they are.
                 self._rekeying[uuid] = frozenset()
+
+    @asynccontextmanager
+    async def calls_ended(self, users: Iterable[UserUuid], seconds: float) -> AsyncIterator[None]:
+        """For the length of a block, no run of these users makes a call.
+
+        The block begins when the calls under way have ended, or after so long. The runs and their users go on.
+        """
+        drivers = [one.driver for uuid in users for one in self._active_of(uuid)]
+        with ExitStack() as held:
+            for driver in drivers:
+                held.enter_context(driver.calls_suspended())
+            with suppress(TimeoutError):
+                async with asyncio.timeout(seconds):
+                    await asyncio.gather(*(driver.all_recorded() for driver in drivers))
+            yield
 
     async def stop(self) -> None:
         """Pause every run, because the process is about to end. Calls in flight get three seconds."""

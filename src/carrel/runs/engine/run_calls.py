@@ -57,6 +57,9 @@ class RunCalls:
         """The last call that was made for each task in work."""
         self._overdue: set[str] = set()
         """The calls that go on although their tasks do not wait any longer."""
+        self._unrecorded: set[str] = set()
+        """The tasks whose last call was made, and whose end is not recorded yet."""
+        self._recorded = asyncio.Event()
         self._paid: set[str] = set()
         """The tasks whose last call was made, is paid with credits, and is not recorded yet."""
         self._failing: dict[str, float] = {}
@@ -100,6 +103,7 @@ class RunCalls:
             asked = replace(asked, timeout_seconds=max(asked.timeout_seconds, PAID_CALL_SECONDS))
         await self._allowed.wait()
         self._made[attempt.key] = attempt.call_id
+        self._unrecorded.add(attempt.key)
         place = self._places[attempt.key] = dependencies.room.place(self._workspace.uuid)
         asked = replace(asked, place=place)
         call = self._call(provider, asked, attempt, self._live(setup, attempt))
@@ -147,6 +151,12 @@ class RunCalls:
             return CallFailure(error.code, error.retryable, wait, said, silent), measured
         return result(attempt, made.outcome), measured
 
+    async def all_recorded(self) -> None:
+        """Return when the end of every call that was made is recorded."""
+        while self._unrecorded or self._overdue:
+            self._recorded.clear()
+            await self._recorded.wait()
+
     def is_owed(self, task_key: str) -> bool:
         """Whether the task's call was made, is paid with credits, and is not recorded yet."""
         return task_key in self._paid
@@ -154,15 +164,20 @@ class RunCalls:
     def recorded(self, task_key: str) -> None:
         """Note that the end of the task's call is recorded."""
         self._paid.discard(task_key)
+        self._unrecorded.discard(task_key)
+        self._recorded.set()
         self._release(task_key)
 
     def recorded_overdue(self, call_id: str) -> None:
         """Note that nobody waits for the end of this call any more."""
         self._overdue.discard(call_id)
+        self._recorded.set()
 
     def forget(self, task_key: str) -> None:
         """Forget the task, because nobody works on it any more."""
         self._made.pop(task_key, None)
+        self._unrecorded.discard(task_key)
+        self._recorded.set()
         self._paid.discard(task_key)
         self._failing.pop(task_key, None)
         self._release(task_key)
