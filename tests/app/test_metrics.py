@@ -51,7 +51,7 @@ async def test_it_counts_what_was_answered(client: httpx.AsyncClient, host: Host
     route = 'method="GET",route="/api/contents/{content_id}"'
     assert found[f'carrel_requests_total{{{route},status="200"}}'] == 2
     assert found[f'carrel_requests_total{{{route},status="404"}}'] == 1
-    assert found[f'carrel_request_seconds_bucket{{{route},le="+Inf"}}'] == 3
+    assert found[f'carrel_request_seconds_bucket{{le="+Inf",{route}}}'] == 3
     assert found[f"carrel_request_seconds_count{{{route}}}"] == 3
     assert (found["carrel_cached_keys"], found["carrel_open_workspaces"], found["carrel_users"]) == (1, 1, 1)
     assert found['carrel_refusals_total{code="not-found"}'] >= 1

@@ -37,7 +37,7 @@ class Commands:
         """These nodes have a lease."""
         for node in nodes:
             lease = self._leases[node] = await self.registry.etcd.grant(60)
-            assert await self.registry.occupy(node, lease, term_now="", term="1", peer=peer)
+            assert await self.registry.occupy(node, lease, term_now="", term="1.a", peer=peer)
 
     async def stops(self, node: str) -> None:
         await self.registry.etcd.revoke(self._leases[node])

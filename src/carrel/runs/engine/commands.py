@@ -162,16 +162,19 @@ def decide_unknown_costs(conn: Connection, most_micros: int, held: Collection[st
                 run_transitions.pause(conn, found.seq, "unknown-costs")
 
 
-def put_back(conn: Connection) -> None:
-    """Put back every claimed task, and abandon the calls of other runs; no driver works on them any more."""
+def put_back(conn: Connection, called: Collection[str] | None = None) -> None:
+    """Put back every claimed task, and abandon the calls of other runs; no driver works on them any more.
+
+    `called` are the calls that were made, if that is known.
+    """
     _end_orphans(conn, ())
     for seq, run_id in conn.all(f"SELECT seq, id FROM runs WHERE state IN ({_ACTIVE}) ORDER BY seq"):
-        claims.release(conn, seq, run_id)
+        claims.release(conn, seq, run_id, called)
 
 
-def halt_all(conn: Connection, reason: PauseReason) -> None:
+def halt_all(conn: Connection, reason: PauseReason, called: Collection[str] | None = None) -> None:
     """Put back every claimed task and pause every run that is under way; no driver works on them any more."""
-    put_back(conn)
+    put_back(conn, called)
     pause_all(conn, reason)
 
 

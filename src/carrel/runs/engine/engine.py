@@ -240,16 +240,19 @@ class Engine:
         if why == "rekey":
             self._rekeying[uuid] = frozenset(one.driver.run_id for one in active)
             await _drain(active, REKEY_SECONDS)
-        await cancel(one.task for one in active)
+        with ExitStack() as held:
+            made = [held.enter_context(one.driver.calls_suspended()) for one in active]
+            called = frozenset().union(*made)
+            await cancel(one.task for one in active)
         await cancel(list(self._silent.get(uuid, ())))
         await self.batching.stop(uuid)
         if not active or why == "deleted":
             return
         try:
             if why == "rekey":
-                await active[0].workspace.write(commands.put_back)
+                await active[0].workspace.write(commands.put_back, called)
             else:
-                await active[0].workspace.write(commands.halt_all, "key-absent")
+                await active[0].workspace.write(commands.halt_all, "key-absent", called)
             await payer.reconcile(self._dependencies.funds, active[0].workspace)
         except CarrelError:
             self._not_paused.add(uuid)

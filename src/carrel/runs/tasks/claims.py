@@ -235,9 +235,15 @@ def pause_for_provider(conn: Connection, setup: Setup, attempt: Attempt) -> None
         run_transitions.pause(conn, setup.seq, "provider")
 
 
-def release(conn: Connection, seq: int, run_id: RunId) -> None:
-    """Put back every task of the run that was claimed and not completed, because nobody works on it any more."""
+def release(conn: Connection, seq: int, run_id: RunId, called: Collection[str] | None = None) -> None:
+    """Put back every task of the run that was claimed and not completed, because nobody works on it any more.
+
+    If it is known which calls were made, the others were never made, and are not recorded.
+    """
     transitions.put_back_all(conn, seq)
+    if called is not None:
+        for key in calls.withdraw_uncalled(conn, run_id, None, called):
+            transitions.discount_attempt(conn, seq, key)
     abandon(conn, seq, run_id, None, "pending")
 
 
