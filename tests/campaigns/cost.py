@@ -59,6 +59,12 @@ STARTED = Rate(1.0, 5.0)
 """For each task of a run that a request starts."""
 READ_TIMES = 3
 """How many times its size a file that is uploaded may take of memory besides."""
+DOCUMENTS = ("POST /documents", "POST /documents/{document_id}/reread")
+"""Kept libraries read their files, in a worker of its own kind that takes turns at the lowest priority."""
+DOCUMENT_MS = 20_000.0
+"""What such a worker may take: `CARREL_MAX_READING_SECONDS` ends it."""
+DOCUMENT_BYTES = 512 * 1024 * 1024
+"""What it may take of memory: the kernel gives it no more."""
 READS = ("POST /documents", "POST /data-sets", "POST /data-sets/{data_set_id}/versions")
 """Their files are read by a worker."""
 MOVES = (
@@ -101,10 +107,13 @@ class Cost(NamedTuple):
         megabytes = self.moved_bytes / 1e6
         loop_ms = MAX_LOOP_MS + MOVED.loop_ms * megabytes + STARTED.loop_ms * self.tasks
         threads_ms = MAX_THREADS_MS + MOVED.threads_ms * megabytes + STARTED.threads_ms * self.tasks
+        memory_bytes = MAX_MEMORY_BYTES + READ_TIMES * self.sent_bytes
+        if self.case.operation in DOCUMENTS:
+            threads_ms, memory_bytes = threads_ms + DOCUMENT_MS, memory_bytes + DOCUMENT_BYTES
         return {
             "loop": self.spent.loop_ms / loop_ms,
             "threads": (self.spent.threads_ms + self.spent.workers_ms) / threads_ms,
-            "memory": self.spent.memory_bytes / (MAX_MEMORY_BYTES + READ_TIMES * self.sent_bytes),
+            "memory": self.spent.memory_bytes / memory_bytes,
             "answer": 0.0 if self.streamed else self.answer_bytes / MAX_ANSWER_BYTES,
             "others": (self.others_ms or 0.0) / MAX_OTHERS_MS,
         }

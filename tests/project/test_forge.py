@@ -107,7 +107,7 @@ def test_the_container_for_development_has_every_program_that_the_gate_installs(
     assert installed is not None
     gate = set(re.findall(r"packages\+=\(([a-z-]+)\)", (ROOT / ".ci/install").read_text()))
     website = {"php-cli", "php-xml", "wordpress", "mariadb-server-core"}
-    nodes = {"etcd-server", "etcd-client", "haproxy", "btrfs-progs", "restic"}
+    nodes = {"etcd-server", "etcd-client", "haproxy", "btrfs-progs", "restic", "prometheus"}
     proxies = {"caddy", "nginx-light"}
     assert gate == {"chromium-headless-shell", "systemd", *proxies, *website, *nodes}
     assert gate <= set(installed[1].split())

@@ -9,6 +9,7 @@ from lxml import etree
 
 from carrel.documents.equations import latex
 from carrel.documents.markdown import LABEL, markdown
+from carrel.documents.packages import require_few
 from carrel.documents.refusals import DocumentTooComplex
 
 _UNSEEN: Final = (
@@ -70,8 +71,9 @@ def parsed(page: str) -> BeautifulSoup:
     """The tree of a page.
 
     Raises:
-        DocumentTooComplex: elements stand within more others than in any page that people write.
+        DocumentTooComplex: there are more elements, or they stand within more others, than in any page of people's.
     """
+    require_few(page.count("<"))
     with warnings.catch_warnings(action="ignore"):  # of pages that look like an address, or like XML
         tree = BeautifulSoup(page, "lxml", huge_tree=True)
     depths = {id(tree): 0}

@@ -5,7 +5,7 @@ import io
 import pkgutil
 import zipfile
 from contextlib import suppress
-from typing import get_args
+from typing import Final, get_args
 
 from carrel.datasets.batches import read_table
 from carrel.datasets.refusals import READING_REFUSALS
@@ -13,7 +13,7 @@ from carrel.documents import refusals
 from carrel.documents.extract import text_of
 from carrel.documents.schemas import Format
 from carrel.errors import CarrelError
-from carrel.kit.processes.jobs import Jobs
+from carrel.kit.processes.jobs import MIB, Jobs
 
 _REFUSALS = (
     *(refusals.DocumentBroken, refusals.DocumentEncrypted, refusals.DocumentTooComplex, refusals.DocumentWithoutText),
@@ -50,5 +50,11 @@ def _presentation() -> bytes:
     return made.getvalue()
 
 
-JOBS = Jobs("documents", __name__, (text_of, read_table), errors=_REFUSALS, prepare=prepare)
-"""A file that is well made needs a third of the memory."""
+MAX_MEMORY_BYTES: Final = 512 * MIB
+"""For what a call takes. A Word file of 872 pages takes 280 MB, and what people write otherwise far less."""
+JOBS = Jobs(
+    *("documents", __name__, (text_of, read_table)),
+    errors=_REFUSALS,
+    prepare=prepare,
+    memory_bytes=MAX_MEMORY_BYTES,
+)

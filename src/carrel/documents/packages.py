@@ -19,6 +19,8 @@ LAME: Final = (
     *(RuntimeError, TypeError, ValueError),
 )
 """The errors that readers of packages raise on unexpected files: their own, and those of Python."""
+_MAX_TAGS: Final = 250_000
+"""Of a page, or of all parts of a package together: a handbook of 872 pages has 150,000. Libraries make objects of them."""
 _MAX_ENTRIES: Final = 20_000
 _ENCRYPTED: Final = 1
 
@@ -32,7 +34,7 @@ def parts(body: memoryview, *, hollow: bool = False) -> dict[str, bytes]:
         DocumentEncrypted, DocumentTooComplex
     """
     found: dict[str, bytes] = {}
-    left = MAX_XML_BYTES
+    left, tags = MAX_XML_BYTES, 0
     with zipfile.ZipFile(io.BufferedReader(MemoryFile(body))) as archive:
         entries = archive.infolist()
         if len(entries) > _MAX_ENTRIES:
@@ -46,11 +48,23 @@ def parts(body: memoryview, *, hollow: bool = False) -> dict[str, bytes]:
                     # What the list of the zip says of sizes need not be true.
                     found[name] = part.read(left + 1)
                 left -= len(found[name])
+                tags += found[name].count(b"<")
                 if left < 0:
                     raise DocumentTooComplex
+                require_few(tags)
             elif hollow:
                 found[name] = b""
     return found
+
+
+def require_few(tags: int) -> None:
+    """Refuse what would become too many objects, before it does.
+
+    Raises:
+        DocumentTooComplex
+    """
+    if tags > _MAX_TAGS:
+        raise DocumentTooComplex
 
 
 def packed(made: dict[str, bytes]) -> io.BytesIO:

@@ -52,7 +52,7 @@ def test_a_new_database_is_what_its_migrations_make_one_by_one(
     conn: Connection, package: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     migrate(conn, package)
-    monkeypatch.setattr("carrel.kit.sqlite.migrate._whole", lambda _: "")
+    monkeypatch.setattr("carrel.kit.sqlite.migrate.all_at_once", lambda _: "")
     other = database.create(tmp_path / "step-by-step.db", KEY, clock=CLOCK, new_id=NEW_ID)
     migrate(other, package)
     schema = "SELECT type, name, tbl_name, sql FROM sqlite_schema ORDER BY type, name"
