@@ -65,7 +65,7 @@ async def read_metrics(request: Request, service: ServiceDatabase) -> Response[b
     gauges |= await asyncio.to_thread(_of_disk, found.data_dir)
     families = _Families(
         [
-            _sample(GaugeMetricFamily("carrel_info", "The running version", labels=["version"]), [__version__], 1),
+            _version(),
             *(GaugeMetricFamily(f"carrel_{name}", help_text, value) for name, (help_text, value) in gauges.items()),
             CounterMetricFamily("carrel_cpu_seconds", "CPU time without workers", used.ru_utime + used.ru_stime),
             *_requests(found.requests),
@@ -82,9 +82,10 @@ class _Families(list[Metric]):
         return iter(self)
 
 
-def _sample(family: Metric, labels: list[str], value: float) -> Metric:
-    family.add_metric(labels, value)
-    return family
+def _version() -> Metric:
+    info = GaugeMetricFamily("carrel_info", "The running version", labels=["version"])
+    info.add_metric([__version__], 1)
+    return info
 
 
 def _of_disk(folder: Path) -> dict[str, tuple[str, float]]:

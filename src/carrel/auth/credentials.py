@@ -23,11 +23,9 @@ class Credentials:
     @classmethod
     def of(cls, settings: Settings) -> "Credentials":
         """Those that the settings name."""
-        return cls(
-            tuple(secret.reveal() for secret in settings.plugin_secret),
-            settings.admin_secret and settings.admin_secret.reveal(),
-            settings.metrics_secret and settings.metrics_secret.reveal(),
-        )
+        plugin = tuple(secret.reveal() for secret in settings.plugin_secret)
+        others = (settings.admin_secret, settings.metrics_secret)
+        return cls(plugin, *(None if secret is None else secret.reveal() for secret in others))
 
     def on_removal(self, then: Callable[[], None]) -> None:
         """Call `then` whenever a plugin secret is no longer accepted."""

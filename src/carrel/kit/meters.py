@@ -11,7 +11,7 @@ from prometheus_client import CollectorRegistry, Counter, Histogram
 PROCESS: Final = CollectorRegistry()
 """Everything below. It is one for the process, as the metrics of a process are."""
 
-prometheus_client.disable_created_metrics()
+prometheus_client.disable_created_metrics()  # type: ignore[no-untyped-call]
 
 RUNS: Final = Counter("carrel_runs", "Runs that ended or paused", ["state", "reason"], registry=PROCESS)
 CALLS: Final = Counter("carrel_provider_calls", "Calls of models that ended", ["provider", "outcome"], registry=PROCESS)
