@@ -3,8 +3,9 @@
 import asyncio
 import json
 import subprocess
-from collections.abc import Iterator
-from contextlib import contextmanager
+import time
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from pathlib import Path
 
 import httpx
@@ -32,8 +33,8 @@ def test_each_alert_fires_when_it_should_and_rests_otherwise(tmp_path: Path) -> 
     assert tried == {rule["alert"] for rule in yaml.safe_load(RULES.read_text())["groups"][0]["rules"]}
 
 
-@contextmanager
-def prometheus(folder: Path, service: Service) -> Iterator[httpx.AsyncClient]:
+@asynccontextmanager
+async def prometheus(folder: Path, service: Service) -> AsyncIterator[httpx.AsyncClient]:
     """One that is set up as the guide says, but asks each second."""
     block = GUIDE.read_text().partition("```yaml\nscrape_configs:")[2].partition("```")[0]
     secret = folder / "secret"
@@ -47,7 +48,8 @@ def prometheus(folder: Path, service: Service) -> Iterator[httpx.AsyncClient]:
     with (folder / "prometheus.log").open("wb") as log:
         process = subprocess.Popen([*command, f"--web.listen-address={address}"], stdout=log, stderr=log)
     try:
-        yield httpx.AsyncClient(base_url=f"http://{address}/api/v1")
+        async with httpx.AsyncClient(base_url=f"http://{address}/api/v1") as client:
+            yield client
     finally:
         process.kill()
         process.wait()
@@ -55,16 +57,17 @@ def prometheus(folder: Path, service: Service) -> Iterator[httpx.AsyncClient]:
 
 async def found(client: httpx.AsyncClient, question: str) -> list[dict[str, str]]:
     """The labels of the series that answer it with a number, as soon as there are any."""
-    async with asyncio.timeout(60):
-        while True:
-            try:
-                answer = await client.get("/query", params={"query": question})
-                series = answer.json()["data"]["result"]
-            except httpx.TransportError:
-                series = []
-            if any(one["value"][1] != "NaN" for one in series):
-                return [one["metric"] for one in series]
-            await asyncio.sleep(0.2)
+    deadline = time.monotonic() + 60
+    while time.monotonic() < deadline:
+        try:
+            answer = await client.get("/query", params={"query": question})
+            series = answer.json()["data"]["result"]
+        except httpx.TransportError:
+            series = []
+        if any(one["value"][1] != "NaN" for one in series):
+            return [one["metric"] for one in series]
+        await asyncio.sleep(0.2)
+    raise AssertionError(question)
 
 
 async def test_every_panel_has_series_after_work_and_what_fails_is_told(tmp_path: Path) -> None:
@@ -74,7 +77,7 @@ async def test_every_panel_has_series_after_work_and_what_fails_is_told(tmp_path
     await asyncio.to_thread(service.start)
     (tmp_path / "prometheus").mkdir()
     try:
-        with prometheus(tmp_path / "prometheus", service) as asked:
+        async with prometheus(tmp_path / "prometheus", service) as asked:
             await found(asked, "up == 1")
             async with httpx.AsyncClient(base_url=service.url, timeout=60) as client:
                 plugin = {"X-SVC-Plugin-Secret": service.plugin_secret}
@@ -84,13 +87,15 @@ async def test_every_panel_has_series_after_work_and_what_fails_is_told(tmp_path
                 session = {"X-SVC-Session-Token": answer.json()["session_token"]}
                 await ended(client, session)
                 client.headers.update(session)
-                access = {"provider": "openai", "api_key": "sk-canary-0123456789", "base_url": nowhere}
-                assert (await client.post("/api/provider-keys", json=access)).is_success
+                assert (await client.get("/api/contents/none")).status_code == 404
+                access = {"provider": "openai", "key": "sk-canary-0123456789", "base_url": nowhere}
+                stored = await client.post("/api/provider-keys", json=access)
+                assert stored.is_success, stored.text
                 configuration = {
                     "inputs": [await content(client, session, "input_document", "A text.")],
                     "instructions": await content(client, session, "generation_instructions", "Say it."),
                     "generation": {"candidates": [{"model": "openai:gpt-5"}]},
-                    "max_attempts": 1,
+                    "limits": {"max_attempts": 1},
                 }
                 failed = await carried_out(client, configuration)
                 assert failed["state"] == "failed"
@@ -106,6 +111,5 @@ async def test_every_panel_has_series_after_work_and_what_fails_is_told(tmp_path
             assert [one["outcome"] for one in await found(asked, unreachable)] == ["provider-unreachable"]
             assert await found(asked, 'carrel_runs_total{state="failed"} == 1')
             assert '"event":"run-halted","level":"warning"' in service.log()
-            await asked.aclose()
     finally:
         service.stop()
