@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from carrel.evaluation.ranking.missing import CLEARLY, MARGIN
+from carrel.evaluation.ranking.missing import CLEARLY, MARGIN, uneven
 
 Array = npt.NDArray[np.float64]
 Flags = npt.NDArray[np.bool_]
@@ -90,5 +90,11 @@ def unexplained(met: Array, asked: Flags, said: Heard | None) -> Array:
         np.maximum(pooled * (1.0 - pooled), 0.0) * (1.0 / np.maximum(of_ours, 1) + 1.0 / np.maximum(of_others, 1))
     )
     chance = np.where(often - usual > CLEARLY * error, 0.0, MARGIN * error)
+    pairs, of = missing.sum(axis=1) * judges, asked.sum(axis=1) * judges
+    rates = np.where(of > 0, pairs / np.maximum(of, 1), np.nan)
+    for place in range(len(met)):
+        there = ~np.isnan(rates[place])
+        if uneven(rates[place][there], of[place][there]):
+            usual[place], chance[place] = usual[place][of_others[place] > 0].min(), 0.0
     share = np.clip((often - usual - chance) / np.maximum(often, _LEVEL), 0.0, 1.0)
     return np.where(of_others > 0, share, 1.0)

@@ -11,19 +11,20 @@ import numpy.typing as npt
 
 from carrel.evaluation.ranking.bradley_terry import BASE_PRIOR, DELETED_PRIOR, PRIOR
 from carrel.evaluation.ranking.contrasts import DECIDES_FROM
-from carrel.evaluation.ranking.missing import CLEARLY, MARGIN
+from carrel.evaluation.ranking.missing import CLEARLY, MARGIN, UNEVEN
 from carrel.evaluation.statistics import signflips
 from carrel.evaluation.statistics.failures import MISSED, SELDOM, withstand
 from carrel.evaluation.statistics.intervals import ONE_SIDED, probability
-from carrel.evaluation.statistics.leads import CLOSE
+from carrel.evaluation.statistics.leads import CLOSE, cut
 from carrel.evaluation.statistics.quantiles import student, student_above
 from tests.evaluation import missing_arrays
 from tests.evaluation.missing_arrays import Heard
 
 Array = npt.NDArray[np.float64]
 Places = npt.NDArray[np.int64]
+Flags = npt.NDArray[np.bool_]
 
-CONSTANTS = (ONE_SIDED, MISSED, SELDOM, CLOSE, DECIDES_FROM, MARGIN, CLEARLY)
+CONSTANTS = (ONE_SIDED, MISSED, SELDOM, CLOSE, DECIDES_FROM, MARGIN, CLEARLY, UNEVEN)
 """What was kept by others is drawn again: a trial of a few tournaments may come out alike."""
 _LEVEL = 1e-9
 _STEPS = 80
@@ -109,17 +110,17 @@ class Told(NamedTuple):
     """What a look finds: who leads, by tournament, over whom by a single lead, and whom it rules out."""
 
     first: npt.NDArray[np.intp]
-    ahead: npt.NDArray[np.bool_]
-    beaten: npt.NDArray[np.bool_]
+    ahead: Flags
+    beaten: Flags
     shares: Intervals
 
 
 def tell(
     met: Array,
     won: Array,
-    alive: npt.NDArray[np.bool_],
+    alive: Flags,
     part: float,
-    asked: npt.NDArray[np.bool_] | None = None,
+    asked: Flags | None = None,
     said: Heard | None = None,
     groups: Places | None = None,
     *,
@@ -147,16 +148,41 @@ def tell(
         shares = _reached(shares, values, groups, probability(part), 0.0, 1.0)
     first = np.argmax(np.round(np.where(alive, centre, -1.0), 9), axis=1)
     gaps = leads(met, won, first)
-    # Any two could have been picked for their distance; if the first is ahead of all, it rules all out.
-    picked = part / (centre.shape[1] * (centre.shape[1] - 1) // 2)
     ahead = _told(gaps, _ahead(gaps, centre, first, part, alive, groups, last=last), groups)
-    beaten = _told(gaps, _ahead(gaps, centre, first, picked, alive, groups, last=False), groups, failures=False)
+    beaten = _ruled_out(gaps, ahead, centre, first, part, alive, groups)
     if asked is not None:
-        ahead &= _holds(met, won, asked, first, centre, part, alive, groups, said, last=last)
-        beaten &= _holds(met, won, asked, first, centre, picked, alive, groups, said, last=False, failures=False)
+        worst = _at_worst(met, won, asked, first, said)
+        holds = _told(worst, _ahead(worst, centre, first, part, alive, groups, last=last), groups)
+        beaten &= _ruled_out(worst, holds, centre, first, part, alive, groups)
+        ahead &= holds
         shares = _widened(shares, met, won, asked, said, whole[:, 0, 0])
     every = (ahead | ~alive | (np.arange(centre.shape[1]) == first[:, None])).all(axis=1)
     return Told(first, ahead, np.where(every[:, None], ahead, beaten & ahead), shares)
+
+
+def _ruled_out(
+    gaps: Array,
+    ahead: Flags,
+    centre: Array,
+    first: npt.NDArray[np.intp],
+    part: float,
+    alive: Flags,
+    groups: Places | None,
+) -> Flags:
+    """Of those over whom the first leads: who could not have been picked for the distance of any two, step by step."""
+    out = np.where((alive.sum(axis=1) < 3)[:, None], ahead, False)
+    while True:
+        fields = (alive & ~out).sum(axis=1)
+        more = np.zeros_like(out)
+        for field in np.unique(fields[fields > 1]).tolist():
+            some = fields == field
+            picked = part / (field * (field - 1) // 2)
+            tested = _ahead(gaps[some], centre[some], first[some], picked, alive[some] & ~out[some], groups, last=False)
+            more[some] = _told(gaps[some], tested, groups, failures=False)
+        more &= ahead & ~out
+        if not more.any():
+            return np.asarray(out)
+        out = out | more
 
 
 class _Ahead(NamedTuple):
@@ -166,11 +192,11 @@ class _Ahead(NamedTuple):
     must pass: no third one is left in the field, more looks follow, or documents belong together.
     """
 
-    told: npt.NDArray[np.bool_]
-    open: npt.NDArray[np.bool_]
+    told: Flags
+    open: Flags
     error: Array
     tails: dict[tuple[int, int], float]
-    each: npt.NDArray[np.bool_]
+    each: Flags
 
 
 def _ahead(
@@ -178,7 +204,7 @@ def _ahead(
     centre: Array,
     first: npt.NDArray[np.intp],
     part: float,
-    alive: npt.NDArray[np.bool_],
+    alive: Flags,
     groups: Places | None = None,
     *,
     last: bool = True,
@@ -195,31 +221,46 @@ def _ahead(
         low = _bounds(middle, error, units, probability(part), -1.0, 1.0).low
         ahead = (low > 0) & (independent >= DECIDES_FROM) & apart & rivals
         return _Ahead(ahead, ahead.copy(), np.full(ahead.shape, ONE_SIDED * part), {}, np.ones(len(first), dtype=bool))
-    middle, error = _estimate(gaps, 0.0)
-    low = _bounds(middle, error, documents, probability(part), -1, 1).low
-    ahead = (low > 0) & (documents >= DECIDES_FROM) & apart & rivals
+    t = _standardised(gaps)
+    needed = np.array([np.inf, np.inf, *(student(probability(part), n) for n in range(1, int(documents.max()) + 1))])
+    ahead = (t >= needed[documents]) & (documents >= DECIDES_FROM) & apart & rivals
     allowed = np.full(ahead.shape, ONE_SIDED * part)
     sums, squares = np.nansum(gaps, axis=1), np.nansum(gaps**2, axis=1)
     clear = np.exp(-(sums**2) / 2.0 / np.maximum(squares, 1e-12)) <= allowed
     still = ahead & ~clear
-    tails = {
-        (int(i), int(j)): student_above(float(middle[i, j] / error[i, j]), int(documents[i, j]) - 1)
-        for i, j in np.argwhere(still)
-    }
+    tails = {(int(i), int(j)): student_above(float(t[i, j]), int(documents[i, j]) - 1) for i, j in np.argwhere(still)}
     return _Ahead(ahead, still, allowed, tails, (rivals.sum(axis=1) < 2) | (not last))
 
 
-def _told(gaps: Array, ahead: _Ahead, groups: Places | None = None, *, failures: bool = True) -> npt.NDArray[np.bool_]:
+def _told(gaps: Array, ahead: _Ahead, groups: Places | None = None, *, failures: bool = True) -> Flags:
     """Over whom the first leads by both tests together, in spite of failures."""
     told = ahead.told.copy()
     for place, rival in np.argwhere(ahead.open):
         told[place, rival] = _signs(gaps[place, :, rival], ahead, int(place), int(rival), groups)
     found = np.argwhere(told)
     if len(found) and failures:
-        rows, usual = _units(np.stack([gaps[place, :, rival] for place, rival in found]), groups)
-        error = float(ahead.error.flat[0])
-        told[tuple(found.T)] = withstand(rows[0] / usual[:, None], np.ones(len(found)), error)
+        (sums, _), usual = _units(np.stack([gaps[place, :, rival] for place, rival in found]), groups)
+        rows, error = sums / usual[:, None], float(ahead.error.flat[0])
+        holds = withstand(rows, np.ones(len(rows)), error)
+        again = _cut(rows[~holds])
+        holds[~holds] = withstand(again, np.ones(len(again)), error)
+        told[tuple(found.T)] = holds
     return told
+
+
+def _cut(rows: Array) -> Array:
+    return np.minimum(rows, cut(rows)[:, None])
+
+
+def _standardised(gaps: Array) -> Array:
+    """Means in units of their errors, from values that are cut."""
+    count, documents, width = gaps.shape
+    rows = gaps.transpose(0, 2, 1).reshape(count * width, documents)
+    centre, error = _estimate(rows[:, :, None], 0.0)
+    some = centre[:, 0] > 0
+    centre[some], error[some] = _estimate(_cut(rows[some])[:, :, None], 0.0)
+    found: Array = (centre / error).reshape(count, width)
+    return found
 
 
 def _units(values: Array, groups: Places | None) -> tuple[tuple[Array, Array], Array]:
@@ -243,7 +284,7 @@ def _reached(ends: Intervals, values: Array, groups: Places | None, p: float, le
 
 
 def _lower_ends(sums: Array, sizes: Array, usual: Array, least: float, start: Array, error: float) -> Array:
-    def holds(at: Array, some: Places) -> npt.NDArray[np.bool_]:
+    def holds(at: Array, some: Places) -> Flags:
         rows = (sums[some] - at[:, None] * sizes[some]) / usual[some, None]
         return withstand(rows, at - least, error)
 
@@ -302,26 +343,16 @@ def _best(
         return np.where(ahead, first, -1)
     asked = missing_arrays.everybody(met)[named]
     ours = None if said is None else said._replace(part=said.part[named])
-    shown = _holds(met[named], won[named], asked, first[named], centre[named], part, alive[named], groups, ours)
+    worst = _at_worst(met[named], won[named], asked, first[named], ours)
+    shown = _told(
+        worst, _ahead(worst, centre[named], first[named], part, alive[named], groups), groups, failures=failures
+    )
     ahead[named] = (shown | itself[named]).all(axis=1)
     return np.where(ahead, first, -1)
 
 
-def _holds(
-    met: Array,
-    won: Array,
-    asked: npt.NDArray[np.bool_],
-    first: npt.NDArray[np.intp],
-    centre: Array,
-    part: float,
-    alive: npt.NDArray[np.bool_],
-    groups: Places | None = None,
-    said: Heard | None = None,
-    *,
-    last: bool = True,
-    failures: bool = True,
-) -> npt.NDArray[np.bool_]:
-    """Whose leads hold if what is missing, and others do not explain, goes against the first: `ranking.missing`."""
+def _at_worst(met: Array, won: Array, asked: Flags, first: npt.NDArray[np.intp], said: Heard | None = None) -> Array:
+    """The first's leads if what is missing, and others do not explain, goes against it: `ranking.missing`."""
     every = np.arange(len(met))
     gone, open_part = missing_arrays.gone(met, asked, said), missing_arrays.unexplained(met, asked, said)
     lost = gone * open_part[:, None, :, None]
@@ -344,16 +375,16 @@ def _holds(
         sums = (common * (our_y - theirs[:, :, rival])).sum(axis=2) + direct * (2.0 * straight[:, :, rival] - 1.0)
         gap = sums / np.maximum(terms, _LEVEL) * weights / np.maximum(usual, _LEVEL)
         gaps[..., rival] = np.where(there, gap, np.nan)
-    return _told(gaps, _ahead(gaps, centre, first, part, alive, groups, last=last), groups, failures=failures)
+    return gaps
 
 
 def _widened(
     shares: Intervals,
     met: Array,
     won: Array,
-    asked: npt.NDArray[np.bool_],
+    asked: Flags,
     said: Heard | None = None,
-    by_document: npt.NDArray[np.bool_] | None = None,
+    by_document: Flags | None = None,
 ) -> Intervals:
     """Each end moved by what is missing, and others do not explain."""
     found = missing_arrays.reaches(met, won, asked, said, by_document)
@@ -468,14 +499,14 @@ def _jackknife(met: Array, won: Array) -> tuple[Array, Array, Array]:
     return values, base, np.concatenate([without, untied[:, None]], axis=1)
 
 
-def _spread(changes: Array, occupied: npt.NDArray[np.bool_]) -> Array:
+def _spread(changes: Array, occupied: Flags) -> Array:
     """√(D/(D + 1) · Σ change²); a document without any verdict is none."""
     documents = occupied.sum(axis=1)[:, None]
     found: Array = np.sqrt(documents / (documents + 1.0) * (changes**2).sum(axis=1))
     return found
 
 
-def _connected(met: Array) -> npt.NDArray[np.bool_]:
+def _connected(met: Array) -> Flags:
     k = met.shape[-1]
     reached = np.linalg.matrix_power((met > 0) + np.eye(k), k)
     return np.asarray((reached > 0).all(axis=(1, 2)), dtype=np.bool_)

@@ -1,6 +1,6 @@
 """The leader's lead over every other candidate, and when it is more than chance explains."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Literal
 
 import msgspec
@@ -70,21 +70,20 @@ def by_shares(
     beaten = {} if look is None else {table.candidates.index(one.candidate): one.documents for one in look.beaten}
     # So small a level as an early look's asks each test to be exact by itself.
     each = (look is not None and not look.is_last) or len(gaps.keys() - beaten.keys()) < 2
-    pairs = _pairs(len(rivals))
 
-    def contrasted(told: Mapping[int, Estimate], rival: int) -> Contrast:
-        return _contrast(table.candidates[rival], "win_share", told[rival], pairs, look, each=each)
+    def contrasted(told: Mapping[int, Estimate]) -> dict[int, Contrast]:
+        return _contrasts(table.candidates, "win_share", told, beaten, look, each=each)
 
-    as_told = {rival: contrasted(gaps, rival) for rival in rivals if rival in gaps}
+    as_told = contrasted(gaps)
     # Only a lead can be taken away by what is missing.
     any_told = any(one.ahead for one in as_told.values())
-    at_worst = _estimates(missing.leads(heard, first)) if any_told else {}
+    at_worst = contrasted(_estimates(missing.leads(heard, first))) if any_told else {}
     found = []
     for rival in rivals:
         if rival in as_told:
             contrast = as_told[rival]
             if contrast.ahead and rival in at_worst:
-                contrast = _held_back(contrast, contrasted(at_worst, rival))
+                contrast = _held_back(contrast, at_worst[rival])
         else:
             lead = bradley_terry.gap(table, ratings, first, rival)
             contrast = _untold(table.candidates[rival], "rating", lead)
@@ -106,20 +105,17 @@ def by_scores(
 ) -> tuple[Contrast, ...]:
     """The same by scores; `groups` are those of documents that belong together."""
     first, rivals = order[0], order[1:]
-    found = []
-    for rival in rivals:
-        gaps = clusters.sampled(scores.differences(cells, candidates[first], candidates[rival], weights), groups)
-        name = candidates[rival]
-        gap = intervals.difference(*gaps) if gaps.values else None
-        found.append(
-            _contrast(name, "score", gap, _pairs(len(rivals)), each=True) if gap else _untold(name, "score", 0.0)
-        )
-    return _of_best(found)
+    samples = {
+        rival: clusters.sampled(scores.differences(cells, candidates[first], candidates[rival], weights), groups)
+        for rival in rivals
+    }
+    found = _contrasts(candidates, "score", _estimates(samples), (), None, each=True)
+    return _of_best([found.get(rival) or _untold(candidates[rival], "score", 0.0) for rival in rivals])
 
 
-def _pairs(rivals: int) -> int:
+def _pairs(candidates: int) -> int:
     """How many pairs of candidates there are, of which any could have been picked (Bonferroni)."""
-    return max(1, rivals * (rivals + 1) // 2)
+    return max(1, candidates * (candidates - 1) // 2)
 
 
 def _of_best(found: Sequence[Contrast]) -> tuple[Contrast, ...]:
@@ -136,33 +132,60 @@ def _estimates(samples: Mapping[int, Sample]) -> dict[int, Estimate]:
     return {rival: intervals.difference(*sample) for rival, sample in samples.items() if sample.values}
 
 
-def _contrast(
-    candidate: str, scale: Scale, gap: Estimate, pairs: int, look: Look | None = None, *, each: bool
-) -> Contrast:
-    """One of so many `pairs`. With `each`, both tests must pass.
+def _contrasts(
+    candidates: Sequence[str],
+    scale: Scale,
+    gaps: Mapping[int, Estimate],
+    beaten: Collection[int],
+    look: Look | None,
+    *,
+    each: bool,
+) -> dict[int, Contrast]:
+    """The leads over rivals, of whom some were beaten before. With `each`, both tests must pass.
 
     So they must where groups of documents count, as few as they often are.
     """
     part = stopping.part_of(look)
     error = intervals.ONE_SIDED * part
-    sample = gap.sample
-    each = each or (sample is not None and clusters.matter(sample.groups))
-    ahead = sample is not None and sample.independent >= DECIDES_FROM and leads.told(gap, error, each=each)
-    excludes = ahead and (pairs == 1 or leads.by_chance(gap, error / pairs, each=True))
-    low, high = gap.low(1.0 - error, -1.0, pairs), gap.high(1.0 - error, 1.0)
-    if low is not None and low > 0 and not excludes:
-        low = 0.0
-    needed = intervals.documents_needed(gap, part)
-    return Contrast(
-        candidate=candidate,
-        scale=scale,
-        lead=rounded(gap.mean),
-        low=rounded_or_none(low),
-        high=rounded_or_none(high),
-        excludes_zero=excludes,
-        ahead=ahead,
-        documents_needed=None if needed is None else DocumentsNeeded(*needed),
-    )
+    ahead = {
+        rival: gap
+        for rival, gap in gaps.items()
+        if gap.sample is not None
+        and gap.sample.independent >= DECIDES_FROM
+        and leads.told(gap, error, each=each or clusters.matter(gap.sample.groups))
+    }
+    field = 1 + sum(rival not in beaten for rival in gaps)
+    out = _ruled_out({rival: gap for rival, gap in ahead.items() if rival not in beaten}, field, error)
+    pairs = _pairs(field)
+    found = {}
+    for rival, gap in gaps.items():
+        # What the lower end leaves of both errors, the upper one has.
+        low, high = gap.low(1.0 - error, -1.0, pairs), gap.high(1.0 - 2.0 * error + error / pairs, 1.0)
+        if low is not None:
+            low = max(0.0, low) if rival in out else min(0.0, low)
+        needed = intervals.documents_needed(gap, part)
+        found[rival] = Contrast(
+            candidate=candidates[rival],
+            scale=scale,
+            lead=rounded(gap.mean),
+            low=rounded_or_none(low),
+            high=rounded_or_none(high),
+            excludes_zero=rival in out,
+            ahead=rival in ahead,
+            documents_needed=None if needed is None else DocumentsNeeded(*needed),
+        )
+    return found
+
+
+def _ruled_out(ahead: Mapping[int, Estimate], field: int, error: float) -> set[int]:
+    """Who is out, step by step: once some are, only the pairs of the others could have been picked (Holm 1979)."""
+    out: set[int] = set(ahead) if field < 3 else set()
+    while True:
+        picked = error / _pairs(field - len(out))
+        more = {rival for rival, gap in ahead.items() if rival not in out and leads.by_chance(gap, picked, each=True)}
+        if not more:
+            return out
+        out |= more
 
 
 def _held_back(contrast: Contrast, at_worst: Contrast) -> Contrast:

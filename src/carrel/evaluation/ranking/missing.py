@@ -27,6 +27,9 @@ a reason, simulated runs named somebody wrongly in 8 % with .7, in 5.4 with .3 a
 leads are found."""
 CLEARLY = 1.96
 """From so many standard errors on, no part of the difference counts as chance."""
+UNEVEN = 0.5
+"""From so many standard normal errors on, rates of pairs differ, so that several candidates may hide something. What
+happens to all alike is then the least rate of pairs without a candidate."""
 _NOTHING = 1e-9
 
 
@@ -191,8 +194,23 @@ def _unexplained(found: _Open, candidate: int) -> float:
     both = found.open * ~told
     of_ours = found.planned[:, candidate].sum()
     often = both[:, candidate].sum() / max(1, of_ours)
+    pairs, of = both.sum(axis=0), found.planned.sum(axis=0)
+    if uneven(pairs[of > 0] / of[of > 0], of[of > 0]):
+        every = [(_of_others(both, one).sum(), _of_others(found.planned, one).sum()) for one in range(len(of))]
+        return _beyond_chance(often, min(gone / planned for gone, planned in every if planned), 0.0)
     usual = _of_others(both, candidate).sum() / of_others
     return _beyond_chance(often, usual, _error(often, of_ours, usual, of_others / 2))
+
+
+def uneven(rates: Array, of: Array) -> bool:
+    """Whether rates of pairs, each given twice, differ more than chance makes them: χ², by Wilson and Hilferty 1931."""
+    pooled = float((rates * of).sum() / of.sum())
+    freedom = len(rates) / 2 - 1
+    if not 0.0 < pooled < 1.0 or freedom < 1:
+        return False
+    squares = float((of * (rates - pooled) ** 2).sum()) / 2 / (pooled * (1.0 - pooled))
+    spread = 2.0 / (9.0 * freedom)
+    return bool((squares / freedom) ** (1 / 3) > 1.0 - spread + UNEVEN * math.sqrt(spread))
 
 
 def _beyond_chance(often: float, usual: float, error: float) -> float:

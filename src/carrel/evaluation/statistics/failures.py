@@ -33,9 +33,11 @@ if TYPE_CHECKING:
     Flags = NDArray[np.bool_]
     Places = NDArray[np.int64]
 
-MISSED: Final = 1.6
+MISSED: Final = (2.0, 1.8, 1.6)
+"""So many times the error of one side the chance of missed failures may be, where none was met, one, and more: then the
+other side errs more often, too."""
 SELDOM: Final = 2.0
-"""So many times the error of one side the two may have."""
+"""The same for failures that were met."""
 _MOST: Final = 25
 """So many failures among those met are told from the other documents; with more, Student's t is right by itself."""
 _STEPS: Final = 29
@@ -59,7 +61,7 @@ def withstand(rows: Floats, worst: Floats, error: float) -> Flags:
     """
     import numpy as np
 
-    found = np.asarray(missed(rows, worst) <= MISSED * error)
+    found = np.asarray(missed(rows, worst) <= error)
     found[found] = seldom(rows[found]) <= SELDOM * error
     return found
 
@@ -84,7 +86,10 @@ def lower_end(sums: Floats, sizes: Floats, least: float, start: float, error: fl
 
 
 def missed(rows: Floats, worst: Floats) -> Floats:
-    """The greatest chance of such documents if failures that were not met, or hardly, make the true mean 0."""
+    """The greatest chance of such documents if failures that were not met, or hardly, make the true mean 0.
+
+    It is divided by `MISSED`, so that it may be as great as the error of one side.
+    """
     import numpy as np
 
     there = ~np.isnan(rows)
@@ -100,7 +105,8 @@ def missed(rows: Floats, worst: Floats) -> Floats:
             used &= np.nan_to_num(by_size[:, j - 1]) < 0.0
         if not used.any():
             break
-        found[used] = np.maximum(found[used], _chance(used, j, n, sums, squares, worst))
+        chance = _chance(used, j, n, sums, squares, worst) / MISSED[min(j, len(MISSED) - 1)]
+        found[used] = np.maximum(found[used], chance)
     return found
 
 
@@ -135,7 +141,7 @@ def documents_needed(mean: float, spread: float, worst: float, error: float) -> 
 
     def enough(documents: int) -> bool:
         others = np.maximum(0.0, mean - steps * spread / math.sqrt(documents))
-        return bool((tails * (1.0 + others / worst) ** -documents).max() <= MISSED * error)
+        return bool((tails * (1.0 + others / worst) ** -documents).max() <= MISSED[0] * error)
 
     return 1 + bisect_left(range(1, _MOST_DOCUMENTS), True, key=enough)
 
