@@ -7,9 +7,11 @@ import msgspec
 
 from carrel.evaluation.statistics import clusters, noninferiority
 from carrel.evaluation.statistics.noninferiority import ERROR, Change, Outcome
-from carrel.evaluation.words import counted, listed
+from carrel.evaluation.words import counted, listed, percent
 
 SourceKind = Literal["comparisons", "scores", "required", "checks", "check"]
+Lead = Literal["ahead", "behind", "level"]
+"""Which of the two the run's verdict puts ahead of the other, from the candidate's side; neither if they are level."""
 
 _WORST: Final[tuple[Outcome, ...]] = ("worse", "undecided", "not_worse", "better")
 
@@ -18,7 +20,8 @@ class Differences(NamedTuple):
     """Where a difference comes from, and its value for each document: candidate minus baseline.
 
     A source that `decides` has to show that the candidate is not worse. Of the others it is only asked whether they
-    show that it is. No difference is further from 0 than `reach`.
+    show that it is. No difference is further from 0 than `reach`. `lead` is for what the run's verdict is about, too:
+    then it says which of the two is better, and the bounds say only whether one is not worse by a margin.
     """
 
     kind: SourceKind
@@ -26,6 +29,7 @@ class Differences(NamedTuple):
     by_document: Mapping[str, float]
     reach: float
     decides: bool
+    lead: Lead | None = None
 
 
 class GateSource(msgspec.Struct, frozen=True, kw_only=True):
@@ -91,7 +95,18 @@ def _source(one: Differences, margin: float, groups: Mapping[str, str], worse_er
     change = None
     if sample.values:
         change = noninferiority.change(*sample, margin=margin, reach=one.reach, worse_error=worse_error)
+        if one.lead is not None:
+            change = msgspec.structs.replace(change, outcome=_as_told(change, one.lead, margin))
     return GateSource(kind=one.kind, name=one.name, decides=one.decides, change=change)
+
+
+def _as_told(change: Change, lead: Lead, margin: float) -> Outcome:
+    """The outcome, as strong as the verdict."""
+    if lead == "ahead":
+        return "better"
+    if change.low > -margin:
+        return "not_worse"
+    return "worse" if lead == "behind" else "undecided"
 
 
 def _outcome(sources: Sequence[GateSource]) -> Outcome:
@@ -143,8 +158,10 @@ def _is_told(outcome: Outcome, source: GateSource) -> bool:
 
 
 def _words(source: GateSource) -> str:
+    if source.kind == "comparisons" and source.change is not None:
+        return _pairs_won(source.change)
     what = {
-        "comparisons": "its win share against it",
+        "comparisons": "the share of pairs that it won against it",
         "scores": "its mean score",
         "required": "the share that passes every required check",
         "checks": "the mean of all checks",
@@ -155,6 +172,12 @@ def _words(source: GateSource) -> str:
         return f"{what} is not known on any document of both"
     moved = f"differs by {_signed(change.difference)} ({_signed(change.low)} to {_signed(change.high)})"
     return f"{what} {moved} on {counted(change.documents, 'document')}"
+
+
+def _pairs_won(change: Change) -> str:
+    won, low, high = (percent(0.5 + moved) for moved in (change.difference, change.low, change.high))
+    on = counted(change.documents, "document")
+    return f"it won {won} of its pairs with it (one-sided bounds {low} and {high}) on {on}"
 
 
 def _points(share: float) -> str:

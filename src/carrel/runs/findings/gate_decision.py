@@ -1,15 +1,17 @@
 """Decides whether a candidate is worse than its baseline, from what was gathered. Pure."""
 
+import math
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 import msgspec
 
 from carrel.checks.definition import Check
 from carrel.evaluation import gate
-from carrel.evaluation.gate import Differences, GateResult, SourceKind
+from carrel.evaluation.gate import Differences, GateResult, Lead, SourceKind
 from carrel.evaluation.ranking import scores
+from carrel.evaluation.ranking.ranking import Ranking
 from carrel.evaluation.ranking.table import tabulate
 from carrel.evaluation.records import Verdict
 from carrel.evaluation.statistics.means import mean
@@ -62,24 +64,47 @@ def decide(packed: PackedEvidence, pair: GatePair, margin: float, marks: list[Ga
     """Whether the candidate is worse."""
     evidence = judgement.once(judgement.unpack(packed))
     found = [
-        *_judged(evidence, pair),
+        *_judged(evidence, pair, judgement.rank(evidence)),
         *(Differences(one.kind, one.name, gate.marked(one.candidate, one.baseline), 1.0, one.decides) for one in marks),
     ]
     return gate.decide(pair.candidate, pair.baseline, margin, found, evidence.groups.joined)
 
 
-def _judged(evidence: Evidence, pair: GatePair) -> Iterator[Differences]:
+def _judged(evidence: Evidence, pair: GatePair, ranking: Ranking) -> Iterator[Differences]:
     """What judges say: of comparisons, or of scores where nothing is compared. An answer that never came has lost."""
     if evidence.comparison_weights:
         absent = dict.fromkeys(pair.absent, -0.5)
-        yield Differences("comparisons", "", _compared(evidence, pair) | absent, 0.5, decides=True)
+        found = _compared(evidence, pair)
+        lead = _lead(ranking, pair, found)
+        yield Differences("comparisons", "", found | absent, 0.5, decides=True, lead=lead)
     elif evidence.scoring_weights:
         weights = evidence.scoring_weights
         cells = scores.tabulate(evidence.scores, evidence.criteria, weights)
         theirs = scores.on_documents(cells, pair.baseline, weights)
         absent = {document: -theirs[document] for document in pair.absent if document in theirs}
         differences = scores.differences(cells, pair.candidate, pair.baseline, weights)
-        yield Differences("scores", "", differences | absent, 1.0, decides=True)
+        lead = _lead(ranking, pair, differences)
+        yield Differences("scores", "", differences | absent, 1.0, decides=True, lead=lead)
+
+
+def _lead(ranking: Ranking, pair: GatePair, differences: Mapping[str, float]) -> Lead | None:
+    """Which of the two the verdict puts ahead; `None` if it does not compare them, or if an answer never came.
+
+    Judges that cannot carry a verdict put nobody ahead, nor does a lead that the meetings of the two contradict.
+    """
+    if pair.absent:
+        return None
+    if any(one.decisive for one in ranking.distrust):
+        return "level"
+    others = {pair.candidate, pair.baseline} - set(ranking.leaders)
+    rivals = [one for one in ranking.contrasts if one.candidate in others]
+    if len(ranking.leaders) != 1 or len(others) != 1 or not rivals:
+        return "level" if not others else None
+    leads = 1 if pair.candidate in ranking.leaders else -1
+    met = math.fsum(differences.values()) * leads
+    if not rivals[0].excludes_zero or met <= 0:
+        return "level"
+    return "ahead" if leads > 0 else "behind"
 
 
 def _compared(evidence: Evidence, pair: GatePair) -> dict[str, float]:

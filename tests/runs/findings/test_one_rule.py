@@ -1,0 +1,126 @@
+"""Whatever judges say, verdict, gate, report and leaderboard agree, and more wins never weaken a verdict."""
+
+import random
+from itertools import combinations
+
+import pytest
+from msgspec.structs import replace
+
+from carrel.evaluation import verdict
+from carrel.evaluation.ranking.ranking import Ranking
+from carrel.evaluation.records import Verdict, Word
+from carrel.runs.findings import gate_decision
+from carrel.runs.findings.gate_decision import GatePair
+from carrel.runs.verdicts import judgement
+from carrel.runs.verdicts.judgement import Evidence
+from tests.reports.doubts import evidence
+from tests.support import soak
+
+SEEDED = 60
+SOAKED = soak.size(10_000)
+SIDES: tuple[tuple[Word, Word], ...] = (("first", "second"), ("second", "first"))
+"""Of a pair in both orders: what a judge says that prefers the first, or the second."""
+
+
+def table(seed: int) -> Evidence:
+    """Two to four candidates of whom the first may lead, some judges who flip or tie, and lengths."""
+    draw = random.Random(seed)
+    names = "ABCD"[: draw.randint(2, 4)]
+    judges = [f"j{i}" for i in range(draw.choice((1, 1, 2, 3)))]
+    lead, sure, ties, gone = draw.random(), draw.random(), draw.choice((0, 0.3)), draw.choice((0, 0, 0.05))
+    told = []
+    for document in range(draw.randint(4, 24)):
+        lengths = {name: draw.randint(50, 60) + 20 * (name == "A") * draw.randint(0, 1) for name in names}
+        for judge in judges:
+            for a, b in combinations(names, 2):
+                first = draw.random() < (0.5 + 0.5 * lead if a == "A" else 0.5)
+                ab, ba = SIDES[not first]
+                if draw.random() > sure:
+                    ba = draw.choice(("first", "second"))
+                if draw.random() < ties:
+                    ab = ba = "tie"
+                if draw.random() < gone:
+                    ab = ba = draw.choice(("missing", "invalid"))
+                sizes = {"a_length": lengths[a], "b_length": lengths[b]}
+                told.append(Verdict(document=f"d{document}", judge=judge, a=a, b=b, ab=ab, ba=ba, **sizes))
+    return evidence(told, names)
+
+
+def with_one_more_win(found: Evidence, winner: str, seed: int) -> Evidence:
+    """The same, but for a pair of the winner that it had not won."""
+    open_ones = [
+        place
+        for place, one in enumerate(found.verdicts)
+        if winner in (one.a, one.b) and (one.ab, one.ba) != SIDES[winner == one.b]
+    ]
+    if not open_ones:
+        return found
+    place = random.Random(seed).choice(open_ones)
+    verdicts = list(found.verdicts)
+    ab, ba = SIDES[winner == verdicts[place].b]
+    verdicts[place] = replace(verdicts[place], ab=ab, ba=ba)
+    return replace(found, verdicts=verdicts)
+
+
+def contradictions(found: Evidence, ranking: Ranking) -> list[str]:
+    """What is said in one place and not in another."""
+    said = verdict.state(ranking)
+    open_ones = [one.candidate for one in ranking.contrasts if not one.excludes_zero]
+    distrusted = any(one.decisive for one in ranking.distrust)
+    wrong = [
+        what
+        for what, holds in {
+            "the report or the leaderboard has another ranking": judgement.answer(
+                judgement.pack(found), None, None
+            ).ranking
+            == ranking,
+            "a verdict that is decided and names nobody": (said.outcome == "decided") == (ranking.best is not None),
+            "a sentence that is stronger than the verdict": (" is best" in said.sentence) == (ranking.best is not None),
+            "a row that is best": {row.candidate for row in ranking.rows if row.is_best} == {ranking.best} - {None},
+            "somebody best who is not ahead of all": not ranking.best or not (open_ones or distrusted),
+            "an interval and a lead": all(
+                one.low is None or (one.low >= 0 if one.excludes_zero else one.low <= 0) for one in ranking.contrasts
+            ),
+            "somebody out over whom nobody leads": all(one.ahead for one in ranking.contrasts if one.excludes_zero),
+        }.items()
+        if not holds
+    ]
+    if len(ranking.leaders) != 1:
+        return wrong
+    leader = ranking.leaders[0]
+    for one in ranking.contrasts:
+        for pair, against in (
+            (GatePair(one.candidate, leader, []), "better"),
+            (GatePair(leader, one.candidate, []), "worse"),
+        ):
+            outcome = gate_decision.decide(judgement.pack(found), pair, 0.05, []).outcome
+            weak = distrusted or not one.excludes_zero
+            if outcome == against or (weak and outcome in ("better", "worse")):
+                wrong.append(f"{said.sentence} Of {pair.candidate} and {pair.baseline}, the gate: {outcome}.")
+    return wrong
+
+
+def weaker(found: Evidence, ranking: Ranking, seed: int) -> list[str]:
+    """What becomes weaker if whoever is best wins once more."""
+    if ranking.best is None:
+        return []
+    more = judgement.rank(with_one_more_win(found, ranking.best, seed))
+    before, after = verdict.state(ranking), verdict.state(more)
+    if more.best != ranking.best or after.doubted > before.doubted:
+        return [f"{before.text} {before.notes} With one more win: {after.text} {after.notes}"]
+    return []
+
+
+def told(seed: int) -> list[str]:
+    found = table(seed)
+    ranking = judgement.rank(found)
+    return [f"{seed}: {one}" for one in (*contradictions(found, ranking), *weaker(found, ranking, seed))]
+
+
+def test_no_two_pages_contradict_each_other_and_more_wins_never_weaken() -> None:
+    assert [one for seed in range(SEEDED) for one in told(seed)] == []
+
+
+@pytest.mark.soak(campaign="verdicts")
+def test_nor_do_they_in_ten_thousand_tables() -> None:
+    assert [one for seed in range(SOAKED) for one in told(seed)] == []
