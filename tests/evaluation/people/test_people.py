@@ -56,6 +56,13 @@ def test_people_and_judges_who_agree_find_the_best_on_few_votes() -> None:
     assert row.reliance == pytest.approx(1.0, abs=0.1)
 
 
+def test_votes_that_nobody_drew_by_lot_make_nobody_best_if_their_documents_are_others() -> None:
+    found = said(verdicts("AB", "a" * 20 + "b" * 20), votes("AB", "a" * 16 + "b" * 4))
+    assert (found.best, found.leaders) == (None, ("A",))
+    assert "The votes were not drawn by lot" in found.notes[0]
+    assert found.sentence.endswith("would put A first on documents like those, but they are unlike the others.")
+
+
 def test_votes_on_documents_of_one_group_count_together() -> None:
     told, voted = verdicts("AB", "aaab" * 10), votes("AB", "aaab" * 5)
     pairs = {f"d{i}": f"g{(i - 1) // 2}" for i in range(1, 41)}

@@ -43,6 +43,42 @@ def test_a_judge_who_knows_better_than_people_may_stand_in_and_one_who_guesses_m
     assert (knowing.advantage or 0) > 0.9 > (guessing.advantage or 0)
 
 
+OPPOSITE: dict[Side, Side] = {"a": "b", "b": "a", "tie": "tie"}
+CROWDS: dict[str, tuple[tuple[float, float, float], float]] = {
+    "like-minded": ((0.9, 0.9, 0.9), 0.0),
+    "one says the opposite": ((0.9, 0.9, -0.9), 0.0),
+    "hardly anybody agrees": ((0.1, 0.1, 0.1), 0.0),
+    "half are ties": ((0.8, 0.8, 0.8), 0.5),
+    "one guesses": ((0.9, 0.9, 0.0), 0.0),
+    "nearly always the first": ((0.9, 0.9, 0.9), -0.9),
+}
+"""How often each of three voters knows the answer, or says its opposite if negative; and how often the answer is a tie,
+or the first if negative."""
+
+
+def passed(crowd: str, documents: int, guess: str, seed: int) -> bool:
+    """Whether a judge that does not know the answers may stand in for one of the crowd."""
+    lots = random.Random(f"{crowd} {documents} {guess} {seed}")
+    knows, common = CROWDS[crowd]
+    usual: Side = "tie" if common > 0 else "a"
+    votes, guesses = [], []
+    for i in range(documents):
+        side: Side = usual if lots.random() < abs(common) else lots.choice(("a", "b"))
+        for voter, sure in zip("xyz", knows, strict=True):
+            told: Side = side if sure > 0 else OPPOSITE[side]
+            said = told if lots.random() < abs(sure) else lots.choice(("a", "b"))
+            votes.append(HumanVote(verdict=vote(f"d{i}", "A", "B", 1, said), voter=voter))
+        guesses.append({"coin": lots.choice(SIDES[:2]), "first": SIDES[0], "tie": SIDES[2]}[guess])
+    [found] = stand_in.test(judge("guesses", guesses), votes)
+    return found.passes
+
+
+@pytest.mark.parametrize("guess", ["coin", "first", "tie"])
+@pytest.mark.parametrize("crowd", CROWDS)
+def test_whoever_does_not_know_the_answers_may_not_stand_in_beside_any_crowd(crowd: str, guess: str) -> None:
+    assert sum(passed(crowd, documents, guess, seed) for seed in range(20) for documents in (60, 100)) <= 2
+
+
 def test_two_people_or_few_comparisons_decide_nothing() -> None:
     votes, better = people(60, "xy")
     assert stand_in.test(judge("knows", better), votes) == ()
