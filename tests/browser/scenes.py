@@ -43,7 +43,7 @@ EMPTY: Final = {
 SCROLLED: Final = {
     "run-people": "What people would say",
     "run-looks": "Looks on the way",
-    "run-overturning": "What could overturn it",
+    "run-overturning": "Method, and what could overturn it",
     "run-against": "People against the judges",
     "run-proposed": "Criteria from what you said",
     "run-live-answers": "Answers as they come",

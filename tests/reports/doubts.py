@@ -65,6 +65,10 @@ GROUPED = Groups(by="name", of={f"d{i}": f"folder {i % 6}" for i in range(1, 13)
 
 CASES: Final[dict[Kind, tuple[Evidence, str]]] = {
     "exploratory": (evidence(verdicts("AB", "a" * 12), exploratory=True), "Exploratory: judges were left out or added"),
+    "check": (
+        evidence(verdicts("AB", "a" * 12), built_in=("judge",)),
+        "judge is built in and cannot tell what is true: this is a demonstration.",
+    ),
     "chance": (evidence([told(f"d{i}", "AB", "flip") for i in range(12)]), "judge is no better than a coin"),
     "unproven": (
         evidence([*verdicts("AB", "a" * 8), *(told(f"e{i}", "AB", "flip") for i in range(2))]),

@@ -75,6 +75,19 @@ def test_a_verdict_that_nothing_serious_speaks_against_looks_clear_everywhere() 
     assert not any("with doubts" in text for text in read_by_all(statement))
 
 
+def test_at_most_one_doubt_stands_beside_the_sentence_with_what_settles_it() -> None:
+    for kind in CASES:
+        statement, _, _ = case(kind)
+        doubt = statement.doubt
+        assert doubt or not statement.doubted, kind
+        assert doubt is None or any(doubt.startswith(note) for note in statement.notes), kind
+    assert case("flips").statement.doubt == (
+        "judge named the other answer in 9 of 30 pairs (30 %) when their places changed. Ten blind votes tell how far"
+        " to believe it."
+    )
+    assert case("documents_needed").statement.doubt == "About 12 to 44 documents would decide."
+
+
 def test_every_kind_of_remark_has_a_case() -> None:
     assert set(get_args(Kind)) == set(CASES)
 

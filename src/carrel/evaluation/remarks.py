@@ -8,6 +8,7 @@ from typing import Literal, NamedTuple
 Kind = Literal[
     # What speaks against a verdict, or limits it.
     "exploratory",
+    "check",
     "chance",
     "unproven",
     "flips",

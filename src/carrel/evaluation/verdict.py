@@ -27,8 +27,18 @@ BY_SCORES = "Nothing was compared; by scores alone:"
 
 
 _EXPLORATORY = "Exploratory: judges were left out or added, or their weights moved, after the results were seen."
-_SERIOUS: frozenset[Kind] = frozenset({"exploratory", "chance", "flips", "length", "by_votes"})
+_SERIOUS: frozenset[Kind] = frozenset({"exploratory", "check", "chance", "flips", "length", "by_votes"})
 """Doubts that leave a verdict decided, but not beyond doubt."""
+_SETTLED_BY: dict[Kind, str] = {
+    "exploratory": "A run over other documents tells.",
+    "check": "Judging again with a judge that passed it tells.",
+    "chance": "Judging again with another judge tells.",
+    "opposed": "Ten blind votes tell which of them to believe.",
+    "flips": "Ten blind votes tell how far to believe it.",
+    "by_votes": "More blind votes tell.",
+    "overturned": "Retry what failed.",
+}
+"""What to do about a doubt that does not say so itself."""
 _CLOSE = 0.05
 """Logits; a smaller difference of two ratings is not worth a word."""
 
@@ -36,6 +46,8 @@ _CLOSE = 0.05
 class Statement(msgspec.Struct, frozen=True, kw_only=True):
     """The words about a ranking. Always show `sentence` with `scope`; `notes` are doubts, the most serious first.
 
+    `doubt` is the one of them that could change the decision, with what settles it: show it beside the sentence, and
+    the others with the method.
     `checks` are what was tried to overturn the verdict, apart from what `notes` say already: show them, too. `grey`
     says that intervals should be drawn grey, because there are too few documents to read anything from them.
     `doubted`: one of the notes is serious, so do not show even a decided verdict as if nothing spoke against it.
@@ -48,6 +60,7 @@ class Statement(msgspec.Struct, frozen=True, kw_only=True):
     grey: bool
     checks: tuple[str, ...] = ()
     doubted: bool = False
+    doubt: str | None = None
 
     @property
     def text(self) -> str:
@@ -72,12 +85,24 @@ def state(ranking: Ranking, human: HumanCheck | None = None) -> Statement:
         grey=ranking.independent < DECIDES_FROM,
         checks=tuple(check.sentence for check in overturning.tried(ranking) if check.sentence not in notes),
         doubted=any(doubt.kind in _SERIOUS for doubt in found),
+        doubt=_headline(outcome, ranking, found),
     )
 
 
 def doubts(ranking: Ranking, human: HumanCheck | None = None) -> tuple[Remark, ...]:
     """What speaks against the verdict on a ranking or limits it, the most serious first."""
     return (*_doubts(ranking), *_of_votes(ranking, human), *_malformed(ranking), *_of_looks(ranking))
+
+
+def _headline(outcome: Outcome, ranking: Ranking, found: Sequence[Remark]) -> str | None:
+    """Of several: what takes *best* away, else how many documents would decide, else the most serious."""
+    decisive = {one.sentence for one in ranking.distrust if one.decisive}
+    first = [
+        *(one for one in found if one.sentence in decisive),
+        *(one for one in found if outcome == "undecided" and one.kind == "documents_needed"),
+        *(one for one in found if one.kind in _SERIOUS or one.kind == "overturned"),
+    ]
+    return " ".join([first[0].sentence, *filter(None, [_SETTLED_BY.get(first[0].kind)])]) if first else None
 
 
 def _outcome(ranking: Ranking) -> Outcome:

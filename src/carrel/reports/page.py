@@ -57,6 +57,7 @@ def render(report: Report) -> bytes:
     rows = {row.candidate: row for row in report.ranking.rows}
     candidates = {candidate.candidate: candidate for candidate in report.candidates}
     place = {row.candidate: number for number, row in enumerate(report.ranking.rows)}
+    words = report.verdict
 
     def in_order(answers: Sequence[AnswerReport]) -> list[AnswerReport]:
         return sorted((one for one in answers if one.candidate in place), key=lambda one: place[one.candidate])
@@ -74,7 +75,8 @@ def render(report: Report) -> bytes:
             costs_differ=costs_differ(report.candidates),
             points=_points(rows, candidates),
             outcome=_outcome(report),
-            is_clear=report.verdict.outcome == "decided" and not report.verdict.doubted,
+            is_clear=words.outcome == "decided" and not words.doubted,
+            others=[*(note for note in words.notes if not (words.doubt or "").startswith(note)), *words.checks],
             why_no_lift=_WHY_NO_LIFT,
             configuration=_indented(bytes(report.run.configuration)),
             cells={

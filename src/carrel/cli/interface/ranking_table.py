@@ -21,14 +21,15 @@ _LUCK = "Luck helps a candidate to come first, so the first interval begins lowe
 
 
 def verdict_panel(verdict: Statement) -> RenderableType:
-    """The verdict's sentence with its scope, its doubts, and what was tried to overturn it."""
+    """The verdict's sentence with its scope, the doubt that could change it, and the method with all others."""
     lines = [printable(verdict.sentence)]
     lines[0].stylize("bold")
     lines.append(Text(f"This is {verdict.scope}.", style="dim"))
-    lines += [Text.assemble("· ", printable(note)) for note in verdict.notes]
-    if verdict.checks:
-        lines.append(Text("What could overturn it:", style="dim"))
-        lines += [Text.assemble("· ", printable(check), style="dim") for check in verdict.checks]
+    lines += [Text.assemble("· ", printable(verdict.doubt))] if verdict.doubt else []
+    others = [note for note in verdict.notes if not (verdict.doubt or "").startswith(note)]
+    if others or verdict.checks:
+        lines.append(Text("Method, and what could overturn it:", style="dim"))
+        lines += [Text.assemble("· ", printable(one), style="dim") for one in (*others, *verdict.checks)]
     title = "Verdict, with doubts" if verdict.doubted else "Verdict"
     return Panel(Group(*lines), title=title, title_align="left", border_style="cyan", padding=(0, 1), expand=False)
 

@@ -2,7 +2,7 @@
 
 import math
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
 import msgspec
 
@@ -59,6 +59,20 @@ def weighed(
         return msgspec.structs.replace(ranking, distrust=tuple(found))
     rows = tuple(msgspec.structs.replace(row, is_best=False) if row.is_best else row for row in ranking.rows)
     return msgspec.structs.replace(ranking, distrust=tuple(found), best=None, rows=rows)
+
+
+def checked(ranking: Ranking, built_in: Collection[str], failed: Collection[str]) -> Ranking:
+    """The ranking with a first doubt for judges that are built in, and for those that failed the check of judges."""
+    counting = [judge for judge in ranking.judges if judge in built_in]
+    worse = [judge for judge in ranking.judges if judge in failed and judge not in built_in]
+    found = []
+    if worse:
+        found.append(f"{listed(worse)} failed the check of judges.")
+    if counting:
+        are = "is" if len(counting) == 1 else "are"
+        found.append(f"{listed(counting)} {are} built in and cannot tell what is true: this is a demonstration.")
+    added = tuple(Distrust(kind="check", decisive=False, sentence=sentence) for sentence in found)
+    return msgspec.structs.replace(ranking, distrust=(*added, *ranking.distrust)) if added else ranking
 
 
 def malformed(ranking: Ranking, verdicts: Iterable[Verdict], scores: Iterable[Score]) -> Ranking:

@@ -40,14 +40,14 @@ class WithoutJudge(msgspec.Struct, frozen=True, kw_only=True):
 class Distrust(msgspec.Struct, frozen=True, kw_only=True):
     """A reason not to trust the judges; a `decisive` one takes the word *best* away.
 
-    `chance`: a judge is no better than a coin. `unproven`: it cannot yet be told from one. `flips`: it often
-    decides by the order of the answers. `opposed`: the judges contradict each other. `family`: all are of the
-    leader's family. `length`: the leader may lead by its length. `missing`: verdicts are missing that others do not
-    explain, and a lead could be chance if they had gone against the leader. `malformed`: a judge's replies often
-    cannot be used.
+    `check`: judges are built in, or failed the check of judges. `chance`: a judge is no better than a coin. `unproven`:
+    it cannot yet be told from one. `flips`: it often decides by the order of the answers. `opposed`: the judges
+    contradict each other. `family`: all are of the leader's family. `length`: the leader may lead by its length.
+    `missing`: verdicts are missing that others do not explain, and a lead could be chance if they had gone against the
+    leader. `malformed`: a judge's replies often cannot be used.
     """
 
-    kind: Literal["chance", "unproven", "flips", "opposed", "family", "length", "missing", "malformed"]
+    kind: Literal["check", "chance", "unproven", "flips", "opposed", "family", "length", "missing", "malformed"]
     sentence: str
     decisive: bool
 

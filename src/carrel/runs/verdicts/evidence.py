@@ -79,7 +79,19 @@ def rest(conn: Connection, setup: Setup) -> Evidence:
         same=documents.same,
         groups=documents.groups,
         checked=setup.checks > 0,
+        built_in=tuple(judge.name for judge in setup.round.judges if replays(judge.model)),
+        failed=_failed(conn, setup),
     )
+
+
+def _failed(conn: Connection, setup: Setup) -> tuple[str, ...]:
+    """The judges whose newest check at their host says that they judge badly."""
+    newest = conn.all(
+        "SELECT model, host, passed FROM judge_checks WHERE seq IN"
+        " (SELECT max(seq) FROM judge_checks WHERE finished_at NOT NULL GROUP BY model, host)"
+    )
+    bad = {(model, host) for model, host, passed in newest if not passed}
+    return tuple(judge.name for judge in setup.round.judges if (judge.model, judge.host) in bad)
 
 
 def _asked(setup: Setup) -> Evidence:

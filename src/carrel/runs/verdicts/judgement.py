@@ -31,7 +31,8 @@ class Evidence(msgspec.Struct, frozen=True):
     judges have other weights than in an earlier round whose results the user could see. `look` is for a round that may
     stop early. `families` are those of the candidates, `judge_families` those of judges that are models.
     `same` names the first document with the same text and reference for each later one, and `groups` says which
-    documents belong together. `checked`: the run makes checks, which need no judge.
+    documents belong together. `checked`: the run makes checks, which need no judge. `built_in` are judges that count
+    words, `failed` those whose newest check says that they judge badly.
     """
 
     candidates: tuple[str, ...]
@@ -48,6 +49,8 @@ class Evidence(msgspec.Struct, frozen=True):
     same: dict[str, str] = {}
     groups: Groups = Groups()
     checked: bool = False
+    built_in: tuple[str, ...] = ()
+    failed: tuple[str, ...] = ()
 
 
 class Conclusion(msgspec.Struct, frozen=True):
@@ -205,8 +208,8 @@ def once(evidence: Evidence) -> Evidence:
 
 
 def voted(evidence: Evidence, kept: Ranking) -> Ranking:
-    """The ranking as it was when the round ended, if the votes since then let its judges be trusted."""
-    return _weighed(once(evidence), kept, {}) if evidence.votes else kept
+    """The ranking as it was when the round ended, if votes and checks since then let its judges be trusted."""
+    return _weighed(once(evidence), kept, {}) if evidence.votes or evidence.failed else kept
 
 
 def check(evidence: Evidence) -> HumanCheck | None:
@@ -272,7 +275,7 @@ def _weighed(evidence: Evidence, found: Ranking, weights: Mapping[str, float], *
         # A ranking by scores, or one that was weighed before, has no other reasons.
         trusted = structs.replace(found, distrust=())
     scored = [one for one in evidence.scores if (evidence.scoring_weights | dict(weights)).get(one.judge, 1.0) > 0]
-    return trust.malformed(trusted, heard, scored)
+    return trust.checked(trust.malformed(trusted, heard, scored), evidence.built_in, evidence.failed)
 
 
 def decide(packed: PackedEvidence) -> Decision:

@@ -53,7 +53,7 @@ test("of two candidates, the baseline is enough, and what cannot be told names t
   expect(screen.getByText(/About 310 documents would tell\./)).toBeTruthy();
   const rows = [...page.querySelectorAll("tbody tr")].map((row) => row.textContent);
   expect(rows).toEqual([
-    "Preferred against the baseline Cannot be told−2.0−8.1 to +4.0120about 310",
+    "Pairs with the baseline Cannot be told48 %42 % to 54 %120about 310",
     "Check shortcan only objectCannot be told––0–",
   ]);
 });

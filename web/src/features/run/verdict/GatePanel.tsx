@@ -18,7 +18,7 @@ const OUTCOMES: Record<GateResult["outcome"], { label: string; tone: string }> =
   undecided: { label: "Cannot be told", tone: "warn" },
 };
 const SOURCES: Record<GateResult["sources"][number]["kind"], string> = {
-  comparisons: "Preferred against the baseline",
+  comparisons: "Pairs with the baseline",
   scores: "Mean score",
   required: "Passes every required check",
   checks: "Mean of all checks",
@@ -108,7 +108,8 @@ function Answer({ runId, round, question }: AnswerProps) {
 
 function Sources({ sources }: Pick<GateResult, "sources">) {
   const formats = useFormats();
-  const points = (share: number) => signed(100 * share, formats, 1);
+  const written = (kind: keyof typeof SOURCES) => (share: number) =>
+    kind === "comparisons" ? formats.percent(0.5 + share) : signed(100 * share, formats, 1);
   return (
     <Scroll isPlain label="What says so">
       <table className="table">
@@ -116,8 +117,8 @@ function Sources({ sources }: Pick<GateResult, "sources">) {
           <tr>
             <th scope="col">By</th>
             <th scope="col">Says</th>
-            <NumberHead>Points</NumberHead>
-            <NumberHead>Between</NumberHead>
+            <NumberHead>Won, or points</NumberHead>
+            <NumberHead>One-sided bounds</NumberHead>
             <NumberHead>Documents</NumberHead>
             <NumberHead>Would tell</NumberHead>
           </tr>
@@ -130,8 +131,8 @@ function Sources({ sources }: Pick<GateResult, "sources">) {
                 {!decides && <span className="dim small block">can only object</span>}
               </th>
               <td>{OUTCOMES[change?.outcome ?? "undecided"].label}</td>
-              <td className="n">{change ? points(change.difference) : "–"}</td>
-              <td className="n">{change ? range(change.low, change.high, points) : "–"}</td>
+              <td className="n">{change ? written(kind)(change.difference) : "–"}</td>
+              <td className="n">{change ? range(change.low, change.high, written(kind)) : "–"}</td>
               <td className="n">{formats.integer(change?.documents ?? 0)}</td>
               <td className="n">{change?.needed ? `about ${formats.integer(change.needed)}` : "–"}</td>
             </tr>

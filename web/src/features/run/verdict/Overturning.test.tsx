@@ -76,6 +76,6 @@ test("while a run is paused, what is still to come is not called missing", async
 test.each(CASES.map((one) => [one.kind, one] as const))("%s stands on the verdict page", async (_, one) => {
   const ranking = { ...REPORT.ranking, ...one.ranking };
   const page = await shown({ ...REPORT, verdict: one.verdict, ranking } as unknown as Report);
-  expect(listedOn(page)).toContain(one.sentence);
+  expect(listedOn(page).filter((said) => said.startsWith(one.sentence))).toHaveLength(1);
   if (one.verdict.doubted) expect(page.querySelector(".verdict:not(.open), .verdict .chip.good")).toBeNull();
 });

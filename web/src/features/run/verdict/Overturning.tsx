@@ -1,17 +1,18 @@
 import { Link } from "@tanstack/react-router";
 import type { Report, Run } from "../../../api/types";
 import { unbroken } from "../../../lib/unbroken";
+import { otherDoubtsOf } from "./outcome";
 
-/** What was tried to overturn the verdict, with and without success, and where the judges show what they are worth. */
+/** All other doubts, what was tried to overturn the verdict, and where the judges show what they are worth. */
 export function Overturning({ run, report }: { run: Run; report: Report }) {
-  const checks = report.verdict.checks ?? [];
-  if (!checks.length) return null;
+  const said = [...otherDoubtsOf(report), ...(report.verdict.checks ?? [])];
+  if (!said.length) return null;
   return (
     <section className="card stack" aria-labelledby="overturning-title">
-      <h2 id="overturning-title">What could overturn it</h2>
+      <h2 id="overturning-title">Method, and what could overturn it</h2>
       <ul className="doubts">
-        {checks.map((check) => (
-          <li key={check}>{unbroken(check)}</li>
+        {said.map((one) => (
+          <li key={one}>{unbroken(one)}</li>
         ))}
       </ul>
       <p className="small dim">

@@ -14,7 +14,7 @@ import { decisionOf } from "./decision";
 import { DecisionCard } from "./DecisionCard";
 import { GatePanel } from "./GatePanel";
 import { LooksTable } from "./LooksTable";
-import { doubtsOf, outcomeOf, sentenceOf } from "./outcome";
+import { doubtOf, outcomeOf, sentenceOf } from "./outcome";
 import { Overturning } from "./Overturning";
 import { PeopleVerdict } from "./PeopleVerdict";
 import { SpendTable } from "./SpendTable";
@@ -39,7 +39,7 @@ export function VerdictPanel({ run, report, against, onAgainst, split, onSplit }
   const { verdict, ranking } = report;
   const outcome = outcomeOf(report);
   const decision = decisionOf(report, useFormats());
-  const doubts = doubtsOf(report, decision?.headline);
+  const doubt = doubtOf(report, decision?.headline);
   const round = earlierRound(report);
   const isRanked = ranking.rows.some((row) => measureOf(ranking, row));
   if (!isRanked && !hasEnded(run.state))
@@ -66,11 +66,9 @@ export function VerdictPanel({ run, report, against, onAgainst, split, onSplit }
           {unbroken(sentenceOf(report, Boolean(run.configuration.comparison)))}
         </p>
         {verdict.scope && <p className="dim">This is {verdict.scope}.</p>}
-        {doubts.length > 0 && (
+        {doubt && (
           <ul className="doubts">
-            {doubts.map((note) => (
-              <li key={note}>{unbroken(note)}</li>
-            ))}
+            <li>{unbroken(doubt)}</li>
           </ul>
         )}
         <VerdictFacts run={run} report={report} />

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { Report } from "../../../api/types";
-import { doubtsOf, outcomeOf, sentenceOf } from "./outcome";
+import { doubtOf, otherDoubtsOf, outcomeOf, sentenceOf } from "./outcome";
 
 const REPORT = {
   finished: true,
@@ -32,6 +32,7 @@ test("while a run is paused, what is still to come is not called missing or left
     verdict: {
       ...REPORT.verdict,
       sentence: "Nothing was compared; by scores alone: A leads.",
+      doubt: "12 missing scores could overturn this. Retry what failed.",
       notes: ["12 missing scores could overturn this.", "By scores, B leads."],
     },
   });
@@ -40,14 +41,15 @@ test("while a run is paused, what is still to come is not called missing or left
   expect(outcomeOf({ ...nothing, finished: true }).label).toBe("Nothing compared");
   expect(sentenceOf(paused, true)).toBe("The pairs are still to be judged. By scores so far: A leads.");
   expect(sentenceOf(paused, false)).toContain("Nothing was compared");
-  expect(doubtsOf(paused)).toEqual(["By scores, B leads."]);
+  expect(doubtOf(paused)).toBeUndefined();
+  expect(doubtOf({ ...paused, finished: true })).toContain("Retry what failed.");
+  expect(otherDoubtsOf(paused)).toEqual(["By scores, B leads."]);
 });
 
 test("how many documents would decide is not said again below a headline that says it", () => {
-  const notes = ["About 25 to 692 documents would decide.", "Without reader, B leads."];
-  const open = having({ verdict: { ...REPORT.verdict, notes } });
-  expect(doubtsOf(open, "Nothing to choose between A and B yet; 5 to 672 more documents would tell.")).toEqual([
-    "Without reader, B leads.",
-  ]);
-  expect(doubtsOf(open, "Nothing to choose between A and B yet.")).toEqual(notes);
+  const doubt = "About 25 to 692 documents would decide.";
+  const open = having({ verdict: { ...REPORT.verdict, doubt, notes: [doubt, "Without reader, B leads."] } });
+  expect(doubtOf(open, "Nothing to choose between A and B yet; 5 to 672 more documents would tell.")).toBeUndefined();
+  expect(doubtOf(open, "Nothing to choose between A and B yet.")).toBe(doubt);
+  expect(otherDoubtsOf(open)).toEqual(["Without reader, B leads."]);
 });

@@ -17,7 +17,7 @@ const OUTCOMES: Record<Outcome, Shown> = {
   disconnected: { label: "Not connected", tone: "bad" },
   nothing: { label: "Nothing compared", tone: "bad" },
 };
-const MISSING = /^[\d,]+ missing (verdict|score)s? could overturn this\.$/;
+const MISSING = /^[\d,]+ missing (verdict|score)s? could overturn this\./;
 /** The headline tells it as the number of more documents. */
 const ENOUGH = /^About [\d,]+(?: to [\d,]+)? documents would decide\.$/;
 const SCORES_ALONE = "Nothing was compared; by scores alone:";
@@ -30,13 +30,19 @@ export function outcomeOf(report: Report): Shown {
   return OUTCOMES[verdict.outcome];
 }
 
+/** The doubt that could change the decision, unless the headline tells it or the run is still to judge what is open. */
+export function doubtOf({ verdict, finished }: Report, headline = ""): string | undefined {
+  const { doubt } = verdict;
+  if (!doubt || (headline.includes("more documents would tell") && ENOUGH.test(doubt))) return undefined;
+  return finished || !MISSING.test(doubt) ? doubt : undefined;
+}
+
 /**
- * The doubts, the most serious first, without those that the page tells elsewhere. What a run at work has not judged
- * yet is not missing from it.
+ * The other doubts, the most serious first. What a run at work has not judged yet is not missing from it.
  */
-export function doubtsOf({ verdict, finished }: Report, headline = ""): string[] {
-  const isTold = (note: string) => headline.includes("more documents would tell") && ENOUGH.test(note);
-  return verdict.notes.filter((note) => !isTold(note) && (finished || !MISSING.test(note)));
+export function otherDoubtsOf({ verdict, finished }: Report): string[] {
+  const { doubt, notes } = verdict;
+  return notes.filter((note) => !doubt?.startsWith(note) && (finished || !MISSING.test(note)));
 }
 
 /** The verdict's sentence; while pairs are still to be judged it does not speak as if there were none. */
