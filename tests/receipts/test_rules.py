@@ -2,7 +2,7 @@
 
 from carrel.receipts import rules
 
-DIGEST = "3541c286079f3b20264f0d6f76b68f9befb4decf2db2822079bc000abdc7d01c"
+DIGEST = "4cd490357d6a9fcb2c8115c720a854a917dccb323e674d1de5150a0c23fef7c0"
 
 
 def test_the_rules_of_rankings_and_words_are_those_that_this_version_says_it_has() -> None:

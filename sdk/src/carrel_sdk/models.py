@@ -454,6 +454,8 @@ class BoardRun(msgspec.Struct, frozen=True, kw_only=True):
 class Statement(msgspec.Struct, frozen=True, kw_only=True):
     """The words about a ranking. Always show `sentence` with `scope`; `notes` are doubts, the most serious first.
 
+    `doubt` is the one of them that could change the decision, with what settles it: show it beside the sentence, and
+    the others with the method.
     `checks` are what was tried to overturn the verdict, apart from what `notes` say already: show them, too. `grey`
     says that intervals should be drawn grey, because there are too few documents to read anything from them.
     `doubted`: one of the notes is serious, so do not show even a decided verdict as if nothing spoke against it.
@@ -467,6 +469,7 @@ class Statement(msgspec.Struct, frozen=True, kw_only=True):
     grey: bool = False
     checks: list[str] = []
     doubted: bool = False
+    doubt: str | None = None
 
 
 class Row(msgspec.Struct, frozen=True, kw_only=True):
@@ -642,15 +645,15 @@ class Look(msgspec.Struct, frozen=True, kw_only=True):
 class Distrust(msgspec.Struct, frozen=True, kw_only=True):
     """A reason not to trust the judges; a `decisive` one takes the word *best* away.
 
-    `chance`: a judge is no better than a coin. `unproven`: it cannot yet be told from one. `flips`: it often
-    decides by the order of the answers. `opposed`: the judges contradict each other. `family`: all are of the
-    leader's family. `length`: the leader may lead by its length. `missing`: verdicts are missing that others do not
-    explain, and a lead could be chance if they had gone against the leader. `malformed`: a judge's replies often
-    cannot be used.
+    `check`: judges are built in, or failed the check of judges. `chance`: a judge is no better than a coin. `unproven`:
+    it cannot yet be told from one. `flips`: it often decides by the order of the answers. `opposed`: the judges
+    contradict each other. `family`: all are of the leader's family. `length`: the leader may lead by its length.
+    `missing`: verdicts are missing that others do not explain, and a lead could be chance if they had gone against the
+    leader. `malformed`: a judge's replies often cannot be used.
     """
 
     kind: str
-    """One of chance, family, flips, length, malformed, missing, opposed, unproven."""
+    """One of chance, check, family, flips, length, malformed, missing, opposed, unproven."""
     sentence: str
     decisive: bool = False
 
