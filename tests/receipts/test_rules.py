@@ -2,7 +2,7 @@
 
 from carrel.receipts import rules
 
-DIGEST = "4cd490357d6a9fcb2c8115c720a854a917dccb323e674d1de5150a0c23fef7c0"
+DIGEST = "f6a6c6955995be2c3addb16b36b314e1430ee7ef44ba32152f5f541fe66f82ee"
 
 
 def test_the_rules_of_rankings_and_words_are_those_that_this_version_says_it_has() -> None:

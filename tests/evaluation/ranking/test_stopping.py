@@ -85,7 +85,7 @@ def test_a_look_decides_nothing_on_documents_that_could_all_agree_by_chance(
     rivals: int, documents: int, decides: bool
 ) -> None:
     # .025 / 12 is one in 480: eight documents agree by chance once in 256, nine once in 512. The lead over one of four
-    # rivals that are level is .625, and .04 / 12 is what missed failures may have: 1.625^−12.
+    # rivals that are level is .625, and .05 / 12 is what missed failures may have: 1.625^−12.
     first = replace(looks(60)[0], documents=documents, part=1 / 12)
     others = "BCDEFGH"[:rivals]
     told = [one for other in others for one in verdicts("A" + other, "a" * documents)]

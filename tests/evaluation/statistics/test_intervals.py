@@ -23,11 +23,11 @@ def test_three_documents_by_hand() -> None:
 
 
 def test_five_unanimous_documents_by_hand() -> None:
-    # sd{1,1,1,1,1,½} = ½/√6; t(.975, 4) = 2.776445. A fifth root of .04 is what missed failures leave of 1.
+    # sd{1,1,1,1,1,½} = ½/√6; t(.975, 4) = 2.776445. The fifth root of .05 is what missed failures leave of 1.
     found = intervals.share([1.0] * 5)
     assert found.by_student(0.975)[0] == pytest.approx(1 - 2.776445 * 0.5 / math.sqrt(6) / math.sqrt(5))
     low, high = found.bounds(0.975, 0.0, 1.0)
-    assert low == pytest.approx(0.04**0.2, abs=0.003)
+    assert low == pytest.approx(0.05**0.2, abs=0.003)
     assert high == 1.0
 
 

@@ -45,7 +45,7 @@ def by_chance(gap: Estimate, error: float, *, each: bool) -> bool:
     """Whether the lead passes both tests, whatever failures would leave of it."""
     if gap.error is None or gap.sample is None:
         return False
-    by_t = student_above(_standardised(gap), gap.freedom)
+    by_t = student_above(standardised(gap), gap.freedom)
     return by_t <= error and _by_signs(gap.sample.by_group, error, by_t, each=each)
 
 
@@ -69,8 +69,8 @@ def cut(rows: Floats) -> Floats:
     return found
 
 
-def _standardised(gap: Estimate) -> float:
-    """The mean in units of its error, from values that are cut."""
+def standardised(gap: Estimate) -> float:
+    """The mean in units of its error, from values that are cut; as they are where documents belong together."""
     import numpy as np
 
     if gap.error is None or gap.sample is None or clusters.matter(gap.sample.groups) or gap.mean <= 0:

@@ -51,7 +51,7 @@ test("of two candidates, the baseline is enough, and what cannot be told names t
   await screen.findByText("Cannot be told", { selector: ".chip.warn" });
   expect(asked).toEqual(["/api/runs/r/gate?baseline=today&candidate=new&margin=0.05"]);
   expect(screen.getByText(/About 310 documents would tell\./)).toBeTruthy();
-  const rows = [...page.querySelectorAll("tbody tr")].map((row) => row.textContent);
+  const rows = [...page.querySelectorAll("tbody tr")].map((row) => row.textContent.replaceAll("\u00a0", " "));
   expect(rows).toEqual([
     "Pairs with the baseline Cannot be told48 %42 % to 54 %120about 310",
     "Check shortcan only objectCannot be told––0–",
