@@ -2,7 +2,7 @@
 
 from carrel.receipts import rules
 
-DIGEST = "f6a6c6955995be2c3addb16b36b314e1430ee7ef44ba32152f5f541fe66f82ee"
+DIGEST = "98225fbc133243126d598350f860c34655c48a452b8b13524f1d64b4abb3ee92"
 
 
 def test_the_rules_of_rankings_and_words_are_those_that_this_version_says_it_has() -> None:

@@ -31,7 +31,7 @@ _SERIOUS: frozenset[Kind] = frozenset({"exploratory", "check", "chance", "flips"
 """Doubts that leave a verdict decided, but not beyond doubt."""
 _SETTLED_BY: dict[Kind, str] = {
     "exploratory": "A run over other documents tells.",
-    "check": "Judging again with a judge that passed it tells.",
+    "check": "Judging again with a judge that passed the check tells.",
     "chance": "Judging again with another judge tells.",
     "opposed": "Ten blind votes tell which of them to believe.",
     "flips": "Ten blind votes tell how far to believe it.",
