@@ -26,7 +26,7 @@ def test_three_documents_cannot_decide() -> None:
 
 def test_four_unanimous_documents_cannot_decide_either() -> None:
     sentence = state(rank("AB", verdicts("AB", "aaaa"))).sentence
-    assert sentence == "A leads; 4 documents cannot decide; about 6 to 7 would."
+    assert sentence == "A leads; 4 documents cannot decide; about 6 would."
 
 
 def test_two_level_candidates_on_two_documents() -> None:

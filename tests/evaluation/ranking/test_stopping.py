@@ -133,7 +133,7 @@ def test_a_run_that_stopped_says_so_and_what_its_intervals_are() -> None:
     stopped = verdict.state(rank("AB", told, look=replace(THIRD, stopped=True)))
     assert stopped.outcome == "decided"
     assert stopped.sentence == (
-        "A is best: it won 100 % of its pairs on 15 documents (repeated 95 % interval 72 % to 100 %)."
+        "A is best: it won 100 % of its pairs on 15 documents (repeated 95 % interval 73 % to 100 %)."
         " Stopped after 15 of 30 documents: decided."
     )
     assert stopped.notes == (
