@@ -41,8 +41,18 @@ def table(seed: int) -> Evidence:
                     ab = ba = "tie"
                 if draw.random() < gone:
                     ab = ba = draw.choice(("missing", "invalid"))
-                sizes = {"a_length": lengths[a], "b_length": lengths[b]}
-                told.append(Verdict(document=f"d{document}", judge=judge, a=a, b=b, ab=ab, ba=ba, **sizes))
+                told.append(
+                    Verdict(
+                        document=f"d{document}",
+                        judge=judge,
+                        a=a,
+                        b=b,
+                        ab=ab,
+                        ba=ba,
+                        a_length=lengths[a],
+                        b_length=lengths[b],
+                    )
+                )
     return evidence(told, names)
 
 
