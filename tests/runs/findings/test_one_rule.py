@@ -16,7 +16,7 @@ from carrel.runs.verdicts.judgement import Evidence
 from tests.reports.doubts import evidence
 from tests.support import soak
 
-SEEDED = 40
+SEEDED = 12
 SOAKED = soak.size(10_000)
 SIDES: tuple[tuple[Word, Word], ...] = (("first", "second"), ("second", "first"))
 """Of a pair in both orders: what a judge says that prefers the first, or the second."""
