@@ -2,7 +2,7 @@
 
 from carrel.receipts import rules
 
-DIGEST = "98225fbc133243126d598350f860c34655c48a452b8b13524f1d64b4abb3ee92"
+DIGEST = "5a2b21b5b50017f9cbd4c3e578f53b5bec0e5b692452f9877ac1eff27b0d54ce"
 
 
 def test_the_rules_of_rankings_and_words_are_those_that_this_version_says_it_has() -> None:
