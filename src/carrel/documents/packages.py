@@ -20,7 +20,7 @@ LAME: Final = (
 )
 """The errors that readers of packages raise on unexpected files: their own, and those of Python."""
 _MAX_TAGS: Final = 250_000
-"""Of a page, or of all parts of a package together; libraries make objects of them. 872 pages of Word's have 150,000."""
+"""Of a page, or of all parts of a package together; libraries make objects of all. 872 pages of Word's have 150,000."""
 _MAX_ENTRIES: Final = 20_000
 _ENCRYPTED: Final = 1
 
