@@ -105,6 +105,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
         "api.x.ai",
         "api.deepseek.com",
         "openrouter.ai",
+        "aiplatform.googleapis.com",
+        "oauth2.googleapis.com",
     )
     github_hosts: tuple[str, ...] = ("api.github.com",)
     max_open_workspaces: Count = 1_000

@@ -21,6 +21,12 @@ from carrel.providers.families import family_of
         ("vllm", "starling-7b", "starling"),
         ("vllm", "7b", "7b"),
         ("xai", "grok-4", "xai"),
+        ("bedrock", "us.anthropic.claude-sonnet-4-5-20250929-v1:0", "anthropic"),
+        ("bedrock", "amazon.nova-pro-v1:0", "amazon"),
+        ("bedrock", "zai.glm-4.7", "zhipu"),
+        ("bedrock", "deepseek.r1-v1:0", "deepseek"),
+        ("bedrock", "arn:aws:bedrock:us-east-1:1:inference-profile/us.meta.llama3-1-70b", "meta"),
+        ("vertex", "claude-opus-4-6", "anthropic"),
     ],
 )
 def test_a_family_is_told_from_the_name(provider: str, name: str, family: str) -> None:

@@ -32,6 +32,7 @@ PROTOCOLS = {
     "openai": b'{"choices":[{"message":{"content":%b}}]}',
     "anthropic": b'{"content":[{"type":"text","text":%b}]}',
     "google": b'{"candidates":[{"content":{"parts":[{"text":%b}]}}]}',
+    "bedrock": b'{"output":{"message":{"content":[{"text":%b}]}}}',
 }
 """An answer with a text as JSON, by a provider that speaks the protocol."""
 

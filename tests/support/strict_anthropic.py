@@ -131,7 +131,7 @@ class Anthropic(StrictServer):
             return self._error(400, "invalid_request_error", trouble)
         if asked.model not in self.models:
             return self._error(404, "not_found_error", "model")
-        return web.json_response(_message(asked, body))
+        return web.json_response(message(asked, body))
 
     def listed(self) -> dict[str, Any]:
         data = [{"type": "model", "id": name, "display_name": name, "created_at": ""} for name in self.models]
@@ -142,7 +142,7 @@ class Anthropic(StrictServer):
         return web.json_response(said, status=status, headers=self.headers)
 
 
-def _message(asked: MessagesAsked, body: bytes) -> dict[str, Any]:
+def message(asked: MessagesAsked, body: bytes) -> dict[str, Any]:
     tool = next(iter(own_tools(asked)), None)
     searches = tool is None and bool(asked.tools)
     form = asked.output_config.format if asked.output_config is not None else None

@@ -106,7 +106,7 @@ class Google(StrictServer):
         trouble = generate_fault(model, asked)
         if trouble is not None:
             return self._error(400, "INVALID_ARGUMENT", trouble)
-        return web.json_response(_content(model, asked, body))
+        return web.json_response(content(model, asked, body))
 
     def listed(self) -> dict[str, Any]:
         methods = ["generateContent", "countTokens"]
@@ -123,7 +123,7 @@ class Google(StrictServer):
         return web.json_response({"error": said}, status=status, headers=self.headers)
 
 
-def _content(model: str, asked: GenerateAsked, body: bytes) -> dict[str, Any]:
+def content(model: str, asked: GenerateAsked, body: bytes) -> dict[str, Any]:
     system = asked.system_instruction.parts[0].text if asked.system_instruction is not None else ""
     prompt = asked.contents[-1].parts[0].text
     said = says(model, system, prompt, asked.generation_config.response_json_schema, body)

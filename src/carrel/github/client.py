@@ -7,13 +7,12 @@ only.
 
 import asyncio
 from contextlib import AbstractAsyncContextManager
-from functools import lru_cache, partial
+from functools import partial
 from typing import Literal, NamedTuple, TypeVar
 
 import msgspec
 
 from carrel.config import Secret
-from carrel.errors import BadInput
 from carrel.github import refusals
 from carrel.github.refusals import GithubHostNotAllowed, GithubUnavailable
 from carrel.kit.clock import Clock
@@ -83,7 +82,7 @@ class Github:
             CarrelError: one of `refusals.OF_GITHUB`.
         """
         # The operator may have changed the hosts since the connection was stored.
-        if not _is_allowed(target.base_url, self._hosts):
+        if not base_url.is_allowed(target.base_url, self._hosts):
             raise GithubHostNotAllowed
         headers = {
             "Authorization": f"Bearer {target.token.reveal().decode('ascii')}",
@@ -116,12 +115,3 @@ class Github:
     async def close(self) -> None:
         """Close every connection; calls in flight end with `GithubUnavailable`."""
         await self._transport.close()
-
-
-@lru_cache(maxsize=1_000)
-def _is_allowed(url: str, hosts: tuple[str, ...]) -> bool:
-    try:
-        base_url.check(url, hosts)
-    except BadInput:
-        return False
-    return True

@@ -20,6 +20,7 @@ from carrel.kit.sqlite.versions import VERSION
 from carrel.providers import base_url, catalogue, hosts
 from carrel.providers.base import Access
 from carrel.providers.catalogue import KNOWN
+from carrel.providers.credentials import trade
 from carrel.providers.registry import fold, is_free, provider_of
 
 MAX_KEYS = 100
@@ -57,7 +58,7 @@ class ProviderKeyIn(Hidden, In, frozen=True):
     """
 
     provider: Annotated[str, Meta(min_length=1, max_length=50)]
-    key: Annotated[str, Meta(min_length=8, max_length=500, pattern="^[!-~]+$(?!\\n)")]
+    key: Annotated[str, Meta(min_length=8, max_length=8_000)]
     base_url: Annotated[str, Meta(max_length=500)] | None = None
 
     def __post_init__(self) -> None:
@@ -108,6 +109,9 @@ def put(conn: Connection, data: ProviderKeyIn, provider_hosts: tuple[str, ...]) 
     if known is None or is_free(data.provider) or (data.provider not in KNOWN and data.base_url is None):
         raise BadInput.at("provider", "must be a known provider, or together with base_url a name for your own server")
     named = None if data.base_url is None else base_url.normal(data.provider, data.base_url) or None
+    key = trade.plain(data.key) if known.trade is None else known.trade.kept(data.key.strip())
+    if known.trade is not None:
+        named = known.trade.address(key, named)
     url = named or known.base_url
     if url is None:
         raise BadInput.at("base_url", "is required for this provider")
@@ -120,7 +124,7 @@ def put(conn: Connection, data: ProviderKeyIn, provider_hosts: tuple[str, ...]) 
         "INSERT INTO provider_key (provider, secret, base_url, created_at, updated_at) VALUES (?, ?, ?, ?, ?) "
         "ON CONFLICT (provider) DO UPDATE SET secret = excluded.secret, base_url = excluded.base_url, "
         "updated_at = excluded.updated_at, version = version + 1, last_test_ok = NULL, last_test_at = NULL",
-        *(data.provider, data.key, named, now, now),
+        *(data.provider, key, named, now, now),
     )
     return get(conn, data.provider)
 
@@ -216,8 +220,9 @@ def replace_table(conn: Connection, table: KeyTable) -> None:
 
 
 def _shown(row: _Row) -> ProviderKey:
-    # Four characters would be too much of a short key.
-    hint = row.secret[-_HINT_CHARACTERS:] if len(row.secret) >= _SHORTEST_HINTED else ""
+    # Four characters would be too much of a short key, and those of a JSON object say nothing.
+    is_shown = len(row.secret) >= _SHORTEST_HINTED and not trade.is_object(row.secret)
+    hint = row.secret[-_HINT_CHARACTERS:] if is_shown else ""
     last_test = LastKeyTest(bool(row.last_test_ok), row.last_test_at) if row.last_test_at is not None else None
     return ProviderKey(row.provider, hint, row.base_url, row.created_at, row.updated_at, last_test)
 

@@ -6,6 +6,7 @@ accepts far less than a URL may be: no user, no escapes in the host, no backslas
 
 import ipaddress
 import re
+from functools import lru_cache
 from typing import NamedTuple
 from urllib.parse import urlsplit
 
@@ -21,6 +22,7 @@ _DEFAULT_PORTS = {"https": 443, "http": 80}
 _MAX_PORT = 65_535
 _PUBLIC = frozenset(urlsplit(known.base_url).hostname for known in KNOWN.values() if known.base_url is not None) | {
     "api.github.com",
+    "oauth2.googleapis.com",
 }
 _LOOPBACK = ("localhost", "127.0.0.1", "[::1]")
 
@@ -92,6 +94,16 @@ def check(url: str, rules: tuple[str, ...]) -> None:
         if scheme == "http" and place.host not in _LOOPBACK:
             raise BadInput.at("base_url", "must be an https URL, unless the operator names its host with http://")
         raise ProviderHostNotAllowed(errors=(FieldError("base_url", "must name a host that the operator allows"),))
+
+
+@lru_cache(maxsize=1_000)
+def is_allowed(url: str, rules: tuple[str, ...]) -> bool:
+    """Whether Carrel may call a URL: see `check`."""
+    try:
+        check(url, rules)
+    except BadInput:
+        return False
+    return True
 
 
 def host(url: str) -> str | None:

@@ -1,16 +1,23 @@
 """The providers that Carrel knows by name, with their differences as data."""
 
 import re
+from collections.abc import Callable
 from typing import Final, Literal, NamedTuple
 
 from carrel.providers.batches import BatchApi
+from carrel.providers.credentials import aws
+from carrel.providers.credentials.entra import EntraApplication
+from carrel.providers.credentials.service_account import ServiceAccount
+from carrel.providers.credentials.trade import KeyTrade
 from carrel.providers.protocols.anthropic_batches import AnthropicBatches
 from carrel.providers.protocols.anthropic_messages import MessagesWire
+from carrel.providers.protocols.bedrock_converse import ConverseWire
 from carrel.providers.protocols.google_generate import GenerateWire
 from carrel.providers.protocols.openai_batches import OpenAiBatches
 from carrel.providers.protocols.openai_chat import ChatWire
 from carrel.providers.protocols.openai_responses import ResponsesWire
 from carrel.providers.protocols.openai_wire import Dialect
+from carrel.providers.protocols.vertex import VertexMessagesWire, VertexWire
 from carrel.providers.protocols.wire import Wire
 
 _OPENAI = Dialect(output_limit="max_completion_tokens", most_stops=4)
@@ -22,12 +29,14 @@ class SecondProtocol(NamedTuple):
     """Another protocol of a provider, for the models that do not answer in the first.
 
     At the provider's own host `only_here` finds them by their names, and where a model may search the web it is asked
-    here, too, unless `never_here` finds it. Elsewhere, and for other models, the server's word decides.
+    here, too, unless `never_here` finds it. Elsewhere, and for other models, the server's word decides. `anywhere`: the
+    names hold at every host.
     """
 
     wire: Wire
     only_here: re.Pattern[str]
     never_here: re.Pattern[str]
+    anywhere: bool = False
 
 
 class KnownProvider(NamedTuple):
@@ -35,9 +44,10 @@ class KnownProvider(NamedTuple):
 
     `price_list` is its name in the price list; `None` where nobody publishes prices. `maker`: the provider made its
     models itself, unless their names say otherwise. `own`: it is a user's own server, and it has so few models that
-    Carrel can list them all. `batches` is how it takes many calls at half the price, if it does. `own_suffixes` are
-    those of the provider's hosts where each customer has one: what it publishes holds there, too. `tells_cost`: each
-    answer says what it cost, in dollars. `limits_each`: which models have a rate limit each by itself.
+    Carrel can list them all. `batches` is how it takes many calls at half the price, if it does. What the
+    provider publishes holds at `own_hosts`, too. `tells_cost`: each answer says what it cost, in dollars.
+    `limits_each`: which models have a rate limit each by itself. `trade` is how keys are traded for tokens, and `sign`
+    how they sign the method, the URL and the body of a request.
     """
 
     title: str
@@ -47,17 +57,20 @@ class KnownProvider(NamedTuple):
     maker: bool = False
     own: bool = False
     batches: BatchApi | None = None
-    own_suffixes: tuple[str, ...] = ()
+    own_hosts: re.Pattern[str] | None = None
     tells_cost: bool = False
     second: SecondProtocol | None = None
     limits_each: Literal["none", "free", "all"] = "none"
+    trade: KeyTrade | None = None
+    sign: Callable[[str, str, str, bytes], dict[str, str] | None] | None = None
 
     def wire_of(self, base: str | None, model: str, *, is_moved: bool = False, searches: bool = False) -> Wire:
         """The protocol in which a model is asked at this address; `is_moved`: the server has named the second one."""
         if self.second is None or base is None:
             return self.wire
+        is_here = base == self.base_url or self.second.anywhere
         is_named = (searches and not self.second.never_here.search(model)) or self.second.only_here.search(model)
-        return self.second.wire if is_moved or (base == self.base_url and is_named) else self.wire
+        return self.second.wire if is_moved or (is_here and is_named) else self.wire
 
 
 _RESPONSES = SecondProtocol(
@@ -81,7 +94,17 @@ KNOWN: dict[str, KnownProvider] = {
         None,
         "azure",
         second=_RESPONSES,
-        own_suffixes=(".openai.azure.com", ".cognitiveservices.azure.com", ".services.ai.azure.com"),
+        own_hosts=re.compile(r".+\.(openai|cognitiveservices|services\.ai)\.azure\.com"),
+        trade=EntraApplication(),
+    ),
+    "bedrock": KnownProvider(
+        "Amazon Bedrock",
+        ConverseWire(),
+        None,
+        "aws",
+        # Elsewhere other prices hold.
+        own_hosts=re.compile(r"bedrock-runtime(-fips)?\.us-(east-1|west-2)\.amazonaws\.com"),
+        sign=aws.signed,
     ),
     "compatible": KnownProvider(
         "Another server that is OpenAI-compatible", ChatWire(_OPEN), None, own=True, second=_RESPONSES
@@ -125,6 +148,16 @@ KNOWN: dict[str, KnownProvider] = {
         "openrouter",
         tells_cost=True,
         limits_each="free",
+    ),
+    "vertex": KnownProvider(
+        "Google Vertex AI",
+        VertexWire(),
+        "https://aiplatform.googleapis.com",
+        "google",
+        maker=True,
+        second=SecondProtocol(VertexMessagesWire(), re.compile("^claude"), re.compile(""), anywhere=True),
+        limits_each="all",
+        trade=ServiceAccount(),
     ),
     "vllm": KnownProvider("vLLM", ChatWire(_OPEN), None, own=True),
     "xai": KnownProvider("xAI", ChatWire(_OPENAI._replace(verbosity=None)), "https://api.x.ai/v1", "x-ai", maker=True),

@@ -39,9 +39,9 @@ _OURS: Final = frozenset(
     | {"plugins", "store", "background", "conversation", "previousresponseid", "cachedcontent", "container"}
     | {"mcpservers", "modalities", "audio", "n", "bestof", "candidatecount", "route", "fallbacks", "anthropicversion"}
 )
-_PRICED: Final = frozenset({"servicetier", "speed", "inferencegeo"})
+_PRICED: Final = frozenset({"servicetier", "speed", "inferencegeo", "performanceconfig", "guardrailconfig"})
 """What changes the price of a call."""
-_HOLDERS: Final = frozenset({"generationconfig", "inferenceconfig", "options"})
+_HOLDERS: Final = frozenset({"generationconfig", "inferenceconfig", "options", "additionalmodelrequestfields"})
 """Fields in which protocols put parameters."""
 
 

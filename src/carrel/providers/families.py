@@ -19,6 +19,8 @@ _BY_BEGINNING = {
     "moonshot": ("kimi", "moonshot"),
     "zhipu": ("glm", "z-ai"),
 }
+_OF_BEDROCK = re.compile(r"(?:[a-z-]{2,6}\.(?=[a-z0-9]+\.[a-z]))?([a-z0-9]+)\.(?=[a-z])")
+"""The region and the maker, with which Bedrock's names begin."""
 _STEM = re.compile(r"[a-z]+")
 
 
@@ -30,6 +32,8 @@ def family_of(provider: str, name: str, host: str | None = None) -> str:
     host. Otherwise the family is the part before the slash, or the first word of the name.
     """
     lower = name.lower()
+    if provider == "bedrock":
+        lower = _OF_BEDROCK.sub(r"\1/", lower.rpartition("/")[2], count=1)
     maker, slash, bare = lower.rpartition("/")
     for family, beginnings in _BY_BEGINNING.items():
         if bare.startswith(beginnings) or maker.startswith(beginnings) or maker == family:

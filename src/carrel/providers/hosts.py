@@ -47,7 +47,7 @@ def has_list_prices(provider: str, host: str | None) -> bool:
     if host is None:
         return True
     known = find(provider)
-    return known is not None and any(host.endswith(suffix) for suffix in known.own_suffixes)
+    return known is not None and known.own_hosts is not None and known.own_hosts.fullmatch(host) is not None
 
 
 def joined(provider: str, hosts: Iterable[str | None]) -> str | None:

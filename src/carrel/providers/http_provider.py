@@ -1,20 +1,17 @@
 """A provider that is called over HTTP, in any protocol. It checks the address and chooses the form of answers."""
 
 import asyncio
-import base64
 import hashlib
 import sys
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager, nullcontext, suppress
-from functools import lru_cache, partial
+from functools import partial
 from http import HTTPStatus
 from typing import TypeVar
-from urllib.parse import quote
 
 import msgspec
 from msgspec.structs import replace
 
-from carrel.errors import BadInput
 from carrel.kit.clock import Clock
 from carrel.providers import base_url, call_bodies, endings, hosts, refusals, thought
 from carrel.providers.answer_room import AnswerMemory
@@ -35,7 +32,9 @@ from carrel.providers.batches import HttpReply
 from carrel.providers.catalogue import KNOWN, KnownProvider
 from carrel.providers.connections.network import Network
 from carrel.providers.connections.transport import MAX_ERROR_BYTES, Reply, Transport
+from carrel.providers.credentials import trade
 from carrel.providers.families import family_of
+from carrel.providers.key_tokens import KeyTokens
 from carrel.providers.protocols.names import Listed
 from carrel.providers.protocols.streamed import StreamReader
 from carrel.providers.protocols.wire import NO_QUIRKS, Form, ModelPage, Quirks, Wire
@@ -79,6 +78,7 @@ class HttpProvider:
         self._rules = rules
         self._clock = clock
         self._transport = Transport(network, connections, rules)
+        self._tokens = KeyTokens(self._transport, rules, clock)
         self._weaker: dict[tuple[str, str, bytes], int] = {}
         """How many forms of structured answers a server has refused for a model."""
         self._broken: dict[tuple[str, str, bytes], int] = {}
@@ -109,8 +109,8 @@ class HttpProvider:
             ParametersNotTaken: it has not.
             ProviderError: `thinking-budget-too-high`.
         """
-        wire = self._known.wire_of(self._known.base_url, request.model) if host is None else self._wire
-        call_bodies.encoded(wire, request, "words")
+        base = self._known.base_url if host is None else host
+        call_bodies.encoded(self._known.wire_of(base, request.model), request, "words")
 
     async def complete(self, request: ModelRequest) -> Answer:
         """Return one answer.
@@ -290,11 +290,11 @@ class HttpProvider:
             raise ProviderError(FORM_REFUSED, retryable=True, unbilled=True)
         error = refusals.error(refusal, headers, self._clock.now())
         error.unbilled = error.unbilled and unbilled
-        raise _without_key(error, request.access)
+        raise refusals.without_key(error, request.access)
 
     def _told(self, code: str, request: ModelRequest, refusal: Refusal) -> ProviderError:
         error = ProviderError(code, retryable=False, unbilled=True, said=refusal.said)
-        return _without_key(error, request.access)
+        return refusals.without_key(error, request.access)
 
     def _not_json(self, request: ModelRequest, base: str, form: Form) -> Answer:
         """The server checked the reply itself: it is as malformed as one that it would have sent."""
@@ -455,9 +455,12 @@ class HttpProvider:
         url = self._wire.models_url(base)
         found: dict[str, Listed] = {}
         query = ""
-        for _ in range(_MOST_PAGES):
+        # Some clouds list models at another host than they answer.
+        pages = _MOST_PAGES if base_url.is_allowed(url.partition("?")[0], self._rules) else 0
+        reply: Reply[ModelPage] = Reply(HTTPStatus.FORBIDDEN, {}, b"")
+        for _ in range(pages):
             with self.network.room.place(base) as place:
-                reply: Reply[ModelPage] = await self._send(
+                reply = await self._send(
                     *(access, "GET", url + query, None),
                     timeout_seconds=timeout_seconds,
                     place=place,
@@ -487,7 +490,9 @@ class HttpProvider:
             ProviderError: `models-not-listed`, nothing is at this address; otherwise why there is no list.
         """
         refusal = refusals.read(reply.status, reply.body)
-        if reply.status in _NO_ROUTE:
+        # Clouds allow or forbid each action by itself.
+        of_cloud = self._known.trade is not None or self._known.sign is not None
+        if reply.status in _NO_ROUTE or (of_cloud and reply.status == HTTPStatus.FORBIDDEN):
             with self.network.room.place(base) as place:
                 url = self._wire.call_url(base, "none")
                 called: Reply[None] = await self._send(
@@ -495,10 +500,10 @@ class HttpProvider:
                 )
             refusal = refusals.read(called.status, called.body)
             if called.status in _NO_ROUTE:
-                raise _without_key(ProviderError(NOT_LISTED, retryable=False, said=refusal.said), access)
+                raise refusals.without_key(ProviderError(NOT_LISTED, retryable=False, said=refusal.said), access)
             if called.status < HTTPStatus.INTERNAL_SERVER_ERROR and called.status not in _NO_ENTRY:
                 return
-        raise _without_key(refusals.error(refusal, reply.headers, self._clock.now()), access)
+        raise refusals.without_key(refusals.error(refusal, reply.headers, self._clock.now()), access)
 
     async def close(self) -> None:
         """Close every connection."""
@@ -507,19 +512,19 @@ class HttpProvider:
     def _base(self, access: Access) -> str:
         """Return the base URL, checked again: the operator may have changed the rules since the key was stored."""
         url = access.base_url or self._known.base_url or ""
-        if not _is_allowed(url, self._rules):
+        if not base_url.is_allowed(url, self._rules):
             raise ProviderError("provider-host-not-allowed", retryable=False, unbilled=True)
         return url.rstrip("/")
 
     def _form(self, base: str, request: ModelRequest) -> Form:
-        return self._wire.forms[self._weaker.get((base, request.model, _asked(request)), 0)]
+        return self._wire_of(base, request).forms[self._weaker.get((base, request.model, _asked(request)), 0)]
 
     def _weaken(self, base: str, request: ModelRequest, refused: Form) -> None:
         # Servers refuse the calls in flight together: only the first refusal moves to the next form.
         if self._form(base, request) == refused:
             if len(self._weaker) >= _MOST_REMEMBERED:
                 self._weaker.clear()
-            self._weaker[base, request.model, _asked(request)] = self._wire.forms.index(refused) + 1
+            self._weaker[base, request.model, _asked(request)] = self._wire_of(base, request).forms.index(refused) + 1
 
     async def _send(
         self,
@@ -535,7 +540,7 @@ class HttpProvider:
         kind: str = "application/json",
         most_bytes: int | None = None,
     ) -> Reply[T]:
-        headers = self._wire.headers(access.key.reveal().decode("ascii"))
+        headers = await self._headers(access, method, url, body or b"")
         if body is not None:
             headers["Content-Type"] = kind
         return await self._transport.send(
@@ -546,6 +551,14 @@ class HttpProvider:
             on_piece=on_piece,
             most_bytes=most_bytes,
         )
+
+    async def _headers(self, access: Access, method: str, url: str, body: bytes) -> dict[str, str]:
+        """The headers that carry the key, or what stands for it."""
+        key = access.key.reveal().decode("ascii")
+        if self._known.trade is not None and trade.is_object(key):
+            return {"Authorization": f"Bearer {await self._tokens.of(access, self._known.trade)}"}
+        signed = None if self._known.sign is None else self._known.sign(key, method, url, body)
+        return signed or self._wire.headers(key)
 
 
 def every_known(network: Network, *, connections: int, rules: tuple[str, ...], clock: Clock) -> list[HttpProvider]:
@@ -574,22 +587,3 @@ def _whole(streamed: StreamReader) -> Answer:
     if answer is None:
         raise ProviderError("provider-malformed", retryable=True)
     return answer
-
-
-def _without_key(error: ProviderError, access: Access | None) -> ProviderError:
-    """The error without the key in it. Some servers repeat the key, as it is or encoded."""
-    if access is not None and error.said:
-        key = access.key.reveal()
-        forms = (key.decode("ascii"), base64.b64encode(key).decode().rstrip("="), quote(key.decode("ascii"), safe=""))
-        for form in forms:
-            error.said = error.said.replace(form, "…")
-    return error
-
-
-@lru_cache(maxsize=1_000)
-def _is_allowed(url: str, rules: tuple[str, ...]) -> bool:
-    try:
-        base_url.check(url, rules)
-    except BadInput:
-        return False
-    return True

@@ -4,17 +4,19 @@ Servers put an error into `error.message`, beside the top, into a text, a list, 
 reads them all. What the words say goes before the status: a gateway passes a refusal on with any status, also 200.
 """
 
+import base64
 import re
 from collections.abc import Mapping
 from http import HTTPStatus
 from itertools import islice
 from typing import NamedTuple
+from urllib.parse import quote
 
 import msgspec
 
 from carrel.kit.plain_text import as_text
 from carrel.providers import waits
-from carrel.providers.base import Parameters, ProviderError
+from carrel.providers.base import Access, Parameters, ProviderError
 from carrel.providers.foreign_json import decoded
 
 LOWEST_OUTPUT_TOKENS = 256
@@ -26,7 +28,9 @@ _LONGEST_READ = 4_000
 # How an error is read -------------------------------------------------------------------------------------------------
 
 _WORDS = frozenset({"code", "type", "status", "reason", "reasons", "error_type", "object"})
-_SENTENCES = frozenset({"message", "msg", "error", "errors", "detail", "raw", "error_message"})
+_SENTENCES = frozenset(
+    {"message", "Message", "error_description", "msg", "error", "errors", "detail", "raw", "error_message"}
+)
 _NUMBERS = frozenset({"n_prompt_tokens", "n_ctx"})
 _PARAMETERS_AT = frozenset({"param", "loc", "field"})
 _INSIDE = frozenset({"details", "metadata", "innererror", "data", "fieldViolations", "choices"})
@@ -173,6 +177,11 @@ _STATUS_OF = {
     "rate_limit_exceeded": 429,
     "rate_limited": 429,
     "resource_exhausted": 429,
+    "throttlingexception": 429,
+    "validationexception": 400,
+    "modelstreamerrorexception": 500,
+    "internalserverexception": 500,
+    "serviceunavailableexception": 503,
     "internal": 500,
     "api_error": 500,
     "server_error": 500,
@@ -235,9 +244,11 @@ _NO_MODEL = frozenset(
 )
 _NO_MODEL_SAID = re.compile(
     r"invalid model( name)?\b|unknown model|\bmodel\b[^.]{0,120}\b(not exist|not found|no longer|decommissioned"
-    r"|not available|not a valid model)|unable to access model|not a valid model id",
+    r"|not available|not a valid model)|unable to access model|not a valid model id|model identifier is invalid"
+    r"|access to the model",
     re.IGNORECASE,
 )
+_NO_ACCESS_SAID = re.compile(r"access to the model with the specified", re.IGNORECASE)
 _FILTERED = frozenset(
     {
         "content_filter",
@@ -256,7 +267,8 @@ _NOT_A_KEY = frozenset({"unsupported_country_region_territory"})
 _TOO_FAST = frozenset({"rate_limit_error", "rate_limit_exceeded", "resource_exhausted", "rate_limited"})
 _NOT_VALID_JSON = re.compile(r"json_validate_failed|failed to validate json|does not match the expected schema", re.I)
 _FORMS = re.compile(
-    r"response_format|json_schema|json_object|structured[ _]output|output_config|output_format|input_schema|tool_choice"
+    r"response_format|json_schema|json_object|structured[ _]output|output_?config|output_format|text_?format"
+    r"|input_schema|tool_?choice|tool_?config|tool use"
     r"|response_?json_?schema|response_?mime_?type|json mode",
     re.IGNORECASE,
 )
@@ -322,7 +334,7 @@ def error(refusal: Refusal, headers: Mapping[str, str], now: float) -> ProviderE
         return made("rate-limited", retryable=True, wait=wait)
     if status in (HTTPStatus.REQUEST_TIMEOUT, HTTPStatus.GATEWAY_TIMEOUT):
         return made("provider-timeout", retryable=True, unbilled=False, wait=wait)
-    if status >= HTTPStatus.INTERNAL_SERVER_ERROR:
+    if status >= HTTPStatus.INTERNAL_SERVER_ERROR or status == HTTPStatus.FAILED_DEPENDENCY:
         return made("provider-overloaded", retryable=True, unbilled=status in _NOT_BEGUN, wait=wait)
     if HTTPStatus.MULTIPLE_CHOICES <= status < HTTPStatus.BAD_REQUEST:
         return made("provider-redirected")
@@ -341,7 +353,7 @@ def _code(refusal: Refusal, status: int) -> str | None:
     if _BILLING_SAID.search(text) and not is_too_fast:
         return "provider-no-credit"
     is_refused = status < HTTPStatus.INTERNAL_SERVER_ERROR
-    is_told = status in _KEY_STATUS and not words & (_NO_MODEL | _NOT_A_KEY)
+    is_told = status in _KEY_STATUS and not words & (_NO_MODEL | _NOT_A_KEY) and not _NO_ACCESS_SAID.search(text)
     if words & _BAD_KEY or is_told or (is_refused and _BAD_KEY_SAID.search(text)):
         return "provider-key-rejected"
     if status == HTTPStatus.TOO_MANY_REQUESTS:
@@ -353,6 +365,16 @@ def _code(refusal: Refusal, status: int) -> str | None:
     if status == HTTPStatus.NOT_FOUND or words & _NO_MODEL or (is_refused and _NO_MODEL_SAID.search(text)):
         return "model-unknown"
     return None
+
+
+def without_key(error: ProviderError, access: Access | None) -> ProviderError:
+    """The error without the key in it. Some servers repeat the key, as it is or encoded."""
+    if access is not None and error.said:
+        key = access.key.reveal()
+        forms = (key.decode("ascii"), base64.b64encode(key).decode().rstrip("="), quote(key.decode("ascii"), safe=""))
+        for form in forms:
+            error.said = error.said.replace(form, "…")
+    return error
 
 
 class ToldError(ProviderError):

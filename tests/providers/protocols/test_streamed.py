@@ -11,8 +11,9 @@ from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 from msgspec.structs import asdict
 
-from carrel.providers.base import ProviderError
+from carrel.providers.base import ProviderError, Usage
 from carrel.providers.protocols.anthropic_answers import MessageStreamReader
+from carrel.providers.protocols.bedrock_answers import ConverseStreamReader
 from carrel.providers.protocols.google_answers import ContentStreamReader
 from carrel.providers.protocols.openai_responses import ResponseStreamReader
 from carrel.providers.protocols.openai_stream import ChatStreamReader
@@ -26,6 +27,7 @@ from tests.support.streaming_server import (
     openai_events,
     responses_events,
 )
+from tests.support.strict_bedrock import frame
 from tests.support.strict_servers import KEY
 
 Events = Callable[..., Iterator[str]]
@@ -151,3 +153,57 @@ def test_anthropics_end_says_why(word: str, finish: str) -> None:
     assert answer is not None
     # What was read is not known, so nothing is: a guess would be billed.
     assert (answer.finish_reason, answer.usage) == (finish, None)
+
+
+def frames(ended: bool = True) -> bytes:
+    pieces = [frame("contentBlockDelta", {"delta": {"text": piece}}) for piece in PIECES]
+    thought = frame("contentBlockDelta", {"delta": {"reasoningContent": {"text": "Hm."}}})
+    last = frame("messageStop", {"stopReason": "max_tokens"}) + frame("metadata", {"usage": COUNTED})
+    return frame("messageStart", {"role": "assistant"}) + thought + b"".join(pieces) + (last if ended else b"")
+
+
+COUNTED = {"inputTokens": 7, "outputTokens": 9, "totalTokens": 21, "cacheReadInputTokens": 5}
+
+
+@given(cuts=st.lists(st.integers(1, 90), min_size=1, max_size=30))
+@hypothesis_settings(max_examples=25)
+def test_frames_are_read_however_they_are_cut(cuts: list[int]) -> None:
+    left, streamed, said = frames(), ConverseStreamReader(), ""
+    for cut in cuts:
+        said += streamed.feed(left[:cut])
+        left = left[cut:]
+    said += streamed.feed(left) + streamed.finish()
+    answer = streamed.answer()
+    assert answer is not None
+    assert (said, answer.text, answer.finish_reason) == (TEXT, TEXT, "length")
+    assert answer.usage == Usage(input_tokens=7, output_tokens=9, cached_tokens=5)
+    streamed = ConverseStreamReader()
+    streamed.feed(frames(ended=False))
+    assert streamed.answer() is None
+
+
+@pytest.mark.parametrize(
+    ("kind", "code", "retryable"),
+    [
+        ("throttlingException", "rate-limited", True),
+        ("validationException", "request-refused", False),
+        ("modelStreamErrorException", "provider-overloaded", True),
+        ("serviceUnavailableException", "provider-overloaded", True),
+    ],
+)
+def test_an_exception_among_frames_is_an_error(kind: str, code: str, retryable: bool) -> None:
+    failed = frame(kind, {"message": "Their sentence."}, "exception")
+    for before in (b"", frames(ended=False)):
+        with pytest.raises(ProviderError) as caught:
+            ConverseStreamReader().feed(before + failed)
+        assert (caught.value.code, caught.value.retryable, caught.value.said) == (code, retryable, "Their sentence.")
+        assert not (before and caught.value.unbilled)
+
+
+@pytest.mark.parametrize("place", [0, 5, 9, 20, -1])
+def test_a_frame_that_was_changed_on_the_way_is_malformed(place: int) -> None:
+    broken = bytearray(frame("contentBlockDelta", {"delta": {"text": "Hello"}}))
+    broken[place] ^= 0x40
+    # The first byte is what a frame is known by.
+    with pytest.raises(ProviderError, match="provider-malformed"):
+        ConverseStreamReader().feed(frames(ended=False) + bytes(broken))

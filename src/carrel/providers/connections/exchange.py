@@ -41,8 +41,9 @@ _STEP_BYTES: Final = 16 * 1024
 _TINY_BYTES: Final = 16
 _MOST_TINY: Final = 4_096
 """So many pieces of an answer may be shorter. Some servers send a space from time to time while a model thinks."""
-_EVENTS: Final = (b"data:", b"event:", b"id:", b"retry:", b":")
-"""What a stream of events begins with. Servers call it by many types, and send JSON under its own."""
+_EVENTS: Final = (b"data:", b"event:", b"id:", b"retry:", b":", b"\0")
+"""What a stream of events begins with, the last in AWS's own frames. Servers call it by many types, and send JSON under
+its own."""
 
 
 _MARK: Final = b"\xef\xbb\xbf"

@@ -9,4 +9,6 @@ and add a test of the module. `tests/providers/protocols/test_every_wire.py` cov
     Anthropic's messages       anthropic_messages · anthropic_answers
     batches of both            openai_batches · anthropic_batches
     Google's generateContent   google_generate · google_answers
+    Bedrock's Converse         bedrock_converse · bedrock_answers
+    both at Google's Vertex    vertex
 """

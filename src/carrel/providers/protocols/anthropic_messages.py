@@ -121,7 +121,7 @@ class MessagesWire:
             tools = (*tools, _Search())
         output = _Output(
             effort=parameters.reasoning_effort or UNSET,
-            format=_Format(_unbounded(schema)) if schema is not None and form == "json_schema" else UNSET,
+            format=_Format(unbounded(schema)) if schema is not None and form == "json_schema" else UNSET,
         )
         return _encode(
             _Body(
@@ -169,9 +169,9 @@ def _check(parameters: Parameters) -> None:
         raise ParametersNotTaken(*foreign)
 
 
-def _unbounded(schema: dict[str, object]) -> dict[str, object]:
+def unbounded(schema: dict[str, object]) -> dict[str, object]:
     """The schema without the bounds of its numbers. This form refuses bounds, so a description states them instead."""
-    plain = {key: _unbounded(value) if isinstance(value, dict) else value for key, value in schema.items()}
+    plain = {key: unbounded(value) if isinstance(value, dict) else value for key, value in schema.items()}
     if schema.get("type") == "number" and "minimum" in schema and "maximum" in schema:
         low, high = plain.pop("minimum"), plain.pop("maximum")
         plain["description"] = f"From {low} to {high}."

@@ -9,8 +9,8 @@ from carrel.providers.foreign_json import decoded
 
 _LONGEST_NAME = 200
 _MOST_MODELS = 10_000
-_LISTS = ("data", "models")
-_NAMES = ("id", "name", "model")
+_LISTS = ("data", "models", "inferenceProfileSummaries", "publisherModels")
+_NAMES = ("id", "name", "model", "inferenceProfileId")
 _WINDOWS = ("max_model_len", "context_length", "context_window", "max_context_length")
 _OUTPUTS = ("max_completion_tokens", "max_output_tokens")
 

@@ -14,7 +14,7 @@ from carrel.providers.foreign_json import decoded
 
 T = TypeVar("T")
 
-_LONGEST_LINE: Final = 1_000_000
+LONGEST_LINE: Final = 1_000_000
 _FIELD: Final = b"\ndata:"
 _MARK: Final = b"\n\xef\xbb\xbf"
 _SILENT: Final = (b"", b"null")
@@ -57,7 +57,7 @@ class StreamReader(ABC):
             end = max(end, data.rfind(b"\r", 0, -1))
         if end == -1:
             self._unread += data
-            if len(self._unread) > _LONGEST_LINE:
+            if len(self._unread) > LONGEST_LINE:
                 raise ProviderError(ANSWER_TOO_LARGE, retryable=False)
             return ""
         lines = bytes(self._unread) + data[:end]
@@ -94,7 +94,7 @@ class StreamReader(ABC):
         if data in _SILENT:
             return ""
         if not ends and data[:1] == b"{" and data[-1:] != b"}":
-            if len(data) > _LONGEST_LINE:
+            if len(data) > LONGEST_LINE:
                 raise ProviderError(ANSWER_TOO_LARGE, retryable=False)
             self._part = data + b"\n"
             return ""

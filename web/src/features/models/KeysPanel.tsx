@@ -33,8 +33,14 @@ const TROUBLES: Record<string, string> = {
   "parameter-not-supported": "the provider refused the request",
 };
 /** Providers with an address of their own. Any other name is that of a server that runs where the user says. */
-const ADDRESSED = ["openai", "anthropic", "google", "mistral", "groq", "xai", "deepseek", "openrouter"];
-const PROVIDERS = [...ADDRESSED, "azure", "ollama", "vllm", "compatible"];
+const ADDRESSED = ["openai", "anthropic", "google", "mistral", "groq", "xai", "deepseek", "openrouter", "vertex"];
+const PROVIDERS = [...ADDRESSED, "azure", "bedrock", "ollama", "vllm", "compatible"];
+/** Keys of clouds, which have several parts. */
+const KEYS: Record<string, string> = {
+  azure: "A key, or tenant_id, client_id and client_secret of an application in Entra ID as a JSON object.",
+  bedrock: "An API key, or ACCESS_KEY_ID:SECRET_ACCESS_KEY.",
+  vertex: "The JSON file of a service account.",
+};
 
 export function KeysPanel() {
   const query = useQuery(keysQuery(useApi()));
@@ -104,9 +110,10 @@ function KeyForm({ onStored }: { onStored: (provider: string) => void }) {
           value={key}
           faults={faultsAt(store.error, "key")}
           hint={
-            needsAddress && name !== "azure"
+            KEYS[name] ??
+            (needsAddress
               ? "If your server asks for none, write anything of eight characters, such as “not-needed”."
-              : "Kept in your encrypted workspace; only its last four characters are ever shown."
+              : "Kept in your encrypted workspace; only its last four characters are ever shown.")
           }
           onChange={(event) => setKey(event.target.value)}
         />
