@@ -117,6 +117,9 @@ async def test_a_finished_check_is_passed_or_not_and_the_default_judges_follow_i
         ("local:reader", "demonstration"),
         ("local:statistician", "demonstration"),
     ]
+    run_id = await ended(ada, {}, documents=4)
+    ranking = (await ada.get(f"/api/runs/{run_id}/ranking")).json()["ranking"]
+    assert ranking["distrust"][0]["kind"] == "check", "what they cannot do comes first"
 
 
 async def test_a_check_that_is_cancelled_in_the_middle_loses_nothing_that_was_paid_for(

@@ -138,6 +138,36 @@ async def test_watching_a_run_changes_nothing_of_it(name: str, settings: Setting
     assert unwatched == watched == transcript["expect"]["run"]
 
 
+@pytest.mark.slow
+@pytest.mark.soak(campaign="transcripts")
+async def test_every_transcript_through_the_service_and_in_runs(
+    settings: Settings, clock: FakeClock, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Prints a table: what calls made of each transcript, and how a run with it ends, unwatched and watched."""
+    rows = []
+    for name, transcript in TRANSCRIPTS.items():
+        expected = transcript["expect"].get("run")
+        try:
+            await test_the_service_makes_of_it_what_is_right(name, settings, clock)
+            is_right = True
+        except AssertionError:
+            is_right = False
+        ends: list[Json] = []
+        async with signed_in(transcript, settings, clock) as (server, ada):
+            for texts in ("false", "true") if expected is not None else ():
+                server.begin_anew()
+                ends.append(await end_of_a_run(ada, model_of(transcript), texts))
+        runs = [" ".join((end["state"], *end["codes"])) for end in ends] or ["not asked for"] * 2
+        is_right = is_right and all(end == expected for end in ends)
+        rows.append((f"{name:<36}{runs[0]:<44}{runs[1]:<44}", is_right))
+    with capsys.disabled():
+        print(f"\n{'transcript':<36}{'run, unwatched':<44}{'run, watched':<44}right")
+        for row, is_right in rows:
+            print(f"{row}{'yes' if is_right else 'NO'}")
+        print(f"{sum(is_right for _, is_right in rows)} of {len(rows)} right")
+    assert all(is_right for _, is_right in rows)
+
+
 async def end_of_a_run(ada: httpx.AsyncClient, model: str, texts: str) -> Json:
     """How a run with a judge ends while somebody reads its events: its state, and the codes of what failed."""
     configuration = {
