@@ -25,6 +25,7 @@ for _ in range(6):
             "extra.options.num_predict",
             "is a parameter of its own: set max_output_tokens",
         ),
+        ({"inferenceConfig": {"topP": 1}}, "extra.inferenceConfig.topP", "is a parameter of its own: set top_p"),
         ({"messages": []}, "extra.messages", "is set by Carrel"),
         ({"n": 5}, "extra.n", "is set by Carrel"),
         ({"models": ["another"]}, "extra.models", "is set by Carrel"),
