@@ -172,6 +172,25 @@ def test_without_tests_each_prompt_is_asked_once_and_scenarios_are_tests() -> No
     assert suite(scenarios=several).rows == [{"l": "de", "q": "a"}, {"l": "fr", "q": "a"}]
 
 
+def test_plain_values_are_read_as_promptfoo_reads_them() -> None:
+    text = (
+        "prompts: [a]\ntests: [{vars: {a: Yes, b: 010, c: 1:30, d: 1.50, e: 7, f: true, g: , h: 2026-01-02, i: 1e3}}]"
+    )
+    assert config.read(text, {}, {}, CALLABLE).rows == [
+        {
+            "a": "Yes",
+            "b": "010",
+            "c": "1:30",
+            "d": "1.5",
+            "e": "7",
+            "f": "true",
+            "g": "",
+            "h": "2026-01-02",
+            "i": "1000.0",
+        }
+    ]
+
+
 BOMB = "a: &a [1, 1, 1, 1, 1, 1, 1, 1, 1, 1]\n" + "".join(
     f"{chr(98 + n)}: &{chr(98 + n)} [{', '.join(['*' + chr(97 + n)] * 10)}]\n" for n in range(12)
 )

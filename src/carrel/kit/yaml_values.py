@@ -3,10 +3,29 @@
 A few hundred bytes of nested aliases stand for a thousand million values, so an alias counts as all that it repeats.
 """
 
+import re
 from datetime import date
 from typing import Any, Final
 
 import yaml
+
+
+class _Loader(yaml.CSafeLoader):
+    """Plain values as YAML 1.2 has them, which other programs write: `yes` and `1:30` are texts."""
+
+
+_Loader.yaml_implicit_resolvers = {}
+_Loader.add_implicit_resolver("tag:yaml.org,2002:null", re.compile(r"(?:~|null|Null|NULL|)\Z"), ["~", "n", "N", ""])
+_Loader.add_implicit_resolver("tag:yaml.org,2002:merge", re.compile(r"<<\Z"), ["<"])
+_Loader.add_implicit_resolver(
+    "tag:yaml.org,2002:bool", re.compile(r"(?:true|True|TRUE|false|False|FALSE)\Z"), list("tTfF")
+)
+_Loader.add_implicit_resolver("tag:yaml.org,2002:int", re.compile(r"[-+]?(?:0|[1-9][0-9]*)\Z"), list("-+0123456789"))
+_Loader.add_implicit_resolver(
+    "tag:yaml.org,2002:float",
+    re.compile(r"[-+]?(?:[0-9]+\.[0-9]*|\.[0-9]+|[0-9]+(?=[eE]))(?:[eE][-+]?[0-9]+)?\Z"),
+    list("-+0123456789."),
+)
 
 
 class YamlUnreadable(ValueError):
@@ -24,7 +43,7 @@ def read(text: str, most: int) -> Any:
     """
     try:
         _require_few(text, most)
-        return _plain(yaml.load(text, Loader=yaml.CSafeLoader))
+        return _plain(yaml.load(text, Loader=_Loader))  # noqa: S506  # it makes no more than the safe loader
     except (yaml.YAMLError, ValueError, RecursionError) as error:
         if isinstance(error, YamlUnreadable):
             raise
