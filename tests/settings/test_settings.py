@@ -4,11 +4,11 @@ import pytest
 from tests.support.host import Host, code_of
 
 SETTINGS = "/api/settings"
-DEFAULTS = {
+DEFAULTS: dict[str, object] = {
     "theme": "system",
     "density": "comfortable",
-    "locale": "en",
-    "timezone": "UTC",
+    "locale": None,
+    "timezone": None,
     "default_candidates": [],
     "default_judges": [],
     "resume_after_restart": True,

@@ -212,7 +212,7 @@ def _routes(
 def _timezone(workspace: Workspace) -> tzinfo:
     """The user's time zone, for features below the settings: what a day is."""
     settings, _ = workspace.read(settings_store.get)
-    return ZoneInfo(settings.timezone)
+    return ZoneInfo(settings.timezone or "UTC")
 
 
 @asynccontextmanager

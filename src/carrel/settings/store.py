@@ -52,7 +52,7 @@ def _check(data: UserSettings, registry: Registry) -> None:
         *_model_faults("default_candidates", data.default_candidates, "generate", registry),
         *_model_faults("default_judges", data.default_judges, "judge", registry),
     ]
-    if not _is_timezone(data.timezone):
+    if data.timezone is not None and not _is_timezone(data.timezone):
         faults.append(FieldError("timezone", "must be the IANA name of a time zone"))
     if faults:
         raise BadInput(errors=tuple(faults))

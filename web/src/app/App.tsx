@@ -75,7 +75,7 @@ function Manners({ root, children }: { root: HTMLElement; children: ReactNode })
   const { data } = useQuery(settingsQuery(useApi()));
   const settings = data?.value;
   const formats = useMemo(
-    () => formatsFor(settings?.locale, settings?.timezone),
+    () => formatsFor(settings?.locale ?? undefined, settings?.timezone ?? undefined),
     [settings?.locale, settings?.timezone],
   );
   useEffect(() => {

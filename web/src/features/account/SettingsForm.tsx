@@ -59,18 +59,20 @@ function Form({ settings }: { settings: Tagged<UserSettings> }) {
           <TextField
             label="Numbers and dates as in"
             list="carrel-locales"
-            value={draft.locale ?? "en"}
+            value={draft.locale ?? ""}
+            placeholder={navigator.language}
             faults={faultsAt(save.error, "locale")}
-            hint="A language tag such as en-GB or de."
-            onChange={(event) => change({ locale: event.target.value })}
+            hint="A language tag such as en-GB or de; empty: as this browser."
+            onChange={(event) => change({ locale: event.target.value || null })}
           />
           <TextField
             label="Timezone"
             list="carrel-zones"
-            value={draft.timezone ?? "UTC"}
-            hint={here === draft.timezone ? "" : `This browser is in ${here}.`}
+            value={draft.timezone ?? ""}
+            placeholder={here}
+            hint={draft.timezone && draft.timezone !== here ? `This browser is in ${here}.` : "Empty: as this browser."}
             faults={faultsAt(save.error, "timezone")}
-            onChange={(event) => change({ timezone: event.target.value })}
+            onChange={(event) => change({ timezone: event.target.value || null })}
           />
         </div>
         <datalist id="carrel-locales">

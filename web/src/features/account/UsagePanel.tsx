@@ -22,7 +22,7 @@ type Period = keyof typeof PERIODS;
 /** Usage: cost and number of calls, by day and by model. */
 export function UsagePanel() {
   const api = useApi();
-  const timeZone = useSettings().data?.value.timezone;
+  const timeZone = useSettings().data?.value.timezone ?? "UTC";
   const [period, setPeriod] = useState<Period>("30");
   const [wanted, setMeasure] = useState<Measure>();
   const [now] = useState(() => new Date());
