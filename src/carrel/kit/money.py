@@ -71,6 +71,12 @@ def text_of(micros: int) -> str:
     return f"{sign}{whole}.{fraction:06d}".rstrip("0")
 
 
+def brief(micros: int) -> str:
+    """US dollars for a sentence: two places, or as many as two digits take: `$0.85`, `$0.0012`."""
+    amount = Decimal(micros) / MICROS
+    return f"${round(amount, max(2, 1 - amount.adjusted()) if amount else 2):,f}"
+
+
 def text_if_known(micros: int | None) -> str | None:
     """The decimal string of an amount, or `None` if the amount is unknown."""
     return None if micros is None else text_of(micros)

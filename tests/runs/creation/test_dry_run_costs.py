@@ -126,3 +126,10 @@ async def test_a_budget_of_nothing_pays_for_what_costs_nothing_and_pauses_before
     assert (await until(ada, free.json()["id"], "completed", "paused"))["state"] == "completed"
     paid = await until(ada, (await execute(ada, documents=1, limits={"budget": "0"})).json()["id"], "paused")
     assert (paid["pause_reason"], paid["spend"]["cost"]) == ("budget", "0")
+    # It was said before anything was spent.
+    told = (await ada.post("/api/runs?dry_run=true", json={"configuration": paid["configuration"]})).json()
+    assert told["over_budget"].startswith("One call can cost $")
+    assert told["over_budget"].endswith("and the budget is $0.00: the run would pause before it.")
+    paid["configuration"]["limits"]["budget"] = "100"
+    told = (await ada.post("/api/runs?dry_run=true", json={"configuration": paid["configuration"]})).json()
+    assert told["over_budget"] is None

@@ -33,10 +33,10 @@ export function beyondBrief(spend: Spend, formats: Formats): string {
 
 /** The known part of an estimate, and what comes on top of it. */
 export function expected(known: string, calls: number, formats: Formats): { value: string; hint?: string } {
-  if (!calls) return { value: priced(known, formats.dollars) };
+  if (!calls) return { value: priced(known, formats.briefDollars) };
   const unknown = `${formats.integer(calls)} ${calls === 1 ? "call" : "calls"} of unknown price`;
   return Number(known)
-    ? { value: formats.dollars(known), hint: `and ${unknown}` }
+    ? { value: formats.briefDollars(known), hint: `and ${unknown}` }
     : { value: "unknown", hint: unknown };
 }
 

@@ -39,7 +39,7 @@ export function hasResult(state: RunState): boolean {
 
 const PAUSES: Record<NonNullable<RunSummary["pause_reason"]>, string> = {
   user: "You paused it; it waits for you.",
-  budget: "Its budget is used up.",
+  budget: "Its next call could cost more than is left of its budget.",
   credits: "Your credits are used up.",
   "unknown-costs": "Calls were lost, and nobody knows what they cost.",
   provider: "A provider answers nothing. The run tries again every half a minute, and goes on by itself.",

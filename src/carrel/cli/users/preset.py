@@ -193,6 +193,8 @@ def estimate(cli: UserCommand, preset_id: str, given: tuple[str, ...]) -> None:
         both = found.economy
         lines[1] = f"cost      {_cost(both.likely_cost_at_once, both.worst_cost_at_once)}"
         lines.append(f"economy   {_cost(both.likely_cost, both.worst_cost)}")
+    if found.over_budget:
+        lines.append(found.over_budget)
     lines += [found.power.sentence, *(one.sentence for one in found.endings)]
     cli.show(found, "\n".join(lines))
 

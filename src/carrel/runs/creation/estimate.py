@@ -8,6 +8,7 @@ from carrel.evaluation.ranking.stopping import LEAST_DOCUMENTS, Look
 from carrel.evaluation.statistics import clusters
 from carrel.evaluation.words import listed
 from carrel.keys import store as keys
+from carrel.kit.money import micros_of
 from carrel.kit.sqlite.database import Connection
 from carrel.kit.sqlite.rows import as_json
 from carrel.presets import rules
@@ -88,7 +89,7 @@ def estimate(conn: Connection, data: RunIn, registry: Registry, settings: Settin
     answers = AnswerSizes(longest, existing if rows is None else rows.outputs)
     stops = configuration.comparison is not None and configuration.comparison.stop_when_decided
     early = looks(documents, stops=stops, combines=combined > 0)
-    economy = configuration.economy
+    economy, budget = configuration.economy, configuration.limits.budget
 
     def price_of(model: str, is_batched: bool) -> Price | None:
         return price_now(conn, configuration.billing, model, keys.host(conn, model), batched=is_batched)
@@ -122,6 +123,7 @@ def estimate(conn: Connection, data: RunIn, registry: Registry, settings: Settin
         if may_be_batched(configuration)
         else None,
         known_part=costs.known_part,
+        over_budget=None if budget is None else costs.over(micros_of(budget)),
         endings=endings.soon(
             (ModelAt(model, keys.host(conn, model)) for model in rules.models(configuration)), conn.clock.now()
         ),

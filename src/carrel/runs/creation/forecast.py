@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
-from carrel.kit.money import text_of
+from carrel.kit.money import brief, text_of
 from carrel.providers.base import Parameters, Usage
 from carrel.providers.catalogue import has_batches
 from carrel.providers.prices import Price
@@ -36,13 +36,23 @@ class Work(NamedTuple):
 
 
 class Costs(NamedTuple):
-    """Sums over the calls whose price is known, in millionths, and the number of the others."""
+    """Sums over the calls whose price is known, in millionths, the dearest of them, and the number of the others."""
 
     likely_micros: int
     worst_micros: int
     likely_unknown_calls: int = 0
     worst_unknown_calls: int = 0
     unpriced_models: tuple[str, ...] = ()
+    dearest_micros: int = 0
+
+    def over(self, budget_micros: int) -> str | None:
+        """What does not fit into a budget. Before a call, its worst cost is held."""
+        most, likely, budget = brief(self.dearest_micros), brief(self.likely_micros), brief(budget_micros)
+        if self.dearest_micros > budget_micros:
+            return f"One call can cost {most} at worst, and the budget is {budget}: the run would pause before it."
+        if self.likely_micros > budget_micros:
+            return f"It would likely cost {likely}, and pause at its budget of {budget}."
+        return None
 
     @property
     def likely(self) -> str | None:
@@ -90,7 +100,7 @@ def foresee(
     the price of a model by its name, and whether its calls go in batches. With `economy`, they do wherever the
     provider takes batches.
     """
-    likely = worst = likely_unknown = worst_unknown = 0
+    likely = worst = dearest = likely_unknown = worst_unknown = 0
     unpriced: dict[str, None] = {}
     longest, mean = max(sizes, default=0), _mean(sizes)
     longest_answer = max(answers.longest_tokens, *answers.existing, 0)
@@ -112,8 +122,9 @@ def foresee(
         written = min(limit, _LIKELY_TOKENS[work.kind])
         likely += work.calls * price.cost_micros(Usage(input_tokens=read, output_tokens=written))
         read = FRAME_BYTES + work.shared_bytes + longest * work.places + work.answers * longest_answer
-        worst += most_calls * price.most_micros(read, limit)
-    return Costs(likely, worst, likely_unknown, worst_unknown, tuple(unpriced))
+        one = price.most_micros(read, limit)
+        worst, dearest = worst + most_calls * one, max(dearest, one)
+    return Costs(likely, worst, likely_unknown, worst_unknown, tuple(unpriced), dearest)
 
 
 def _mean(sizes: Sequence[int]) -> int:

@@ -389,7 +389,8 @@ class DryRun(msgspec.Struct, frozen=True, kw_only=True):
     `known_part` says what is known where some price is not. Calls and costs are those of a run that compares
     everything. `stopping` says when the run may stop earlier; it is null unless that is wanted. `saving` is what it
     would then probably not need. `economy` has both prices where the calls can go in batches; `likely_cost` and
-    `worst_cost` are the one that this run pays. `endings` are models that are switched off within 60 days, or were.
+    `worst_cost` are the one that this run pays. `over_budget` says what does not fit into the budget, before the run
+    pauses there. `endings` are models that are switched off within 60 days, or were.
     """
 
     calls: Calls
@@ -402,4 +403,5 @@ class DryRun(msgspec.Struct, frozen=True, kw_only=True):
     saving: Saving | None = None
     economy: EconomyCosts | None = None
     known_part: KnownPart | None = None
+    over_budget: str | None = None
     endings: tuple[ModelEnding, ...] = ()

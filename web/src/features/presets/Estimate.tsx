@@ -36,19 +36,19 @@ export function Estimate({ estimate }: { estimate: DryRun }) {
           name="Likely cost"
           {...(part
             ? expected(part.likely_cost, part.likely_unknown_calls, formats)
-            : { value: likely_cost === null ? "unknown" : priced(likely_cost, formats.dollars) })}
+            : { value: likely_cost === null ? "unknown" : priced(likely_cost, formats.briefDollars) })}
         />
         <Figure
           name="At worst"
           {...(part
             ? expected(part.worst_cost, part.worst_unknown_calls, formats)
-            : { value: worst_cost === null ? "unknown" : priced(worst_cost, formats.dollars) })}
+            : { value: worst_cost === null ? "unknown" : priced(worst_cost, formats.briefDollars) })}
         />
         {economy && !isFree && economy.likely_cost !== null && economy.likely_cost_at_once !== null && (
           <Figure
             name="In batches"
-            value={formats.dollars(economy.likely_cost)}
-            hint={`${formats.dollars(economy.likely_cost_at_once)} at once`}
+            value={formats.briefDollars(economy.likely_cost)}
+            hint={`${formats.briefDollars(economy.likely_cost_at_once)} at once`}
           />
         )}
         <Figure
@@ -61,7 +61,7 @@ export function Estimate({ estimate }: { estimate: DryRun }) {
             name="Likely saved"
             value={`${formats.integer(saving.calls)} calls`}
             hint={[
-              !isFree && saving.cost !== null ? `about ${formats.dollars(saving.cost)}` : "",
+              !isFree && saving.cost !== null ? `about ${formats.briefDollars(saving.cost)}` : "",
               "if the best is preferred in 69 %",
             ]
               .filter(Boolean)
@@ -74,6 +74,7 @@ export function Estimate({ estimate }: { estimate: DryRun }) {
         {plainly && <p>{plainly}</p>}
         <p className={plainly ? "small dim" : ""}>{unbroken(power.sentence)}</p>
       </Note>
+      {estimate.over_budget && <Note tone="warn">{estimate.over_budget}</Note>}
       <EndingsNote endings={estimate.endings ?? []} />
       {stopping && <Note>{stopping}</Note>}
     </div>

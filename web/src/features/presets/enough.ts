@@ -6,7 +6,9 @@ import type { Formats } from "../../lib/format";
 export function enoughInWords(power: DryRun["power"], formats: Formats): string | undefined {
   const { documents, chance_high: chance, documents_enough: enough } = power;
   const number = `${formats.integer(documents)} ${documents === 1 ? "document" : "documents"}`;
-  if (enough === null) return chance > 0 ? `${number} will hardly find a clear winner.` : undefined;
-  if (documents >= enough) return `${number} will probably find a clear winner.`;
-  return `${number} ${chance < 0.5 ? "will hardly" : "may"} find a clear winner; ${formats.integer(enough)} are safer.`;
+  if (enough === null)
+    return chance > 0 ? `${number} ${documents === 1 ? "is" : "are"} too few to find a clear winner.` : undefined;
+  if (documents >= enough) return `${number} show a clear difference, if there is one.`;
+  const may = chance < 0.5 ? `${documents === 1 ? "is" : "are"} hardly enough` : "may be enough";
+  return `${number} ${may} to show a clear difference; ${formats.integer(enough)} are safer.`;
 }

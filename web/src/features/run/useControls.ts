@@ -4,6 +4,10 @@ import { queryKeys } from "../../api/queryKeys";
 import type { Judge, Run, RunChange } from "../../api/types";
 import { useApi } from "../../app/context";
 import { toast } from "../../components/Toasts";
+import { wordsForPause } from "../../lib/states";
+
+/** So soon a run that cannot go on has paused again. */
+const RESUMED_MS = 1500;
 
 export interface Reevaluation {
   judges?: Judge[];
@@ -32,7 +36,19 @@ export function useControls(runId: string) {
       ...options,
     }),
     pause: useMutation({ mutationFn: () => data(api.client.POST("/api/runs/{run_id}/pause", where)), ...options }),
-    resume: useMutation({ mutationFn: () => data(api.client.POST("/api/runs/{run_id}/resume", where)), ...options }),
+    resume: useMutation({
+      mutationFn: () => data(api.client.POST("/api/runs/{run_id}/resume", where)),
+      ...options,
+      onSuccess: (run: Run) => {
+        keep(run);
+        setTimeout(() => {
+          const now = queries.getQueryData<Run>(queryKeys.run.one(runId));
+          // What holds it may hold still, and then the page looks as it did before.
+          if (now?.state === "paused" && now.pause_reason)
+            toast.failed(new Error(`It has paused again. ${wordsForPause(now.pause_reason)}`));
+        }, RESUMED_MS);
+      },
+    }),
     cancel: useMutation({ mutationFn: () => data(api.client.POST("/api/runs/{run_id}/cancel", where)), ...options }),
     retry: useMutation({ mutationFn: () => data(api.client.POST("/api/runs/{run_id}/retry", where)), ...options }),
     reevaluate: useMutation({
