@@ -157,3 +157,13 @@ export function rehearsalQuery(api: Api, configuration: Configuration) {
     placeholderData: keepPreviousData,
   });
 }
+
+/** How the one document of a trial begins. */
+export function triedDocumentQuery(api: Api, runId: string) {
+  const params = { path: { run_id: runId }, query: { documents: "1", answers: false } };
+  return queryOptions({
+    queryKey: queryKeys.run.names(runId, [1]),
+    queryFn: ({ signal }) => data(api.client.GET("/api/runs/{run_id}/answers/beginnings", { params, signal })),
+    staleTime: Infinity,
+  });
+}

@@ -60,6 +60,7 @@ export const queryKeys = {
     one: (id: string) => ["data-set", id],
     versions: (id: string) => ["data-set", id, "versions"],
     rows: (id: string, version: number) => ["data-set", id, "rows", version],
+    sample: (id: string, version: number) => ["data-set", id, "sample", version],
   },
 
   github: {

@@ -14,7 +14,7 @@ import type { ContentType } from "../../api/types";
 import { useFormats } from "../../app/context";
 import { Button as Press, IconButton } from "../Button";
 import { filesIn } from "./dropped";
-import { DOCUMENT_ENDINGS, TEXT_ENDINGS, wordsForType } from "../../lib/contentTypes";
+import { DOCUMENT_ENDINGS, isTableFile, TABLE_ENDINGS, TEXT_ENDINGS, wordsForType } from "../../lib/contentTypes";
 import { isUnderWay, type Upload, type UploadState, useUploads } from "./uploads";
 
 const ICONS: Record<UploadState, LucideIcon> = {
@@ -39,13 +39,20 @@ interface Props {
   isSlim: boolean;
   /** Told the ids of the new contents; then nothing else says that they were added. */
   onAdded?: (contentIds: readonly string[]) => void;
+  /** Takes the first table among the files, whose rows are inputs; without it, a table is one text. */
+  onTable?: (table: File) => void;
   /** Stands beside the button that chooses files. */
   children?: ReactNode;
 }
 
 /** Files that are dropped or chosen become contents. */
-export function UploadArea({ type, isSlim, onAdded, children }: Props) {
-  const { uploads, take, stop, clear } = useUploads(type, onAdded);
+export function UploadArea({ type, isSlim, onAdded, onTable, children }: Props) {
+  const { uploads, take: upload, stop, clear } = useUploads(type, onAdded);
+  const take = (files: readonly File[]) => {
+    const table = onTable && files.find(isTableFile);
+    if (table) onTable(table);
+    return upload(files.filter((file) => file !== table));
+  };
   const isForDocuments = type === "input_document";
   return (
     <div className="stack tight">
@@ -59,13 +66,19 @@ export function UploadArea({ type, isSlim, onAdded, children }: Props) {
           {isForDocuments && isSlim && children
             ? "Drop more files, or folders of them."
             : isForDocuments
-              ? "Drop PDF, Word, web and text files, or folders of them: each file becomes one of the documents."
+              ? onTable
+                ? "Drop a table (CSV, Excel, JSON), each row of which is a question; or PDF, Word, web and text files."
+                : "Drop PDF, Word, web and text files, or folders of them: each file becomes one of the documents."
               : `Drop text files here: each becomes one of the ${wordsForType(type).toLowerCase()}.`}
         </span>
         <div className="row">
           <FileTrigger
             allowsMultiple
-            acceptedFileTypes={[...(isForDocuments ? DOCUMENT_ENDINGS : []), ...TEXT_ENDINGS]}
+            acceptedFileTypes={[
+              ...(isForDocuments ? DOCUMENT_ENDINGS : []),
+              ...TEXT_ENDINGS,
+              ...(onTable ? TABLE_ENDINGS : []),
+            ]}
             onSelect={(files) => void take([...(files ?? [])])}
           >
             <Button className="btn small">Choose files</Button>

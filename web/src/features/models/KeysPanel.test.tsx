@@ -29,26 +29,23 @@ async function store(): Promise<HTMLElement> {
     </>,
   );
   const write = (label: string, value: string) => fireEvent.change(screen.getByLabelText(label), { target: { value } });
-  write("Provider", "ollama");
-  write("Key", "none");
+  fireEvent.click(screen.getByRole("radio", { name: "Ollama" }));
   write("Address of its API", "http://127.0.0.1:11434/v1");
   fireEvent.click(screen.getByRole("button", { name: "Store" }));
   return page;
 }
 
-test("providers that run at an address of one’s own are proposed, too", async () => {
+test("providers are tiles with names as people write them, and a server of one's own may ask for no key", async () => {
   answering({});
-  const page = await renderPage(<KeysPanel />);
-  const proposed = [...page.querySelectorAll("datalist option")].map((option) => option.getAttribute("value"));
-  expect(proposed).toEqual(expect.arrayContaining(["openai", "azure", "ollama", "vllm", "compatible"]));
-});
-
-test("who has a server that asks for no key is told what to write", async () => {
-  answering({});
-  const page = await renderPage(<KeysPanel />);
-  expect(page.textContent).not.toContain("If your server asks for none");
-  fireEvent.change(screen.getByLabelText("Provider"), { target: { value: "ollama" } });
-  expect(page.textContent).toContain("If your server asks for none");
+  await renderPage(<KeysPanel />);
+  const names = screen.getAllByRole("radio").map((tile) => tile.parentElement?.textContent);
+  expect(names).toEqual(
+    expect.arrayContaining(["OpenAI", "Anthropic", "Google", "Mistral", "Ollama", "Another server"]),
+  );
+  fireEvent.click(screen.getByRole("radio", { name: "OpenAI" }));
+  expect(screen.getByRole("button", { name: "Store" }).hasAttribute("disabled")).toBe(true);
+  fireEvent.click(screen.getByRole("radio", { name: "Ollama" }));
+  expect(screen.getByRole("button", { name: "Store" }).hasAttribute("disabled")).toBe(false);
 });
 
 test("a key that does not work is told as a failure, and nothing beside it says that all is well", async () => {

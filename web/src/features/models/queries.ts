@@ -9,7 +9,6 @@ export type RateLimit = components["schemas"]["RateLimit"];
 export type RateLimitIn = components["schemas"]["RateLimitIn"];
 export type ModelPrice = components["schemas"]["ModelPrice"];
 export type ModelPriceIn = components["schemas"]["ModelPriceIn"];
-export type KeyIn = components["schemas"]["ProviderKeyIn"];
 
 /** One model by its full name, also of a provider whose models are not listed. */
 export function modelQuery(api: Api, name: string) {
@@ -33,34 +32,6 @@ export function rateLimitsQuery(api: Api) {
     queryFn: ({ signal }) => data(api.client.GET("/api/rate-limits", { signal })),
     refetchInterval: 10_000,
   });
-}
-
-export function useKeys() {
-  const api = useApi();
-  const queries = useQueryClient();
-  const refresh = () => {
-    void queries.invalidateQueries({ queryKey: queryKeys.providerKeys });
-    void queries.invalidateQueries({ queryKey: queryKeys.models.all });
-  };
-  return {
-    store: useMutation({
-      mutationFn: (key: KeyIn) => data(api.client.POST("/api/provider-keys", { body: key })),
-      // What came of it is told by the test that follows: success before a failure would be half the truth.
-      onSuccess: refresh,
-    }),
-    remove: useMutation({
-      mutationFn: (provider: string) =>
-        data(api.client.DELETE("/api/provider-keys/{provider}", { params: { path: { provider } } })),
-      onSuccess: refresh,
-      onError: toast.failed,
-    }),
-    test: useMutation({
-      mutationFn: (provider: string) =>
-        data(api.client.GET("/api/provider-keys/test/{provider}", { params: { path: { provider } } })),
-      onSuccess: refresh,
-      onError: toast.failed,
-    }),
-  };
 }
 
 /** What the user said that models cost. */

@@ -2,8 +2,7 @@ import { Table2 } from "lucide-react";
 import { Button, DropZone, FileTrigger } from "react-aria-components";
 import { ErrorNote, Spinner } from "../../../components/Feedback";
 import { filesIn } from "../../../components/uploads/dropped";
-
-const ENDINGS = [".csv", ".tsv", ".tab", ".jsonl", ".ndjson", ".json", ".xlsx", ".xls", ".ods"];
+import { TABLE_ENDINGS } from "../../../lib/contentTypes";
 
 interface Props {
   words: string;
@@ -29,7 +28,7 @@ export function TableDrop({ words, isSlim, isPending, error, onFile }: Props) {
         {isPending ? (
           <Spinner label="The table is being read…" />
         ) : (
-          <FileTrigger acceptedFileTypes={ENDINGS} onSelect={(files) => take(files?.[0])}>
+          <FileTrigger acceptedFileTypes={TABLE_ENDINGS} onSelect={(files) => take(files?.[0])}>
             <Button className="btn small">Choose a table</Button>
           </FileTrigger>
         )}

@@ -1,13 +1,14 @@
 import { useQuery } from "@tanstack/react-query";
-import { getRouteApi, useNavigate } from "@tanstack/react-router";
+import { getRouteApi, Link, useNavigate } from "@tanstack/react-router";
 import { useMemo, useRef, useState } from "react";
 import { faultsAt } from "carrel-sdk";
 import { connectionsQuery } from "../../../api/github";
-import { contentChoiceQuery } from "../../../api/queries";
+import { contentChoiceQuery, draftsQuery } from "../../../api/queries";
+import type { DraftSummary } from "../../../api/types";
 import { useDefaultJudges } from "../../../api/useDefaultJudges";
 import { useModels } from "../../../api/useModels";
 import { useApi } from "../../../app/context";
-import { ErrorNote } from "../../../components/Feedback";
+import { ErrorNote, Note } from "../../../components/Feedback";
 import { Page } from "../../../components/Page";
 import { QueryView } from "../../../components/QueryView";
 import { goTo, useGoToFault } from "../../../lib/goTo";
@@ -52,6 +53,7 @@ function Comparison({ opened }: { opened: Opened }) {
   const known = useModels();
   const documents = useQuery(contentChoiceQuery(api, "input_document"));
   const connections = useQuery(connectionsQuery(api));
+  const drafts = useQuery(draftsQuery(api)).data?.items ?? [];
   const [setup, setSetup] = useState<Setup>({ ...EMPTY, ...opened.kept?.value.body });
   const change = (part: Partial<Setup>) => setSetup((before) => ({ ...before, ...part }));
   const setPrompt = (number: number, part: Partial<Prompt>) =>
@@ -112,6 +114,9 @@ function Comparison({ opened }: { opened: Opened }) {
   return (
     <Page {...HEAD} badge={<KeptSign keeping={keeping} />}>
       <KeptGuard keeping={keeping} />
+      {same(setup, EMPTY) && (
+        <Unfinished draft={drafts.find(({ form, id }) => form === "comparison" && id !== opened.id)} />
+      )}
       <div className="editor-grid" ref={grid}>
         <div className="stack">
           <DocumentsStep
@@ -158,5 +163,20 @@ function Comparison({ opened }: { opened: Opened }) {
         />
       </div>
     </Page>
+  );
+}
+
+/** Who comes back for what was begun does not begin another one. */
+function Unfinished({ draft }: { draft: DraftSummary | undefined }) {
+  if (!draft) return null;
+  return (
+    <Note>
+      <p>
+        “{draft.name}” is not finished.{" "}
+        <Link to="/compare" search={{ draft: draft.id }}>
+          Go on with it
+        </Link>
+      </p>
+    </Note>
   );
 }

@@ -1,5 +1,10 @@
-import { Link } from "@tanstack/react-router";
+import { KeyRound } from "lucide-react";
+import { useState } from "react";
 import type { KnownModels } from "../../../api/useModels";
+import { Button } from "../../../components/Button";
+import { KeyForm } from "../../../components/keys/KeyForm";
+import { KeyOutcome } from "../../../components/keys/KeyOutcome";
+import { useKeys } from "../../../components/keys/useKeys";
 import { ModelPicker } from "../../../components/ModelPicker";
 import { Scroll } from "../../../components/Scroll";
 import { shortName } from "../draft";
@@ -13,6 +18,8 @@ interface Props {
 
 /** Who competes: models, and with several prompts the cells of models and prompts. */
 export function ModelsStep({ setup, known, onChange }: Props) {
+  const [isAdding, setAdding] = useState(false);
+  const { test } = useKeys();
   const hasKeys = known.models.some(({ provider, available }) => available && provider !== "local");
   return (
     <section className="card stack" aria-labelledby="models-title" data-part="generation">
@@ -25,13 +32,25 @@ export function ModelsStep({ setup, known, onChange }: Props) {
       />
       {!hasKeys && !known.isPartial && (
         <p className="small dim">
-          Without a key, built-in summarisers compete: they pick sentences out of the document and cost nothing.{" "}
-          <Link to="/models" search={{ tab: "keys" }}>
-            Store a key
-          </Link>{" "}
-          to let language models compete.
+          Without a key, only built-in summarisers compete: they pick sentences out of the document and cost nothing.
         </p>
       )}
+      {isAdding || (!hasKeys && !known.isPartial) ? (
+        <KeyForm
+          title="Let language models compete: your key of a provider"
+          onStored={(provider) => {
+            setAdding(false);
+            test.mutate(provider);
+          }}
+        />
+      ) : (
+        <div>
+          <Button small variant="quiet" onPress={() => setAdding(true)}>
+            <KeyRound size={14} aria-hidden /> Another provider
+          </Button>
+        </div>
+      )}
+      {test.data && <KeyOutcome provider={test.variables} outcome={test.data} />}
       {setup.prompts.length > 1 && setup.models.length > 0 && <Grid setup={setup} onChange={onChange} />}
     </section>
   );

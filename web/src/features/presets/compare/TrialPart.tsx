@@ -1,8 +1,10 @@
+import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { useEffect, useRef } from "react";
 import { isMissing } from "carrel-sdk";
 import type { GeneratedDocument, Task } from "../../../api/types";
-import { useFormats } from "../../../app/context";
+import { triedDocumentQuery } from "../../../api/queries";
+import { useApi, useFormats } from "../../../app/context";
 import { AnswerCard } from "../../../components/AnswerCard";
 import { ErrorNote, Note } from "../../../components/Feedback";
 import { GrowingText } from "../../../components/GrowingText";
@@ -16,6 +18,7 @@ import { useTrial } from "./useTrial";
 export function TrialPart({ runId, isNew }: { runId: string; isNew: boolean }) {
   const formats = useFormats();
   const { run, error, tasks, answers, written } = useTrial(runId);
+  const asked = useQuery(triedDocumentQuery(useApi(), runId)).data?.rows[0]?.question;
   const place = useRef<HTMLElement>(null);
   useEffect(() => {
     if (isNew) place.current?.scrollIntoView({ block: "nearest" });
@@ -34,6 +37,11 @@ export function TrialPart({ runId, isNew }: { runId: string; isNew: boolean }) {
         </Link>
       </div>
       {error && <ErrorNote error={error} />}
+      {asked && (
+        <p className="small dim clamp prewrap" dir="auto">
+          {asked}
+        </p>
+      )}
       {run && (
         <p className="small dim num" role="status">
           {formats.integer(over)} of {formats.integer(tasks.length || labels.length)} answers

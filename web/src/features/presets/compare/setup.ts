@@ -123,6 +123,9 @@ export function missingIn(setup: Setup, isTrial = false, byDefault?: DefaultJudg
     missing.push({ part: "generation", words: "Pick two models, or two prompts for one." });
   const hasJudges = setup.more.comparison === undefined ? byDefault?.judges.length !== 0 : true;
   if (!isTrial && found >= 2 && !hasJudges) missing.push({ part: "comparison", words: byDefault?.sentence ?? "" });
+  // The service would call an id that nobody has chosen yet an unknown one.
+  if (!isTrial && setup.more.scoring?.criteria === "")
+    missing.push({ part: "scoring", words: "Choose the criteria by which answers are scored." });
   return missing;
 }
 
