@@ -190,6 +190,7 @@ def notes(parts: Sequence[SplitPart]) -> tuple[str, ...]:
         )
     few = sum(1 for one in parts if one.few)
     if few:
-        of = "every part has" if few == len(parts) else f"{counted(few, 'part')} {'has' if few == 1 else 'have'}"
-        told.append(f"{of[0].upper()}{of[1:]} fewer than {FEW_ROWS} rows and says little.")
+        of = "Every part has" if few == len(parts) else f"{counted(few, 'part')} {'has' if few == 1 else 'have'}"
+        says = "says" if few in (1, len(parts)) else "say"
+        told.append(f"{of} fewer than {FEW_ROWS} rows and {says} little.")
     return tuple(told)

@@ -1,4 +1,5 @@
-import { type ComponentProps, type ReactNode, useId } from "react";
+import { type ClipboardEvent, type ComponentProps, type ReactNode, useId } from "react";
+import { toast } from "./Toasts";
 
 interface FieldProps {
   label: string;
@@ -48,7 +49,7 @@ type InputProps = FieldProps & Omit<ComponentProps<"input">, "id" | "className">
 export function TextField({ label, hint, faults, hideLabel, ...rest }: InputProps) {
   return (
     <Field {...fieldProps({ label, hint, faults, hideLabel })}>
-      {(wiring) => <input type="text" autoComplete="off" {...rest} {...wiring} className="input" />}
+      {(wiring) => <input type="text" dir="auto" autoComplete="off" {...rest} {...wiring} className="input" />}
     </Field>
   );
 }
@@ -58,7 +59,9 @@ type AreaProps = FieldProps & Omit<ComponentProps<"textarea">, "id" | "className
 export function TextArea({ label, hint, faults, hideLabel, editor, ...rest }: AreaProps) {
   return (
     <Field {...fieldProps({ label, hint, faults, hideLabel })}>
-      {(wiring) => <textarea {...rest} {...wiring} className={`input ${editor ? "editor" : ""}`} />}
+      {(wiring) => (
+        <textarea dir="auto" onPaste={refuseLong} {...rest} {...wiring} className={`input ${editor ? "editor" : ""}`} />
+      )}
     </Field>
   );
 }
@@ -83,6 +86,18 @@ export function Check({ label, ...rest }: { label: ReactNode } & Omit<ComponentP
       <input type="checkbox" {...rest} />
       <span>{label}</span>
     </label>
+  );
+}
+
+/** A field with many megabytes stops the page for seconds, and no text may be as long: such a text is better a file. */
+const MOST_PASTED = 2_000_000;
+
+function refuseLong(event: ClipboardEvent) {
+  const { length } = event.clipboardData.getData("text");
+  if (length <= MOST_PASTED) return;
+  event.preventDefault();
+  toast.failed(
+    new Error(`${Math.round(length / 1e6)} million characters are more than a text may have. Bring a file.`),
   );
 }
 

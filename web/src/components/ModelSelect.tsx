@@ -28,7 +28,8 @@ export function ModelSelect({ label, value, does, models, faults, isPartial, onC
     .filter((model) => model.roles.includes(does))
     .filter(({ model }) => isChosen || words.every((word) => model.toLowerCase().includes(word)))
     .slice(0, SHOWN);
-  const hint = isPartial ? undefined : hintForModel(value, models);
+  // A name that is being typed is no wrong one as long as it may become one of the list.
+  const hint = isPartial || (shown.length > 0 && !isChosen) ? undefined : hintForModel(value, models);
   const wrong = faults.length ? faults : hint ? [hint] : [];
   return (
     <ComboBox

@@ -14,7 +14,11 @@ export function download(name: string, blob: Blob): void {
 export function safeName(name: string): string {
   const clean = name
     .normalize("NFKC")
+    .replace(/\.{2,}/g, "")
     .replace(/[^\p{L}\p{N}._ -]+/gu, "-")
+    .replace(/-(?=[\s.]|$)/g, "")
+    .replace(/\s+/g, " ")
+    .replace(/ (?=\.)/g, "")
     .replace(/^[.\s-]+/, "");
   return clean.slice(0, 120) || "file";
 }

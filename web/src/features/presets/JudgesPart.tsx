@@ -193,7 +193,7 @@ function JudgeList({ judges, path, at, models, proposed, onChange }: ListProps) 
       ))}
       {!judges.length &&
         at(path).map((fault) => (
-          <p key={fault} className="small bad">
+          <p key={fault} className="small dim">
             {fault}
           </p>
         ))}

@@ -107,7 +107,7 @@ export function PresetForm({ draft, onChange, faults, models, documents, connect
         {candidates.length === 0 && (
           <Note>
             <p>
-              {keys && !hasKeys && "No key of a model yet? "}The built-in candidates and judges need none and cost
+              {keys && !hasKeys && "No key of a model yet? "}The built-in candidates and judges need no key and cost
               nothing. They are no language models: they pick sentences out of the document, and count what the answers
               kept of it.
             </p>

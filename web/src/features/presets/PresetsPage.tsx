@@ -63,7 +63,14 @@ export function PresetsPage() {
       {list.isPending && <Skeleton />}
       {list.isError && !presets && <ErrorNote error={list.error} onRetry={() => void list.refetch()} />}
       {all?.length === 0 && (
-        <Empty title="No presets yet" action={<Link {...NEW}>Set up the first comparison</Link>}>
+        <Empty
+          title="No presets yet"
+          action={
+            <Link to="/compare" className="btn primary">
+              Set up the first comparison
+            </Link>
+          }
+        >
           Take ten documents or more, two candidates and two judges. You see what it costs, and what so many documents
           can decide, before anything is spent.
         </Empty>

@@ -63,7 +63,7 @@ test("a stored key is known also while its provider lists no models", async () =
     fireEvent.click(screen.getByRole("button", { name: "Candidate" }));
     expect(latest()?.generation.candidates).toEqual([{ label: "candidate" }]);
   });
-  expect(screen.getByText(/built-in candidates and judges need none/)).toBeTruthy();
+  expect(screen.getByText(/built-in candidates and judges need no key/)).toBeTruthy();
   expect(screen.queryByText(/No key of a model yet\?/)).toBeNull();
 });
 

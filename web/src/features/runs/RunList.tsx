@@ -143,7 +143,8 @@ function Tasks({ run: { state, progress } }: { run: RunSummary }) {
 }
 
 function sentence(run: RunSummary): string {
-  if (run.verdict) return run.verdict;
+  // What it is about stands on its page; every line of the list would say it again.
+  if (run.verdict) return run.verdict.replace(/ This is about documents like these[^.]*\./, "");
   if (run.state === "paused" && run.pause_reason) return wordsForPause(run.pause_reason);
   if (run.state === "running" && run.phase) return `${wordsForPhase(run.phase)} are under way.`;
   if (run.state === "pending") return "Ready to be started.";
