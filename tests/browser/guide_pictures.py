@@ -48,6 +48,8 @@ async def shots(browser: Browser, website: DemoWebsite) -> None:
     await page.goto(f"{desk}/runs/{run}?tab=verdict")
     await settled(page)
     await _kept(page, "guide-verdict")
+    await page.goto(f"{desk}/runs/{run}?tab=figures")
+    await settled(page)
     await page.get_by_label("Baseline").select_option("claude")
     await at_rest(page)
     await _part(page, "Is a change worse?", "guide-gate")

@@ -101,6 +101,20 @@ async def watched(page: Page) -> Page:
     return page
 
 
+VIEWS: Final = {"Decision": "Decision", "All": "Answers", "One by one": "Answers", "People": "People"}
+"""Views of a run by the tabs that they are under; all others are parts of the method."""
+
+
+async def view(page: Page, name: str) -> None:
+    """Go to a view of a run by its tabs."""
+    tab = VIEWS.get(name, "Method")
+    chosen = page.get_by_role("tab", name=tab, exact=True)
+    if await chosen.get_attribute("aria-selected") != "true":
+        await chosen.click()
+    if tab != name:
+        await page.get_by_role("tab", name=name, exact=True).click()
+
+
 async def settled(page: Page) -> None:
     """The app is there, and at rest."""
     await expect(page.locator("#carrel .page-head h1")).to_be_visible()

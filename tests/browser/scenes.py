@@ -27,7 +27,9 @@ REASONS: Final = (
     "Hard to follow without the record.",
 )
 """Of every second vote, by turns."""
-TABS: Final = ("verdict", "answers", "matrix", "documents", "judges", "what-if", "tasks", "log", "report")
+TABS: Final = (
+    *("verdict", "answers", "documents", "people", "figures", "judges", "matrix", "what-if", "tasks", "log", "report"),
+)
 SETTINGS: Final = ("usage", "ledger", "github", "data", "sessions", "programs")
 UNFINISHED, TRIED = str(UUID(int=1)), str(UUID(int=2))
 """Two comparisons that have not started."""
@@ -148,12 +150,13 @@ def furnish(workspace: Workspace, website: DemoWebsite) -> Mapping[str, str]:
     places |= {"judges": "/models?tab=judges", "account": "/account", "leaderboard": f"/leaderboard?run={ranked}"}
     places |= dict.fromkeys(("leaderboard-chart", "leaderboard-candidates"), places["leaderboard"])
     places |= {f"account-{tab}": f"/account?tab={tab}" for tab in SETTINGS}
-    places |= {"run-judges": f"/runs/{early}?tab=judges", "run-against": f"/runs/{early}?tab=judges"}
-    places |= {"run-proposed": f"/runs/{early}?tab=judges"}
+    places |= {"run-judges": f"/runs/{early}?tab=judges", "run-against": f"/runs/{early}?tab=people"}
+    places |= {"run-proposed": f"/runs/{early}?tab=people"}
     places |= {"criteria-from-votes": f"/library/new?type=criteria&votes={early}"}
-    places |= {"run-booth": f"/runs/{run}?tab=judges&vote=now", "run-note": f"/runs/{run}?tab=documents"}
-    places |= {"run-glossary": f"/runs/{run}", "embedded": f"/runs/{run}"}
-    places |= dict.fromkeys(("run-people", "run-looks", "run-overturning"), f"/runs/{early}?tab=verdict")
+    places |= {"run-booth": f"/runs/{run}?tab=people&vote=now", "run-note": f"/runs/{run}?tab=documents"}
+    places |= {"run-glossary": f"/runs/{run}?tab=figures", "embedded": f"/runs/{run}"}
+    places |= dict.fromkeys(("run-looks", "run-overturning"), f"/runs/{early}?tab=figures")
+    places["run-people"] = f"/runs/{early}?tab=people"
     return {name: f"/desk#{place}" for name, place in places.items()}
 
 

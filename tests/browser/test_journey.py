@@ -10,7 +10,7 @@ from playwright.async_api import Page, expect
 
 from tests.browser.contents import CRITERIA, document
 from tests.browser.demo_website import DemoWebsite, open_website
-from tests.browser.pages import settled
+from tests.browser.pages import settled, view
 
 pytestmark = [pytest.mark.browser, pytest.mark.asyncio(loop_scope="session")]
 
@@ -75,7 +75,7 @@ async def _sign_up(page: Page, website: DemoWebsite) -> None:
 
 async def _store_a_key(page: Page, website: DemoWebsite) -> None:
     await page.goto(f"{website.url}/desk#/models?tab=keys")
-    await page.get_by_label("Provider", exact=True).fill("openai")
+    await page.get_by_role("radio", name="OpenAI").check()
     await page.get_by_label("Key", exact=True).fill(website.models.key)
     await page.get_by_label("Address of its API").fill(website.models.base_url)
     # It is tried as soon as it is stored.
@@ -150,7 +150,7 @@ async def _pause_and_resume(page: Page, website: DemoWebsite) -> None:
 
 
 async def _read_report_and_export(page: Page, folder: Path) -> None:
-    await page.get_by_role("tab", name="Report").click()
+    await view(page, "Report")
     frame = page.frame_locator("iframe")
     await expect(frame.get_by_role("heading", name="Ranking")).to_be_visible()
     # Its style arrived although the host's policy allows no script inline.
@@ -158,13 +158,19 @@ async def _read_report_and_export(page: Page, folder: Path) -> None:
     async with page.expect_download() as download:
         await page.get_by_role("button", name="Everything, as a zip").click()
     await (await download.value).save_as(folder / "export.zip")
+    async with page.expect_download() as download:
+        await page.get_by_role("button", name="Memo").click()
+    await (await download.value).save_as(folder / "memo.html")
+    memo = (folder / "memo.html").read_text(encoding="utf-8")
+    assert "How it was found" in memo
+    assert "Summarise it." in memo, "the question stands on it"
     assert "report.html" in zipfile.ZipFile(folder / "export.zip").namelist()
 
 
 async def _ask_what_if(page: Page) -> None:
-    await page.get_by_role("tab", name="Judges").click()
+    await view(page, "Judges")
     await expect(page.get_by_role("region", name="Health of the judges")).to_contain_text("openai:judge-one")
-    await page.get_by_role("tab", name="What if").click()
+    await view(page, "What if")
     await page.get_by_role("slider").fill("3")
     await expect(page.get_by_role("button", name="As it was")).to_be_enabled()
     await page.get_by_role("slider").fill("0")

@@ -11,7 +11,7 @@ from playwright.async_api import Page, Request, expect
 
 from tests.browser.browser import Deployment, open_deployment
 from tests.browser.contents import SENTENCES
-from tests.browser.pages import LONG_TASKS, settled
+from tests.browser.pages import LONG_TASKS, VIEWS, settled, view
 from tests.support import soak
 
 pytestmark = [pytest.mark.browser, pytest.mark.asyncio(loop_scope="session")]
@@ -33,10 +33,11 @@ class Tab(NamedTuple):
 
 
 TABS = (
-    Tab("Answers", '.answers [role="gridcell"] .clamp', ".answers"),
+    Tab("All", '.answers [role="gridcell"] .clamp', ".answers"),
     Tab("Matrix", ".heat.documents tbody .link", ".scroll:has(> .heat.documents)"),
-    Tab("Documents", '[data-side="left"] .prose'),
-    Tab("Verdict", '[role="tabpanel"] h2'),
+    Tab("One by one", '[data-side="left"] .prose'),
+    Tab("Decision", '[role="tabpanel"] .sentence'),
+    Tab("Figures", '[role="tabpanel"] h2'),
     Tab("Judges", '[role="tabpanel"] :is(tbody td:nth-child(2), .empty h2)'),
     Tab("What if", '[role="tabpanel"] :is(tbody th, .empty h2)'),
     Tab("Tasks", ".virtual .line", ".virtual"),
@@ -118,7 +119,8 @@ class Opened(NamedTuple):
 async def _open(page: Page, deployment: Deployment, run: str, tab: Tab) -> Opened:
     """Open the run's page as a link from the list of runs does, on its verdict, and click on the tab."""
     answered: list[Request] = []
-    other = "log" if tab.name == "Verdict" else "verdict"
+    outer = VIEWS.get(tab.name, "Method")
+    other = "log" if tab.name == "Decision" else "verdict"
     await page.goto("about:blank")
     await page.goto(f"{deployment.site.url}/desk#/runs/{run}?tab={other}")
     await settled(page)
@@ -129,8 +131,13 @@ async def _open(page: Page, deployment: Deployment, run: str, tab: Tab) -> Opene
             answered.append(request)
 
     page.on("requestfinished", note)
-    await page.evaluate("([name, selector]) => { window.awaitFirst(name, selector); }", [tab.name, tab.first])
-    await page.get_by_role("tab", name=tab.name, exact=True).click()
+    first_of_outer = tab.name in {"All", "Decision", "Figures"}
+    if not first_of_outer:
+        await page.get_by_role("tab", name=outer, exact=True).click()
+        await settled(page)
+    pressed = outer if first_of_outer else tab.name
+    await page.evaluate("([name, selector]) => { window.awaitFirst(name, selector); }", [pressed, tab.first])
+    await page.get_by_role("tab", name=pressed, exact=True).click()
     first: float = await page.evaluate("window.first")
     await settled(page)
     page.remove_listener("requestfinished", note)
@@ -140,7 +147,7 @@ async def _open(page: Page, deployment: Deployment, run: str, tab: Tab) -> Opene
 
 async def _wheeled(page: Page, tab: Tab) -> float:
     """Turn the wheel over what the tab shows, down and up again; the longest task meanwhile."""
-    over = page.locator(tab.frame or '[role="tabpanel"]')
+    over = page.locator(tab.frame or '[role="tabpanel"]').last
     await over.evaluate("place => place.scrollIntoView({ block: 'start' })")
     place, size = await over.bounding_box(), page.viewport_size
     assert place is not None
@@ -177,9 +184,9 @@ async def test_the_tabs_of_a_run_show_the_first_and_the_last_of_many_documents(
     await expect(page.get_by_role("gridcell").last).to_contain_text(f"Answer {documents - 1} of 5.")
     await page.get_by_label("Find in documents and answers").fill("answer 123 of")
     await expect(page.get_by_role("grid", name="Answers")).to_have_attribute("aria-rowcount", "2")
-    await expect(page.get_by_role("rowheader")).to_have_text("Station 123")
+    await expect(page.get_by_role("rowheader")).to_contain_text("Station 123")
 
-    await page.get_by_role("tab", name=matrix.name).click()
+    await view(page, matrix.name)
     heat = page.get_by_role("group", name="Documents and candidates")
     await expect(heat.get_by_role("rowheader").first).to_have_text("Station 0")
     await heat.focus()
@@ -205,10 +212,10 @@ async def test_ten_thousand_documents_never_hold_the_page_up(
     for tab in TABS:
         opened[tab.name] = await _open(page, deployment, run, tab)
         scrolled[tab.name] = await _wheeled(page, tab)
-        if tab.name in {"Answers", "Matrix"}:
+        if tab.name in {"All", "Matrix"}:
             scrolled[f"{tab.name}, by script"] = await _scripted(page, tab)
-        if tab.name == "Answers":
-            scrolled["Answers, by keys"] = await _by_keys(page)
+        if tab.name == "All":
+            scrolled["All, by keys"] = await _by_keys(page)
         print(tab.name, *(f"{value:.0f}" for value in opened[tab.name]), f"{scrolled[tab.name]:.0f}")
     print(documents, "x", CANDIDATES, opened, scrolled)
     devtools = await page.context.new_cdp_session(page)
@@ -218,14 +225,14 @@ async def test_ten_thousand_documents_never_hold_the_page_up(
     figure(
         "a finished run of six candidates on its page",
         documents=documents,
-        milliseconds_to_the_first_answers=opened["Answers"].first_ms,
+        milliseconds_to_the_first_answers=opened["All"].first_ms,
         milliseconds_to_the_first_content_of_any_tab=max(one.first_ms for one in opened.values()),
         milliseconds_of_the_longest_task_while_opening_a_tab=max(one.longest_ms for one in opened.values()),
         milliseconds_of_the_longest_task_while_scrolling=max(scrolled.values()),
         kilobytes_that_a_tab_loads_at_most=max(one.loaded for one in opened.values()) / 1000,
         megabytes_of_heap=heap,
     )
-    assert opened["Answers"].first_ms < MOST_FIRST_ROWS_MS
+    assert opened["All"].first_ms < MOST_FIRST_ROWS_MS
     assert max(scrolled.values()) < MOST_TASK_MS
     assert max(one.loaded for one in opened.values()) < MOST_BYTES
 

@@ -57,7 +57,9 @@ STANDING = """
 """How many pixels of bars across the page stay in sight when it scrolls."""
 SIZES = ((320, 844), (2_560, 1_440), (640, 360), (320, 180))
 """A phone, a wall, and a window of 1,280 by 720 at 200 % and 400 %."""
-TABS = ("verdict", "answers", "matrix", "documents", "judges", "what-if", "tasks", "log", "report")
+TABS = (
+    *("verdict", "answers", "documents", "people", "figures", "judges", "matrix", "what-if", "tasks", "log", "report"),
+)
 
 
 @pytest.fixture(scope="module")

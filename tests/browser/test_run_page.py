@@ -8,7 +8,7 @@ from playwright.async_api import Page, expect
 
 from tests.browser.browser import Deployment
 from tests.browser.contents import finished_run, preset, stations
-from tests.browser.pages import at_rest, serious_faults, settled
+from tests.browser.pages import at_rest, serious_faults, settled, view
 
 pytestmark = [pytest.mark.browser, pytest.mark.asyncio(loop_scope="session")]
 
@@ -30,10 +30,10 @@ async def test_a_run_that_was_not_started_says_what_it_is_about_to_do(page: Page
     # Each phase says how much it is: 2 documents by 3 candidates, by 2 judges, by 3 pairs both ways round.
     phases = page.get_by_role("region", name="Progress").get_by_role("listitem")
     await expect(phases).to_contain_text(["0 of 6", "0 of 12", "0 of 24"])
-    for tab in ("Judges", "What if"):
-        await page.get_by_role("tab", name=tab).click()
+    for tab in ("Judges", "What if", "People"):
+        await view(page, tab)
         await expect(page.get_by_role("heading", name="There are no judgements yet")).to_be_visible()
-    await page.get_by_role("tab", name="Documents").click()
+    await view(page, "One by one")
     await expect(page.get_by_text("The candidate was not asked yet.")).to_have_count(2)
 
 
@@ -108,7 +108,7 @@ async def test_numbers_are_written_as_the_settings_want_them(page: Page, deploym
 
 
 async def test_a_keyboard_votes_on_and_on(page: Page, deployment: Deployment, run_id: str) -> None:
-    await page.goto(f"{deployment.site.url}/desk#/runs/{run_id}?tab=judges")
+    await page.goto(f"{deployment.site.url}/desk#/runs/{run_id}?tab=people")
     await settled(page)
     await page.get_by_role("button", name="Begin to vote").press("Enter")
     tie = page.get_by_role("dialog").get_by_role("button", name="No difference")
@@ -142,7 +142,7 @@ async def test_a_keyboard_votes_on_and_on(page: Page, deployment: Deployment, ru
     await expect(page.get_by_role("textbox", name="Name", exact=True).first).to_have_value("Criteria from votes")
     await expect(page.get_by_role("list").get_by_role("textbox", name="Name")).to_have_value("faithfulness")
     assert deployment.workspace.contents.counts() == texts
-    await page.goto(f"{deployment.site.url}/desk#/runs/{run_id}?tab=verdict")
+    await page.goto(f"{deployment.site.url}/desk#/runs/{run_id}?tab=people")
     await page.get_by_role("button", name="Leave", exact=True).click()
     people = page.get_by_role("region", name="What people would say")
     await expect(people).to_contain_text("too few to say what people would say")

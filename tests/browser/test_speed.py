@@ -12,7 +12,7 @@ from playwright.async_api import Page, Request
 
 from tests.browser.browser import Deployment, open_deployment
 from tests.browser.contents import CRITERIA, SENTENCES
-from tests.browser.pages import LONG_TASKS, settled
+from tests.browser.pages import LONG_TASKS, settled, view
 
 pytestmark = [pytest.mark.browser, pytest.mark.asyncio(loop_scope="session")]
 
@@ -22,7 +22,7 @@ TASKS = DOCUMENTS * CANDIDATES * 2
 LONGEST_MS = 200
 ROUNDS = 3
 """Another process may take the processor away in the middle of a task; it does not do so to the same one each time."""
-TABS = ("Tasks", "Log", "Matrix", "Documents", "Judges", "What if", "Verdict")
+TABS = ("Tasks", "Log", "Matrix", "One by one", "Judges", "What if", "Figures", "Decision")
 WATCH = (
     LONG_TASKS
     + """
@@ -90,7 +90,7 @@ async def _round(page: Page, address: str) -> dict[str, float]:
     await settled(page)
     longest = {"opened": await _longest(page)}
     for name in TABS:
-        await page.get_by_role("tab", name=name, exact=True).click()
+        await view(page, name)
         await settled(page)
         await _scroll(page)
         longest[name] = await _longest(page)

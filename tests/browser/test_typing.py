@@ -24,7 +24,7 @@ ROUNDS = 3
 TYPED: Final = "Summarise the document for somebody who was not there. "
 EACH_KEY_MS = 60
 BUILT_IN = ("random", "lead", "lexrank", "mmr", "submodular")
-LIVE_TABS = ("Verdict", "Answers", "Matrix", "Documents", "Judges", "Tasks", "Log")
+LIVE_TABS = ("Verdict", "Answers", "Figures", "Matrix", "Documents", "Judges", "Tasks", "Log")
 
 
 @pytest.fixture(scope="module")

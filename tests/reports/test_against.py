@@ -166,7 +166,10 @@ def test_win_shares_are_paired_only_where_the_same_candidates_met() -> None:
     assert first.difference == pytest.approx(6.5 / 7, abs=1e-6)
     other = report_input("bbbbbb", labels=("alpha", "gamma"), scored=False)
     found = beside(here, other)
-    assert (found.scale, found.by_document, found.rows[0].win_share) == (None, (), None)
+    assert (found.scale, found.rows[0].win_share) == (None, None)
+    assert {cell.difference for one in found.by_document for cell in one.cells} == {None}, (
+        "its answers are shown all the same"
+    )
     assert "other candidates took part" in str(found.no_win_share)
     assert "compared nothing" in str(beside(here, report_input("......", scored=False)).no_win_share)
     apart = replace(there, digests=tuple(b"else" + one for one in there.digests))

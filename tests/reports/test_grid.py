@@ -28,6 +28,8 @@ async def test_the_grid_has_the_figures_of_every_answer_and_the_beginnings_of_th
     page = (await ada.get(f"{run}/answers/beginnings?documents=10,2,2,99&words=DESKS")).json()
     assert [row["document"] for row in page["rows"]] == [2, 10]
     assert page["rows"][0]["answers"] == [ROWS[1][4][:240], "No."]
+    assert page["rows"][0]["question"] == report["documents"][1]["text"][:240]
+    assert page["rows"][0]["checks"] == [one["checks"] for one in report["documents"][1]["answers"]]
     assert page["found"] == list(range(1, 11))
     assert (await ada.get(f"{run}/answers/beginnings?documents=1")).json()["found"] is None
     for wrong in ("x", "1,", ",".join(["1"] * 101)):
@@ -52,7 +54,9 @@ async def test_one_document_is_what_the_report_has_of_it(ada: httpx.AsyncClient)
         assert (await ada.get(f"{run}/answers/{wrong}")).json()["errors"][0]["path"] == "document"
 
     names = (await ada.get(f"{run}/answers/beginnings?documents=2,3&answers=false")).json()["rows"]
-    assert names == [{"document": at, "name": documents[at - 1]["name"], "answers": []} for at in (2, 3)]
+    assert [(row["document"], row["name"], row["answers"]) for row in names] == [
+        (at, documents[at - 1]["name"], []) for at in (2, 3)
+    ]
 
 
 async def test_a_report_without_documents_says_the_same_of_everything_else(ada: httpx.AsyncClient) -> None:

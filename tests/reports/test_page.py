@@ -53,6 +53,7 @@ def test_no_text_of_anybody_can_do_anything(attack: str) -> None:
     made = msgspec.structs.replace(made, head=head)
     found = rendered(made, made)
     assert_harmless(found)
+    assert_harmless(read(page.memo(findings.build(made)).decode()))
     assert "49" not in found.all("h1")[0].text
 
 
@@ -69,10 +70,24 @@ def test_the_page_is_complete_for_few_and_many(documents: int, labels: tuple[str
     report = findings.build(made)
     found = read(page.render(report).decode())
     assert found.all("h1")[0].text.endswith("A run")
-    assert report.verdict.sentence in found.all("h2")[0].text
-    assert report.verdict.scope in found.all("section")[0].text
+    assert report.decision.headline in found.all("h2")[0].text
+    for told in (report.decision.reason, report.verdict.sentence, report.verdict.scope):
+        assert told in found.all("section")[0].text
     assert len(found.all("article")) == documents * len(labels)
     assert len([one for one in found.all("details") if one.attributes.get("class") == "document"]) == documents
+
+
+def test_a_memo_has_the_decision_its_figures_and_where_the_other_one_is_worse() -> None:
+    report = findings.build(
+        report_input("a" * 12, labels=("x", "y"), costs=(850, 120), document="What is it?", said="Names it.")
+    )
+    found = read(page.memo(report).decode())
+    assert [one.text for one in found.all("h2")][:1] == ["Take x."]
+    text = found.all("body")[0].text
+    for told in (report.decision.reason, "Where y is worse", "What is it?", "A judge: Names it.", "How it was found"):
+        assert told in text
+    assert text.count("A judge:") == 3
+    assert report.verdict.scope in text
 
 
 def test_nothing_in_the_page_leads_outside() -> None:

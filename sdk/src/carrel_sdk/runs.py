@@ -24,6 +24,7 @@ from carrel_sdk.models import (
     LogCount,
     LogEntry,
     Ranking,
+    Recommendation,
     Rows,
     Run,
     RunCount,
@@ -39,6 +40,15 @@ from carrel_sdk.transport import segment
 _EXPORT_POLL_SECONDS: Final = 0.25
 _FIRST_POLL_SECONDS: Final = 0.1
 _LONGEST_POLL_SECONDS: Final = 2.0
+
+
+class _Decided(msgspec.Struct, frozen=True):
+    """What a client wants of a report that shows its decision."""
+
+    decision: Recommendation
+
+
+_decided = msgspec.json.Decoder(_Decided)
 
 
 class Runs:
@@ -264,12 +274,30 @@ class Runs:
         round: int | None = None,  # noqa: A002  # the parameter's name
         against: str | None = None,
         split: str | None = None,
+        documents: bool = True,
     ) -> bytes:
-        """The report as JSON, for programs that keep or read all of it."""
-        return self._report(run_id, "json", round, against, split)
+        """The report as JSON, for programs that keep or read all of it. Without `documents` it stays small."""
+        return self._report(run_id, "json", round, against, split, documents=documents)
 
-    def _report(self, run_id: str, form: str, number: int | None, against: str | None, split: str | None) -> bytes:
-        query = {"format": form, "round": number, "against": against, "split": split}
+    def decision(self, run_id: str, *, round: int | None = None) -> Recommendation:  # noqa: A002  # the parameter's name
+        """What the report says first: which candidate to take, in everyday words with money, and how sure that is."""
+        return _decided.decode(self.report_json(run_id, round=round, documents=False)).decision
+
+    def report_memo(self, run_id: str) -> str:
+        """The report on one or two sides, as an HTML page that prints well."""
+        return self._report(run_id, "memo", None, None, None).decode()
+
+    def _report(
+        self,
+        run_id: str,
+        form: str,
+        number: int | None,
+        against: str | None,
+        split: str | None,
+        *,
+        documents: bool = True,
+    ) -> bytes:
+        query = {"format": form, "round": number, "against": against, "split": split, "documents": documents}
         return self._calls.get_bytes(f"{_path(run_id)}/report", query)
 
     def receipt(self, run_id: str) -> bytes:

@@ -16,6 +16,7 @@ from carrel.reports.against_report import (
     OtherRun,
     PromptChange,
     QuestionChange,
+    Scale,
     Standing,
 )
 from carrel.reports.paired import MOST_DOCUMENTS, Side
@@ -31,11 +32,14 @@ def against(here: Report, ours: ReportInput, there: Report, theirs: ReportInput)
     standings = _standings(here), _standings(there)
     both = [label for label in standings[0] if label in standings[1]]
     scores, shares = paired.by_scores(mine, yours), paired.by_shares(mine, yours)
+    checks = paired.by_checks(mine, yours)
+    by_check = {label: checks.difference(label) for label in both}
     by_score = {label: scores.difference(label) for label in both}
     by_share = {} if isinstance(shares, str) else {label: shares.difference(label) for label in both}
-    has_scores, has_shares = (any(found.values()) for found in (by_score, by_share))
-    chosen = scores if has_scores or isinstance(shares, str) else shares
-    documents = paired.documents(mine, yours, both, chosen) if has_scores or has_shares else []
+    has_checks, has_scores, has_shares = (any(found.values()) for found in (by_check, by_score, by_share))
+    scale: Scale | None = "checks" if has_checks else "score" if has_scores else "win_share" if has_shares else None
+    chosen = checks if has_checks else scores if has_scores or isinstance(shares, str) else shares
+    documents = paired.documents(mine, yours, both, chosen)
     return Against(
         run=OtherRun(there.run.id, there.run.name),
         finished=there.finished,
@@ -50,12 +54,13 @@ def against(here: Report, ours: ReportInput, there: Report, theirs: ReportInput)
                 there=standings[1].get(label),
                 score=by_score.get(label),
                 win_share=by_share.get(label),
+                checks=by_check.get(label),
             )
             for label in dict.fromkeys([*standings[0], *standings[1]])
         ),
         changes=changes,
         instructions=there.configuration.instructions,
-        scale="score" if has_scores else "win_share" if has_shares else None,
+        scale=scale,
         by_document=tuple(documents[:MOST_DOCUMENTS]),
         more_documents=max(0, len(documents) - MOST_DOCUMENTS),
         no_win_share=shares if isinstance(shares, str) else None,
@@ -69,6 +74,7 @@ def _side(report: Report, report_input: ReportInput) -> Side:
 
 def _standings(report: Report) -> dict[str, Standing]:
     rows = {row.candidate: row for row in report.ranking.rows}
+    passed = {} if report.checks is None else {row.candidate: row.required or row.mean for row in report.checks.rows}
     return {
         candidate.candidate: Standing(
             place=rows[candidate.candidate].place,
@@ -77,6 +83,8 @@ def _standings(report: Report) -> dict[str, Standing]:
             high=rows[candidate.candidate].high,
             score=rows[candidate.candidate].score,
             cost_per_answer=candidate.cost_per_answer,
+            passes=passed.get(candidate.candidate),
+            median_ms=report.run.median_ms.get(candidate.candidate),
         )
         for candidate in report.candidates
     }

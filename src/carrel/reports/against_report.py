@@ -4,10 +4,11 @@ from typing import Literal
 
 import msgspec
 
+from carrel.evaluation.statistics.rates import PassRate
 from carrel.kit.money import DollarsText
 from carrel.runs.model.setup import RunId
 
-Scale = Literal["score", "win_share"]
+Scale = Literal["checks", "score", "win_share"]
 
 
 class OtherRun(msgspec.Struct, frozen=True):
@@ -18,7 +19,7 @@ class OtherRun(msgspec.Struct, frozen=True):
 
 
 class Standing(msgspec.Struct, frozen=True, kw_only=True):
-    """One candidate in one of two runs."""
+    """One candidate in one of two runs. `passes` is how often it passes every required check, or their mean."""
 
     place: int | None
     win_share: float | None
@@ -26,6 +27,8 @@ class Standing(msgspec.Struct, frozen=True, kw_only=True):
     high: float | None
     score: float | None
     cost_per_answer: DollarsText | None
+    passes: PassRate | None = None
+    median_ms: int | None = None
 
 
 class PairedDifference(msgspec.Struct, frozen=True, kw_only=True):
@@ -47,7 +50,7 @@ class PairedDifference(msgspec.Struct, frozen=True, kw_only=True):
 class AgainstRow(msgspec.Struct, frozen=True, kw_only=True):
     """A candidate, known by its label, in this run and in the other; `None` if it did not take part in one.
 
-    `score` and `win_share` are paired differences, `None` without a document on which both runs have the figure.
+    `score`, `win_share` and `checks` are paired differences, `None` without a document on which both have the figure.
     """
 
     candidate: str
@@ -55,6 +58,7 @@ class AgainstRow(msgspec.Struct, frozen=True, kw_only=True):
     there: Standing | None
     score: PairedDifference | None = None
     win_share: PairedDifference | None = None
+    checks: PairedDifference | None = None
 
 
 class AgainstCell(msgspec.Struct, frozen=True, kw_only=True):
@@ -135,7 +139,7 @@ class Against(msgspec.Struct, frozen=True, kw_only=True):
 
     `instructions` are those of the other run's candidates, each once; `None` if the report has no room for a text.
     `by_document` are the shared documents, those on which a candidate lost most first, and `scale` is that of their
-    figures; `more_documents` are left out. `no_win_share` says why win shares are not paired.
+    figures, `None` if there are none; `more_documents` are left out. `no_win_share` says why win shares are not paired.
     """
 
     run: OtherRun

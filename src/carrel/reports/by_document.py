@@ -69,7 +69,14 @@ def pairs(labels: Sequence[str], spoken: Iterable[Voices]) -> tuple[PairShare, .
         for pair, share in document.pairs.items():
             found[pair].append(share)
     return tuple(
-        PairShare(a=a, b=b, share=rounded(mean(found[a, b])), documents=len(found[a, b]))
+        PairShare(
+            a=a,
+            b=b,
+            share=rounded(mean(found[a, b])),
+            documents=len(found[a, b]),
+            better=sum(1 for share in found[a, b] if share > 0.5),
+            worse=sum(1 for share in found[a, b] if share < 0.5),
+        )
         for a, b in combinations(labels, 2)
         if (a, b) in found
     )
@@ -139,6 +146,7 @@ def _answer(
         checks=answer.checks or (),
         citations=answer.citations or (),
         thought=answer.thought or None,
+        reused=answer.reused,
     )
 
 

@@ -63,6 +63,7 @@ class PlannedAnswer(msgspec.Struct, frozen=True):
     checks: tuple[float | None, ...] | None = None
     citations: tuple[Citation, ...] | None = None
     thought: str | None = None
+    reused: bool = False
 
 
 class JudgeMarks(msgspec.Struct, frozen=True):
@@ -122,6 +123,7 @@ def _given_with(text: str, citations: str, thought: str = "NULL") -> Select[Plan
         checks="marks",
         citations=citations,
         thought=thought,
+        reused="tasks.reused IS NOT NULL",
     )
 
 

@@ -8,8 +8,9 @@ from carrel.evaluation.judges import agreement, health, passport
 from carrel.evaluation.ranking.ranking import Ranking
 from carrel.evaluation.statistics.means import mean
 from carrel.kit.money import text_if_known, text_of
-from carrel.reports import by_document, combined
+from carrel.reports import by_document, combined, decision
 from carrel.reports.against import against
+from carrel.reports.decision import DecisionFacts
 from carrel.reports.report import (
     CandidateReport,
     ConfigurationReport,
@@ -39,24 +40,31 @@ def build(report_input: ReportInput, other: ReportInput | None = None, *, has_do
     heard = by_document.voices(report_input)
     checked = judgement.check(evidence)
     made = combined.combination(report_input)
+    finished = report_input.head.state in ENDED or setup.round.number < report_input.head.rounds
+    stated = wording.worded(
+        ranking,
+        checked,
+        [CandidateModel(one.label, one.model, one.host) for one in setup.candidates],
+        () if made is None else made.candidates,
+        report_input.dropped,
+    )
+    candidates = tuple(_candidate(report_input, candidate, ranking) for candidate in setup.candidates)
+    pairs = by_document.pairs(evidence.candidates, heard)
     report = Report(
         run=_facts(report_input),
         state=report_input.head.state,
         pause_reason=report_input.head.pause_reason,
         round=setup.round.number,
         rounds=report_input.head.rounds,
-        finished=report_input.head.state in ENDED or setup.round.number < report_input.head.rounds,
-        verdict=wording.worded(
-            ranking,
-            checked,
-            [CandidateModel(one.label, one.model, one.host) for one in setup.candidates],
-            () if made is None else made.candidates,
-            report_input.dropped,
+        finished=finished,
+        verdict=stated,
+        decision=decision.decide(
+            DecisionFacts(ranking, stated, candidates, pairs, report_input.checks, checked, finished)
         ),
         progress=_progress(report_input),
         ranking=ranking,
-        candidates=tuple(_candidate(report_input, candidate, ranking) for candidate in setup.candidates),
-        pairs=by_document.pairs(evidence.candidates, heard),
+        candidates=candidates,
+        pairs=pairs,
         criteria=setup.round.criteria,
         judges=judges,
         agreement=agreement.agreement(once.verdicts, once.scores, evidence.criteria),
@@ -102,6 +110,7 @@ def _facts(report_input: ReportInput) -> RunFacts:
         generated={answer.key: answer.id for answer in report_input.answers if answer.id is not None},
         configuration=msgspec.Raw(head.configuration.encode()),
         outputs=report_input.outputs,
+        median_ms=report_input.median_ms,
     )
 
 

@@ -14,7 +14,7 @@ from markupsafe import Markup
 
 from carrel.evaluation.ranking.ranking import Row
 from carrel.evaluation.words import listed
-from carrel.kit.money import micros_of
+from carrel.kit.money import brief, micros_of
 from carrel.providers.hosts import ModelAt
 from carrel.reports import prose
 from carrel.reports.report import AnswerReport, CandidateReport, DocumentReport, Report, VerdictReport
@@ -25,6 +25,7 @@ million characters of plain answers."""
 Field = Literal["win_share", "score"]
 
 _SHADES = 10
+_CASES = 3
 _OPEN_ROWS = 40
 """The page folds a table by document with more rows."""
 
@@ -99,6 +100,56 @@ def render(report: Report) -> bytes:
     return bytes(page)
 
 
+def memo(report: Report) -> bytes:
+    """One or two sides for somebody who was not there: the decision, its figures, examples, doubts, and the method."""
+    first, beside = report.decision.first, report.decision.beside
+    cases = [] if first is None or beside is None else _cases(report, first, beside)
+    rates = {} if report.checks is None else {row.candidate: row.rates for row in report.checks.rows}
+    doubts = list(dict.fromkeys([*([report.decision.doubt] if report.decision.doubt else []), *report.verdict.notes]))
+    page = (
+        _environment()
+        .get_template("memo.html")
+        .render(
+            r=report,
+            costs={one.candidate: one.cost_per_answer for one in report.candidates},
+            words={one.candidate: one.mean_words for one in report.candidates},
+            rates=rates,
+            cases=cases[:_CASES],
+            doubts=doubts[:_CASES],
+            outcome=_outcome(report),
+            is_clear=report.verdict.outcome == "decided" and not report.verdict.doubted,
+        )
+    )
+    return page.encode()
+
+
+class _Case(NamedTuple):
+    """A document on which one candidate is worse, with both answers and a judge's words."""
+
+    document: DocumentReport
+    better: str
+    worse: str
+    said: str | None
+
+
+def _cases(report: Report, first: str, beside: str) -> list[_Case]:
+    """The documents on which the other one is worse, the worst first."""
+    found: list[tuple[float, _Case]] = []
+    for document in report.documents:
+        cells = {cell.candidate: cell.score if cell.win_share is None else cell.win_share for cell in document.standing}
+        texts = {answer.candidate: answer.text for answer in document.answers if answer.repeat == 1}
+        marks = {answer.candidate: [mark for mark in answer.checks if mark is not None] for answer in document.answers}
+        own, other = (
+            sum(marks[one]) / len(marks[one]) if cells.get(one) is None and marks.get(one) else cells.get(one)
+            for one in (beside, first)
+        )
+        if own is not None and other is not None and own < other:
+            met = [one for one in document.verdicts or () if {one.a, one.b} == {first, beside}]
+            said = next((words for one in met if (words := one.said_ab or one.said_ba)), None)
+            found.append((own - other, _Case(document, texts.get(first) or "", texts.get(beside) or "", said)))
+    return [case for _, case in sorted(found, key=lambda one: one[0])]
+
+
 def costs_differ(candidates: Sequence[CandidateReport]) -> bool:
     """Whether the costs of two candidates differ, so that a plot of quality against cost is useful."""
     return len({candidate.cost_per_answer for candidate in candidates if candidate.cost_per_answer is not None}) > 1
@@ -130,6 +181,7 @@ def _environment() -> Environment:
         "model": lambda one: str(ModelAt(one.model, one.host)),
         "number": _number,
         "percent": _percent,
+        "thousand": lambda cost: "–" if cost is None else brief(1_000 * micros_of(cost)),
         "shade": _shade,
         "signed": _signed,
     }

@@ -35,7 +35,11 @@ class Side(NamedTuple):
         """Every figure of the run by text."""
         found: defaultdict[str, defaultdict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
         for document, text in zip(self.report.documents, self.texts, strict=True):
-            for cell in document.standing:
+            for answer in document.answers if scale == "checks" else ():
+                marks = [mark for mark in answer.checks if mark is not None]
+                if marks:
+                    found[text][answer.candidate].append(mean(marks))
+            for cell in document.standing if scale != "checks" else ():
                 value = cell.score if scale == "score" else cell.win_share
                 if value is not None:
                     found[text][cell.candidate].append(value)
@@ -66,6 +70,11 @@ class Pairs(NamedTuple):
 def by_scores(here: Side, there: Side) -> Pairs:
     """Scores: the mean over the judges who scored an answer, between 0 and 1."""
     return Pairs(here.figures("score"), there.figures("score"), _joined(here, there))
+
+
+def by_checks(here: Side, there: Side) -> Pairs:
+    """The mean of the marks of an answer, which need no judge."""
+    return Pairs(here.figures("checks"), there.figures("checks"), _joined(here, there))
 
 
 def by_shares(here: Side, there: Side) -> Pairs | str:

@@ -54,7 +54,7 @@ class ReportRequest(NamedTuple):
 
 
 async def made(workspace: Workspace, workers: WorkerPool, wanted: ReportRequest, form: Form) -> bytes:
-    """The report in one form, `as_json` or `as_page`.
+    """The report in one form, `as_json`, `as_page` or `as_memo`.
 
     Raises:
         NotFound: one of the runs does not exist, or has no such round.
@@ -129,6 +129,13 @@ def as_page(sent: PackedReport, other: PackedReport | None = None) -> bytes:
     from carrel.reports import page
 
     return page.render(_report(sent, other))
+
+
+def as_memo(sent: PackedReport, other: PackedReport | None = None) -> bytes:
+    """The report on one or two sides, as a page of HTML."""
+    from carrel.reports import page
+
+    return page.memo(_report(sent, other))
 
 
 def as_entries(sent: PackedReport) -> dict[str, bytes]:

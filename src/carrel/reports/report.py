@@ -33,7 +33,8 @@ class RunFacts(msgspec.Struct, frozen=True, kw_only=True):
     """The facts that differ between two equal runs.
 
     `generated` are the ids of the answers by task key, `outputs` those of the contents that answers became, `contents`
-    those of the inputs in the order of the documents. `configuration` is the configuration as it was executed. Nobody
+    those of the inputs in the order of the documents. `median_ms` is how long the calls for a candidate's answers took,
+    by its label. `configuration` is the configuration as it was executed. Nobody
     knows how the `lost_calls` ended.
     """
 
@@ -49,6 +50,7 @@ class RunFacts(msgspec.Struct, frozen=True, kw_only=True):
     generated: dict[str, Id]
     configuration: msgspec.Raw
     outputs: dict[str, Id] = {}
+    median_ms: dict[str, int] = {}
 
 
 class ProgressReport(msgspec.Struct, frozen=True, kw_only=True):
@@ -96,12 +98,35 @@ class CandidateReport(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class PairShare(msgspec.Struct, frozen=True, kw_only=True):
-    """The share of its comparisons with `b` that candidate `a` won; each document counts once."""
+    """The share of its comparisons with `b` that candidate `a` won; each document counts once.
+
+    `better` counts the documents on which `a` was preferred, `worse` those on which `b` was; they are level on others.
+    """
 
     a: str
     b: str
     share: float
     documents: int
+    better: int = 0
+    worse: int = 0
+
+
+class Recommendation(msgspec.Struct, frozen=True, kw_only=True):
+    """The verdict in everyday words: what to do, and why, with money.
+
+    `marks`, of 4, are how sure that is, and `sure` says it in words.
+    `beside` is weighed against the `first`: the best of those that cost much less, or else the next one. `doubt` is the
+    one that matters most; `settled_by` says what would settle it, where something can.
+    """
+
+    headline: str
+    reason: str
+    marks: int
+    sure: str
+    first: str | None = None
+    beside: str | None = None
+    doubt: str | None = None
+    settled_by: Literal["votes", "documents"] | None = None
 
 
 class JudgeReport(msgspec.Struct, frozen=True, kw_only=True):
@@ -135,7 +160,7 @@ class AnswerReport(msgspec.Struct, frozen=True, kw_only=True):
     An `existing` answer took no call. `sources` are the candidates from whose answers it was made, in the order in
     which the prompt showed them. `checks` are its marks, in the order of the report's checks. `citations`
     are the pages on which it rests. `thought` is what its model wrote before it and nobody judged; whole reports leave
-    it out.
+    it out. A `reused` answer is an earlier run's and was not paid again.
     """
 
     candidate: str
@@ -156,6 +181,7 @@ class AnswerReport(msgspec.Struct, frozen=True, kw_only=True):
     checks: tuple[float | None, ...] = ()
     citations: tuple[Citation, ...] = ()
     thought: str | None = None
+    reused: bool = False
 
 
 class Cell(msgspec.Struct, frozen=True, kw_only=True):
@@ -285,6 +311,7 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
     rounds: int
     finished: bool
     verdict: Statement
+    decision: Recommendation
     progress: ProgressReport
     ranking: Ranking
     candidates: tuple[CandidateReport, ...]

@@ -97,8 +97,9 @@ class ReportInput(DocumentsInput, frozen=True, kw_only=True):
     `digests` are those of the documents' texts, `prompt_digests` those of the instructions by their numbers.
 
     `order` are the candidates that answered by themselves, best first, once answers are combined. `outputs` are the
-    contents that answers became, by task key. `looks` are those that the round took on its way, `checks` what its
-    checks come to, `both_bad` votes for neither, `dropped` what an imported suite has besides.
+    contents that answers became, by task key. `median_ms` is how long answers took, by the labels of the candidates.
+    `looks` are those that the round took on its way, `checks` what its checks come to, `both_bad` votes for neither,
+    `dropped` what an imported suite has besides.
     """
 
     head: ReportHead
@@ -118,6 +119,7 @@ class ReportInput(DocumentsInput, frozen=True, kw_only=True):
     checks: CheckResults | None = None
     both_bad: int = 0
     dropped: list[DroppedPart] = msgspec.field(default_factory=list)
+    median_ms: dict[str, int] = msgspec.field(default_factory=dict)
 
 
 _heads = Select(ReportHead, rounds="round")
@@ -204,6 +206,7 @@ def gather(
         checks=results.kept(conn, seq, number) or results.of(conn, setup),
         both_bad=votes.count_both_bad(conn, seq),
         dropped=wording.dropped_parts(conn, seq),
+        median_ms=_medians(conn, seq, setup),
         existing=frozenset(conn.all("SELECT candidate, document FROM run_existing WHERE run = ?", seq)),
     )
 
@@ -255,6 +258,18 @@ def _spending(conn: Connection, seq: int, run_id: RunId) -> tuple[Spending, ...]
         *(seq, run_id),
     )
     return tuple(sorted(spent, key=lambda one: (PHASES.index(one.kind), one.model, one.host or "")))
+
+
+def _medians(conn: Connection, seq: int, setup: Setup) -> dict[str, int]:
+    """How long the calls took that made answers, as the leaderboard counts them."""
+    times: dict[int, list[int]] = {}
+    for candidate, took_ms in conn.each(
+        "SELECT candidate, latency_ms FROM calls JOIN tasks ON tasks.run = ? AND key = task_key"
+        " WHERE run_id = ? AND outcome = 'answered' AND latency_ms IS NOT NULL AND phase IN ('generate', 'combine')",
+        *(seq, setup.id),
+    ):
+        times.setdefault(candidate, []).append(took_ms)
+    return {setup.candidate(one).label: sorted(each)[len(each) // 2] for one, each in sorted(times.items())}
 
 
 def _lost_calls(conn: Connection, run_id: RunId) -> int:

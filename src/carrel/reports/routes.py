@@ -25,8 +25,8 @@ from carrel.runs.model.setup import RunId
 from carrel.vault.workspace import Workspace
 
 HTML: Final = "text/html"
-_KINDS: Final = {"json": JSON, "html": HTML}
-_FORMS: Final = {JSON: rendering.as_json, HTML: rendering.as_page}
+_KINDS: Final = {"json": JSON, "html": HTML, "memo": HTML}
+_FORMS: Final = {"json": rendering.as_json, "html": rendering.as_page, "memo": rendering.as_memo}
 _POLICY: Final = (
     b"sandbox; default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'"
 )
@@ -39,7 +39,8 @@ async def read_report(
     workspace: Workspace,
     workers: WorkerPool,
     form: Annotated[
-        Literal["json", "html"] | None, Query(name="format", description="Wins over the Accept header.")
+        Literal["json", "html", "memo"] | None,
+        Query(name="format", description="Wins over the Accept header; `memo` is a page of one or two sides."),
     ] = None,
     round_number: RoundNumber = None,
     against: Annotated[RunId | None, Query(max_length=100, description="Set it beside this other run.")] = None,
@@ -57,9 +58,10 @@ async def read_report(
 
     Ids, times and lost calls stand under `run`; the rest follows from configuration, texts and answers alone.
     """
-    kind = _KINDS[form] if form is not None else accept.choose(wanted, (JSON, HTML))
+    chosen = form or ("html" if accept.choose(wanted, (JSON, HTML)) == HTML else "json")
+    kind = _KINDS[chosen]
     report = await rendering.made(
-        workspace, workers, ReportRequest(run_id, round_number, against, split, documents), _FORMS[kind]
+        workspace, workers, ReportRequest(run_id, round_number, against, split, documents), _FORMS[chosen]
     )
     headers = ((b"content-security-policy", _POLICY), (b"referrer-policy", b"no-referrer")) if kind == HTML else ()
     # Bytes already; the type is what they hold.

@@ -14,11 +14,11 @@ export interface Measure {
 }
 
 /**
- * What a run is ranked by: shares of pairs won, or scores where nothing was compared. The lower end of whoever is
+ * What a run is ranked by: shares of pairs won, or scores (or rates of checks) where nothing was compared. The lower end of whoever is
  * first of several allows for the luck that helped to be first.
  */
 export function measureOf(ranking: Ranking, row: Row): Measure | undefined {
-  const byScore = ranking.basis === "scores";
+  const byScore = ranking.basis !== "comparisons";
   const value = byScore ? row.score : row.win_share;
   if (value === null || value === undefined) return undefined;
   return {

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 import msgspec
-from carrel_sdk.models import CheckResults, Figures, LookTaken, PeopleVerdict, Row, Statement
+from carrel_sdk.models import CheckResults, Figures, LookTaken, PeopleVerdict, Recommendation, Row, Statement
 from rich.console import Group, RenderableType
 from rich.panel import Panel
 from rich.table import Table
@@ -17,7 +17,24 @@ WIDTH = 31
 _BESIDE_COLUMNS = 24
 """The columns of place, win share and interval, with the gaps between them."""
 _SCORE_COLUMNS = 7
+_MARKS = 4
 _LUCK = "Luck helps a candidate to come first, so the first interval begins lower."
+
+
+def decision_panel(decision: Recommendation) -> RenderableType:
+    """What to do, why, how sure that is, and the doubt that matters most."""
+    lines = [printable(decision.headline)]
+    lines[0].stylize("bold")
+    if decision.reason:
+        lines.append(printable(decision.reason))
+    if decision.sure:
+        dots = "●" * decision.marks + "○" * (_MARKS - decision.marks)
+        lines.append(Text.assemble((dots, "green"), " ", printable(decision.sure)))
+    if decision.doubt:
+        lines.append(Text.assemble("One doubt: ", printable(decision.doubt)))
+    return Panel(
+        Group(*lines), title="Decision", title_align="left", border_style="green", padding=(0, 1), expand=False
+    )
 
 
 def verdict_panel(verdict: Statement) -> RenderableType:

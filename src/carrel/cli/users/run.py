@@ -10,7 +10,14 @@ from rich.text import Text
 
 from carrel.cli.interface import terminal
 from carrel.cli.interface.board_table import board_table
-from carrel.cli.interface.ranking_table import checks_table, looks_table, people_panel, ranking_table, verdict_panel
+from carrel.cli.interface.ranking_table import (
+    checks_table,
+    decision_panel,
+    looks_table,
+    people_panel,
+    ranking_table,
+    verdict_panel,
+)
 from carrel.cli.interface.reading import (
     ROWS_HELP,
     TRIAL_HELP,
@@ -221,6 +228,8 @@ def ranking(cli: UserCommand, run_id: str, without_judge: str | None, number: in
     if cli.as_json:
         terminal.print_json(found)
         return
+    if without_judge is None:
+        cli.console.print(decision_panel(cli.workspace.runs.decision(run_id, round=number)))
     _print_ranking(cli, found.verdict, found.ranking, found.people)
     for table in (checks_table(found.checks), looks_table(found.looks)):
         if table is not None:
@@ -264,10 +273,17 @@ def _print_ranking(cli: UserCommand, verdict: Statement, ranking: Figures, peopl
 @out_options(None)
 @click.option("--against", metavar="RUN_ID", help="Compare with another run.")
 @click.option("--split", "column", metavar="COLUMN", help="With the results by the values of a column of the rows.")
+@click.option("--memo", is_flag=True, help="On one or two sides, for somebody who was not there.")
 @user_command
-def report(cli: UserCommand, run_id: str, output: Path, force: bool, against: str | None, column: str | None) -> None:
+def report(
+    cli: UserCommand, run_id: str, output: Path, force: bool, against: str | None, column: str | None, memo: bool
+) -> None:
     """Write the report as one page of HTML; with `--json`, as JSON."""
-    if cli.as_json:
+    if memo:
+        if cli.as_json or against is not None or column is not None:
+            terminal.end(terminal.EXIT_USAGE, "--memo goes with no other form", as_json=cli.as_json)
+        page = cli.workspace.runs.report_memo(run_id).encode()
+    elif cli.as_json:
         page = cli.workspace.runs.report_json(run_id, against=against, split=column)
     else:
         page = cli.workspace.runs.report_html(run_id, against=against, split=column).encode()

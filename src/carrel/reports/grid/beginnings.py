@@ -14,17 +14,21 @@ MAX_CHARACTERS: Final = 200
 """Of the words that are looked for."""
 _BEGINNING: Final = 240
 _NAME: Final = 200
+_marks = msgspec.json.Decoder(list[float | None])
 
 
 class AnswerBeginnings(msgspec.Struct, frozen=True):
-    """A document and the beginnings of its answers, in the order of the run's candidates; null where there is none.
+    """A document, how it begins, and the beginnings of its answers, in the order of the run's candidates.
 
-    The list is empty if only names are wanted.
+    An answer is null where there is none. `checks` are the marks of each answer, in the order of the run's checks. Both
+    lists are empty if only names are wanted.
     """
 
     document: int
     name: str
+    question: str
     answers: list[str | None]
+    checks: list[list[float | None]]
 
 
 class Beginnings(msgspec.Struct, frozen=True):
@@ -61,20 +65,27 @@ def read(conn: Connection, run_id: RunId, documents: list[int], words: str, *, h
 
 
 def _row(conn: Connection, run: int, document: int, candidates: int) -> AnswerBeginnings | None:
-    name = conn.value(
-        f"SELECT substr(name, 1, {_NAME}) FROM run_documents WHERE run = ? AND ordinal = ?", run, document
-    )
-    if name is None:
-        return None
-    answers: list[str | None] = [None] * candidates
-    if not answers:
-        return AnswerBeginnings(document, name, answers)
-    for candidate, text in conn.all(
-        f"SELECT candidate, substr(body, 1, {_BEGINNING}) FROM generated WHERE run = ? AND document = ? AND repeat = 1",
+    found = conn.one(
+        f"SELECT substr(name, 1, {_NAME}), substr(body, 1, {_BEGINNING}) FROM run_documents"
+        " JOIN run_texts ON run_texts.seq = text WHERE run_documents.run = ? AND ordinal = ?",
         *(run, document),
-    ):
-        answers[candidate - 1] = text
-    return AnswerBeginnings(document, name, answers)
+    )
+    if found is None:
+        return None
+    name, question = found
+    answers: list[str | None] = [None] * candidates
+    checks: list[list[float | None]] = [[] for _ in answers]
+    if answers:
+        for candidate, text, marks in conn.all(
+            f"SELECT candidate, substr(body, 1, {_BEGINNING}), marks FROM generated"
+            " LEFT JOIN check_marks ON check_marks.generated = generated.seq"
+            " WHERE generated.run = ? AND document = ? AND repeat = 1",
+            *(run, document),
+        ):
+            answers[candidate - 1] = text
+            if marks is not None:
+                checks[candidate - 1] = _marks.decode(marks)
+    return AnswerBeginnings(document, name, question, answers, checks)
 
 
 def _found(conn: Connection, run: int, words: str) -> list[int]:

@@ -16,7 +16,9 @@ export function DocumentText({ text, turns }: Props) {
   if (!turns?.length)
     return (
       <Scroll isPlain label="The document">
-        <pre className="source">{text}</pre>
+        <pre className="source" dir="auto">
+          {text}
+        </pre>
       </Scroll>
     );
   return (
@@ -26,7 +28,9 @@ export function DocumentText({ text, turns }: Props) {
           {turns.map((turn, at) => (
             <li key={at} className={turn.role}>
               <strong className="small dim">{SPEAKERS[turn.role]}</strong>
-              <p className="prewrap">{turn.content}</p>
+              <p className="prewrap" dir="auto">
+                {turn.content}
+              </p>
             </li>
           ))}
         </ol>

@@ -3,6 +3,7 @@ import { cleanup, fireEvent, screen } from "@testing-library/react";
 import { afterEach, expect, test } from "vitest";
 import type { Report } from "../../api/types";
 import { renderPage } from "../../testing/renderPage";
+import { rankedIn } from "./ranked";
 import { RankingTable } from "./RankingTable";
 
 afterEach(cleanup);
@@ -13,6 +14,14 @@ const row = (name: string, place: number, win_share: number) => ({
   ...{ panel_low: win_share - 0.2, panel_high: win_share + 0.2 },
 });
 const REPORT = {
+  run: { median_ms: { mmr: 800 } },
+  checks: {
+    checks: [{ name: "is JSON", kind: "json", required: true, share: false }],
+    rows: [
+      { candidate: "lead", required: { share: 0.9, documents: 30, low: 0.8, high: 0.95 } },
+      { candidate: "mmr", required: { share: 1, documents: 30, low: 0.9, high: 1 } },
+    ].map((row) => ({ ...row, mean: row.required, rates: [row.required] })),
+  },
   candidates: [candidate("lead"), candidate("mmr")],
   ranking: { basis: "comparisons", rows: [row("mmr", 1, 0.7), row("lead", 2, 0.3)] },
 } as unknown as Report;
@@ -46,4 +55,20 @@ test("a host that is not the provider’s own belongs to the model’s name, als
   );
   expect(page.textContent).toContain("lead at llm.example.org");
   expect(page.textContent).not.toContain("mmr at");
+});
+
+test("checks are columns, and rank where nobody judged", async () => {
+  const bare = { candidate: "", place: null, win_share: null };
+  const ranking = {
+    basis: "checks",
+    rows: [
+      { ...bare, candidate: "lead" },
+      { ...bare, candidate: "mmr" },
+    ],
+  };
+  const report = { ...REPORT, ranking } as unknown as Report;
+  const page = await renderPage(<RankingTable report={report} ranking={rankedIn(report)} grey={false} />);
+  const rows = [...page.querySelectorAll("tbody tr")].map((row) => row.textContent.replaceAll("\u00a0", " "));
+  expect(rows[0]).toMatch(/Place 1 .*mmr.*100 %90 % to 100 %.*30\/30 ✓.*0.8 s/);
+  expect(rows[1]).toMatch(/Place 2 .*lead.*90 %80 % to 95 %.*27\/30 ✗/);
 });

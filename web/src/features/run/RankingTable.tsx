@@ -31,19 +31,22 @@ export function RankingTable({ report, ranking, grey, before }: Props) {
           return `${candidate} ${(found && madeBy(found)) ?? ""}`;
         }}
       />
-      <p className="small dim">
-        {hasIntervals && (
-          <>
-            The <Term of="interval">range</Term>
-          </>
-        )}
-        {hasIntervals &&
-          ` is where the value lies with a certainty of ${formats.percent(0.95)}, for documents like these${ranking.look ? ", at all looks of the run together" : ""}. `}
-        {ranking.rows.some((row) => typeof row.first_low === "number") &&
-          "Luck helps a candidate to come first, so the range of the first one begins lower to allow for that. "}
-        {grey && "There are too few documents for a conclusion. "}
-        {ranking.basis !== "scores" && "The dashed line is one half: as often preferred as not."}
-      </p>
+      <details className="small dim">
+        <summary>How to read it</summary>
+        <p>
+          {hasIntervals && (
+            <>
+              The <Term of="interval">range</Term>
+            </>
+          )}
+          {hasIntervals &&
+            ` is where the value lies with a certainty of ${formats.percent(0.95)}, for documents like these${ranking.look ? ", at all looks of the run together" : ""}. `}
+          {ranking.rows.some((row) => typeof row.first_low === "number") &&
+            "Luck helps a candidate to come first, so the range of the first one begins lower to allow for that. "}
+          {grey && "There are too few documents for a conclusion. "}
+          {ranking.basis === "comparisons" && "The dashed line is one half: as often preferred as not."}
+        </p>
+      </details>
     </div>
   );
 }

@@ -27,7 +27,9 @@ import { TasksPanel } from "./tasks/TasksPanel";
 import { useControls } from "./useControls";
 import { useLiveRun } from "./useLiveRun";
 
-const VerdictPanel = lazy(part(() => import("./verdict/VerdictPanel").then((m) => ({ default: m.VerdictPanel }))));
+const DecisionPanel = lazy(part(() => import("./verdict/DecisionPanel").then((m) => ({ default: m.DecisionPanel }))));
+const FiguresPanel = lazy(part(() => import("./verdict/FiguresPanel").then((m) => ({ default: m.FiguresPanel }))));
+const PeoplePanel = lazy(part(() => import("./people/PeoplePanel").then((m) => ({ default: m.PeoplePanel }))));
 const AnswersPanel = lazy(part(() => import("./answers/AnswersPanel").then((m) => ({ default: m.AnswersPanel }))));
 const MatrixPanel = lazy(part(() => import("./matrix/MatrixPanel").then((m) => ({ default: m.MatrixPanel }))));
 const DocumentsPanel = lazy(
@@ -37,20 +39,46 @@ const JudgesPanel = lazy(part(() => import("./judges/JudgesPanel").then((m) => (
 const WhatIfPanel = lazy(part(() => import("./what-if/WhatIfPanel").then((m) => ({ default: m.WhatIfPanel }))));
 const ReportPanel = lazy(part(() => import("./report/ReportPanel").then((m) => ({ default: m.ReportPanel }))));
 
-const TABS = [
-  ["verdict", "Verdict"],
-  ["answers", "Answers"],
-  ["matrix", "Matrix"],
-  ["documents", "Documents"],
-  ["judges", "Judges"],
-  ["what-if", "What if"],
-  ["tasks", "Tasks"],
-  ["log", "Log"],
-  ["report", "Report"],
-] as const;
+/** What there is to see, by tab: a name in the address is that of a view, so that it leads to what it always led to. */
+const VIEWS = {
+  decision: [["verdict", "Decision"]],
+  answers: [
+    ["answers", "All"],
+    ["documents", "One by one"],
+  ],
+  people: [["people", "People"]],
+  method: [
+    ["figures", "Figures"],
+    ["judges", "Judges"],
+    ["matrix", "Matrix"],
+    ["what-if", "What if"],
+    ["tasks", "Tasks"],
+    ["log", "Log"],
+    ["report", "Report"],
+  ],
+} as const;
+type Tab = keyof typeof VIEWS;
+type View = (typeof VIEWS)[Tab][number][0];
 
-/** The tabs that are about all rounds. The others show one, the present or an earlier one as it was. */
-const OF_ALL_ROUNDS: ReadonlySet<string> = new Set(["tasks", "log"]);
+const TABS: readonly (readonly [Tab, string])[] = [
+  ["decision", "Decision"],
+  ["answers", "Answers"],
+  ["people", "People"],
+  ["method", "Method"],
+];
+
+function tabOf(view: View): Tab {
+  return TABS.find(([tab]) => VIEWS[tab].some(([id]) => id === view))?.[0] ?? "decision";
+}
+
+function viewOf(tab: string | undefined, votes: boolean): View {
+  const known = TABS.flatMap(([id]) => VIEWS[id].map(([view]): View => view)).find((view) => view === tab);
+  // Votes had their place among the judges once.
+  return votes ? "people" : (known ?? "verdict");
+}
+
+/** The views that are about all rounds. The others show one, the present or an earlier one as it was. */
+const OF_ALL_ROUNDS: ReadonlySet<View> = new Set(["tasks", "log"]);
 
 const route = getRouteApi("/runs/$runId");
 
@@ -86,7 +114,18 @@ function Shown({ run }: { run: Run }) {
   const formats = useFormats();
   const live = useLiveRun(run.id, hasEnded(run.state));
   const controls = useControls(run.id);
-  const tab = TABS.find(([id]) => id === search.tab)?.[0] ?? "verdict";
+  const view = viewOf(search.tab, search.vote === "now");
+  const tab = tabOf(view);
+  const views: readonly (readonly [View, string])[] = VIEWS[tab];
+  const look = (next: View) => void navigate({ search: { ...search, tab: next }, replace: true });
+  const { comparison, scoring } = run.configuration;
+  // Whoever judges can be checked by people. A later round may bring the first judges.
+  const tabs = TABS.filter(([id]) => id !== "people" || tab === id || comparison || scoring || run.round > 1);
+  const panel = (
+    <Suspense fallback={<Skeleton />}>
+      <Panel run={run} view={view} live={live} controls={controls} />
+    </Suspense>
+  );
   const badge = (
     <>
       <RunState state={run.state} />
@@ -108,14 +147,25 @@ function Shown({ run }: { run: Run }) {
       {run.state === "running" && <LiveAnswers run={run} answers={live.answers} />}
       <TabStrip
         label="What to see of the comparison"
-        tabs={TABS}
+        tabs={tabs}
         chosen={tab}
-        onChoose={(next) => void navigate({ search: { ...search, tab: next }, replace: true })}
+        onChoose={(next) => look(VIEWS[next][0][0])}
       >
         <TabPanel key={tab} id={tab}>
-          <Suspense fallback={<Skeleton />}>
-            <Panel run={run} tab={tab} live={live} controls={controls} />
-          </Suspense>
+          {views.length === 1 ? (
+            panel
+          ) : (
+            <TabStrip
+              label={tab === "method" ? "Parts of the method" : "Answers"}
+              tabs={views}
+              chosen={view}
+              onChoose={look}
+            >
+              <TabPanel key={view} id={view}>
+                {panel}
+              </TabPanel>
+            </TabStrip>
+          )}
         </TabPanel>
       </TabStrip>
     </Page>
@@ -124,26 +174,26 @@ function Shown({ run }: { run: Run }) {
 
 interface PanelProps {
   run: Run;
-  tab: (typeof TABS)[number][0];
+  view: View;
   live: ReturnType<typeof useLiveRun>;
   controls: ReturnType<typeof useControls>;
 }
 
-function Panel({ run, tab, live, controls }: PanelProps) {
+function Panel({ run, view, live, controls }: PanelProps) {
   const search = route.useSearch();
   const navigate = route.useNavigate();
   const report = useQuery({
     ...reportQuery(useApi(), run.id, search.against, roundOf(search.round)),
-    enabled: !OF_ALL_ROUNDS.has(tab),
+    enabled: !OF_ALL_ROUNDS.has(view),
   });
   const refine = (changes: Partial<Record<keyof typeof search, string | undefined>>) =>
     void navigate({ search: (now) => given({ ...now, ...changes }), replace: true });
   const openDocument = (document: string) =>
-    void navigate({ search: (now) => ({ ...now, tab: "documents", document }), replace: tab === "documents" });
+    void navigate({ search: (now) => ({ ...now, tab: "documents", document }), replace: view === "documents" });
   const compareWith = (against: string | undefined) => refine({ against });
-  if (tab === "tasks")
+  if (view === "tasks")
     return <TasksPanel run={run} controls={controls} kind={search.kind} state={search.state} onFilter={refine} />;
-  if (tab === "log")
+  if (view === "log")
     return (
       <LogPanel
         run={run}
@@ -159,10 +209,20 @@ function Panel({ run, tab, live, controls }: PanelProps) {
       {report.data && <RoundChoice report={report.data} onChoose={(chosen) => refine({ round: chosen })} />}
       <QueryView query={report} lines={8}>
         {(data) => {
-          if (tab === "report") return <ReportPanel run={run} report={data} />;
-          if (tab === "verdict")
+          if (view === "report") return <ReportPanel run={run} report={data} />;
+          if (view === "verdict")
             return (
-              <VerdictPanel
+              <DecisionPanel
+                run={run}
+                report={data}
+                onOpen={(document, left, right) =>
+                  void navigate({ search: (now) => given({ ...now, tab: "documents", document, left, right }) })
+                }
+              />
+            );
+          if (view === "figures")
+            return (
+              <FiguresPanel
                 run={run}
                 report={data}
                 against={search.against}
@@ -171,7 +231,7 @@ function Panel({ run, tab, live, controls }: PanelProps) {
                 onSplit={(split) => refine({ split })}
               />
             );
-          if (tab === "answers")
+          if (view === "answers")
             return (
               <AnswersPanel
                 report={data}
@@ -182,8 +242,8 @@ function Panel({ run, tab, live, controls }: PanelProps) {
                 }
               />
             );
-          if (tab === "matrix") return <MatrixPanel report={data} onOpen={openDocument} />;
-          if (tab === "documents")
+          if (view === "matrix") return <MatrixPanel report={data} onOpen={openDocument} />;
+          if (view === "documents")
             return (
               <DocumentsPanel
                 report={data}
@@ -194,13 +254,14 @@ function Panel({ run, tab, live, controls }: PanelProps) {
                 onPair={refine}
               />
             );
-          if (tab === "judges")
+          if (view === "judges") return <JudgesPanel run={run} report={data} />;
+          if (view === "people")
             return (
-              <JudgesPanel
+              <PeoplePanel
                 run={run}
                 report={data}
                 votes={search.vote === "now"}
-                onVoted={() => refine({ vote: undefined })}
+                onVoted={() => refine({ tab: "people", vote: undefined })}
               />
             );
           return (

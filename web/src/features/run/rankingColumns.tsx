@@ -6,7 +6,7 @@ import { type Formats, placesFor } from "../../lib/format";
 import { type Measure, measureOf } from "../../lib/interval";
 import { range } from "../../lib/intervals";
 import { madeBy } from "../../lib/modelAt";
-import { perThousand, priced } from "../../lib/spend";
+import { inTime, perThousand, priced } from "../../lib/spend";
 import { IntervalBar } from "./IntervalBar";
 
 type Places = ReadonlyMap<string, number>;
@@ -20,6 +20,7 @@ export function columnsOf(
   formats: Formats,
 ): [Column<Row>, ...Column<Row>[]] {
   const isByScore = ranking.basis === "scores";
+  const isByChecks = ranking.basis === "checks";
   const share = (value: number) => (isByScore ? formats.decimal(value) : formats.percent(value));
   const of = ({ candidate }: Row) => report.candidates.find((one) => one.candidate === candidate);
   const costOf = (row: Row) => {
@@ -51,8 +52,8 @@ export function columnsOf(
   const quality: Column<Row>[] = [
     {
       id: "quality",
-      label: isByScore ? "Score" : "Preferred",
-      ...(isByScore ? {} : { term: "preferred" }),
+      label: isByScore ? "Score" : isByChecks ? "Passes" : "Preferred",
+      ...(isByScore || isByChecks ? {} : { term: "preferred" }),
       isBestHigh: true,
       value: (row) => measureOf(ranking, row)?.value ?? null,
       cell: (row) => <Quality row={row} measure={measureOf(ranking, row)} write={share} />,
@@ -82,12 +83,18 @@ export function columnsOf(
   const rest: Column<Row>[] = [
     {
       id: "cost",
-      label: "Cost per 1,000",
+      label: `Cost per ${formats.integer(1000)}`,
       value: (row) => {
         const cost = costOf(row);
         return cost === null ? null : Number(cost);
       },
       cell: (row) => <Cost cost={costOf(row)} places={decimals} />,
+    },
+    {
+      id: "time",
+      label: "Time",
+      value: ({ candidate }) => report.run.median_ms?.[candidate] ?? null,
+      cell: ({ candidate }) => inTime(report.run.median_ms?.[candidate] ?? null, formats),
     },
     {
       id: "words",
@@ -99,9 +106,48 @@ export function columnsOf(
       },
     },
   ];
-  const hasScores = !isByScore && ranking.rows.some(({ score }) => score !== null && score !== undefined);
+  const hasScores =
+    !isByScore && !isByChecks && ranking.rows.some(({ score }) => score !== null && score !== undefined);
   const hasGaps = report.candidates.some((one) => one.delivered < one.answers);
-  return [name, ...quality, ...(hasScores ? [scores] : []), ...(hasGaps ? [delivered] : []), ...rest];
+  const known = rest.filter(({ value }) => ranking.rows.some((row) => (value?.(row) ?? null) !== null));
+  const checks = checkColumns(report, formats);
+  return [name, ...quality, ...(hasScores ? [scores] : []), ...checks, ...(hasGaps ? [delivered] : []), ...known];
+}
+
+const MOST_CHECKS = 4;
+
+/** How many answers pass each check; of more than a few checks, all of them together. */
+function checkColumns({ checks }: Report, formats: Formats): Column<Row>[] {
+  if (!checks) return [];
+  const rateOf = ({ candidate }: Row, at: number | undefined) => {
+    const found = checks.rows.find((one) => one.candidate === candidate);
+    return at === undefined ? (found?.required ?? found?.mean) : found?.rates[at];
+  };
+  const column = (id: string, label: string, at?: number): Column<Row> => ({
+    id,
+    label,
+    isBestHigh: true,
+    value: (row) => rateOf(row, at)?.share ?? null,
+    cell: (row) => <Passed rate={rateOf(row, at)} formats={formats} />,
+  });
+  if (checks.checks.length > MOST_CHECKS) return [column("checks", "Checks")];
+  return checks.checks.map(({ name }, at) => column(`check-${at}`, name, at));
+}
+
+type Rate = NonNullable<Report["checks"]>["rows"][number]["mean"];
+
+function Passed({ rate, formats }: { rate: Rate | undefined; formats: Formats }) {
+  if (!rate || rate.share === null) return <>–</>;
+  const passed = rate.share * rate.documents;
+  const isWhole = Math.abs(passed - Math.round(passed)) < 1e-6;
+  return (
+    <span className={`whole-word ${rate.share === 1 ? "good" : ""}`}>
+      {isWhole
+        ? `${formats.integer(Math.round(passed))}/${formats.integer(rate.documents)}`
+        : formats.percent(rate.share)}{" "}
+      <span aria-hidden>{rate.share === 1 ? "✓" : "✗"}</span>
+    </span>
+  );
 }
 
 function numberOf(row: Row, { candidates }: Report): number {

@@ -1,21 +1,37 @@
+import { useMutation } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
-import { Ellipsis, FolderGit2, Pause, Play, RotateCw, Scale, Square, Tag } from "lucide-react";
+import { Ellipsis, FileText, FolderGit2, Pause, Play, RotateCw, Scale, Square, Tag } from "lucide-react";
 import { useState } from "react";
 import { Button as AriaButton, Menu, MenuItem, MenuTrigger, Popover } from "react-aria-components";
 import type { Run } from "../../../api/types";
+import { useApi } from "../../../app/context";
 import { Button } from "../../../components/Button";
 import { Confirm } from "../../../components/Dialog";
+import { toast } from "../../../components/Toasts";
+import { download } from "../../../lib/download";
 import { hasEnded } from "../../../lib/states";
 import { LabelDialog } from "./LabelDialog";
 import { ReevaluateDialog } from "./ReevaluateDialog";
 import { SendToGithub } from "../SendToGithub";
 import type { Controls } from "../useControls";
 
+/** One or two sides to hand on: a page that prints well. */
+function useMemoFile(run: Run) {
+  const api = useApi();
+  return useMutation({
+    mutationFn: async () =>
+      (await api.raw(`/api/runs/${encodeURIComponent(run.id)}/report?format=memo`, "text/html")).blob(),
+    onSuccess: (file) => download(`${run.name} memo.html`, file),
+    onError: toast.failed,
+  });
+}
+
 /** The actions that the state of the run allows, the most likely one first. */
 export function RunActions({ run, controls }: { run: Run; controls: Controls }) {
   const navigate = useNavigate();
   const [asking, setAsking] = useState<"cancel" | "delete" | "label" | "reevaluate" | "send">();
   const close = () => setAsking(undefined);
+  const memo = useMemoFile(run);
   const isOver = hasEnded(run.state);
   return (
     <>
@@ -37,6 +53,11 @@ export function RunActions({ run, controls }: { run: Run; controls: Controls }) 
       {isOver && run.state !== "cancelled" && run.progress.failed > 0 && (
         <Button variant="primary" onPress={() => controls.retry.mutate()} isDisabled={controls.retry.isPending}>
           <RotateCw size={16} aria-hidden /> Retry what failed
+        </Button>
+      )}
+      {isOver && (
+        <Button onPress={() => memo.mutate()} isDisabled={memo.isPending}>
+          <FileText size={16} aria-hidden /> Memo
         </Button>
       )}
       {isOver && (

@@ -6,6 +6,7 @@ import type { Density } from "../../../app/settings";
 import { Breakable } from "../../../components/Breakable";
 import { Mark } from "../../../components/Mark";
 import type { AnswerBeginnings } from "../../../api/types";
+import { CheckMark } from "../../../components/CheckMark";
 import { ErrorNote } from "../../../components/Feedback";
 import type { Flag, GridCell, GridRow, Sorting } from "./gridRows";
 import { useBeginnings } from "./useBeginnings";
@@ -23,6 +24,8 @@ interface Props {
   documents: readonly number[];
   rowOf: (document: number, beginnings: AnswerBeginnings | undefined) => GridRow;
   candidates: readonly string[];
+  /** The names of the run's checks. */
+  checks: readonly string[];
   /** The number of a candidate in the run, which its mark follows. */
   numberOf: (candidate: string) => number;
   density: Density;
@@ -35,7 +38,7 @@ interface Props {
 
 /** Documents down, candidates across. Only rows in sight are drawn; the arrow keys go from cell to cell. */
 export function AnswersGrid({ runId, isLive, documents, rowOf, candidates, numberOf, density, ...props }: Props) {
-  const { sorting, onSort, onOpen, onStar, onNote } = props;
+  const { checks, sorting, onSort, onOpen, onStar, onNote } = props;
   const frame = useRef<HTMLDivElement>(null);
   const [at, setAt] = useState({ row: 0, column: 0 });
   const hasFocus = useRef(false);
@@ -126,12 +129,18 @@ export function AnswersGrid({ runId, isLive, documents, rowOf, candidates, numbe
                 style={{ ...columns, height: size, transform: `translateY(${start}px)` }}
               >
                 <span role="rowheader" className="answers-name">
-                  <Breakable name={row.name ?? "…"} />
+                  <strong>
+                    <Breakable name={row.name ?? "…"} />
+                  </strong>
+                  <span className="small clamp" dir="auto">
+                    {row.question}
+                  </span>
                 </span>
                 {row.cells.map((cell, column) => (
                   <Cell
                     key={cell.candidate}
                     cell={cell}
+                    checks={checks}
                     isHere={at.row === index && at.column === column}
                     onOpen={() => onOpen(row.document, cell.candidate)}
                   />
@@ -171,7 +180,15 @@ function Head({
   );
 }
 
-function Cell({ cell, isHere, onOpen }: { cell: GridCell; isHere: boolean; onOpen: () => void }) {
+interface CellProps {
+  cell: GridCell;
+  /** The names of the run's checks. */
+  checks: readonly string[];
+  isHere: boolean;
+  onOpen: () => void;
+}
+
+function Cell({ cell, checks, isHere, onOpen }: CellProps) {
   const formats = useFormats();
   const figure =
     cell.share !== null
@@ -187,7 +204,7 @@ function Cell({ cell, isHere, onOpen }: { cell: GridCell; isHere: boolean; onOpe
     <div role="gridcell" tabIndex={isHere ? 0 : -1} className="answers-cell" onClick={onOpen}>
       <span className="row tight nowrap small">
         <strong className="num">{figure}</strong>
-        {cell.checks !== null && cell.checks < 1 && <span className="chip bad">check</span>}
+        {cell.marks.map((mark, at) => mark !== null && <CheckMark key={at} name={checks[at] ?? ""} mark={mark} />)}
         {cell.flags.map((flag) => (
           <span key={flag} className={`chip ${flag === "failed" ? "bad" : "warn"}`}>
             {FLAGS[flag]}
@@ -196,7 +213,9 @@ function Cell({ cell, isHere, onOpen }: { cell: GridCell; isHere: boolean; onOpe
         {cell.kept?.starred && <Star size={14} className="star" role="img" aria-label="starred" />}
         {cell.kept?.note && <NotebookPen size={14} role="img" aria-label={`note: ${cell.kept.note}`} />}
       </span>
-      <span className="small clamp">{cell.isAwaited ? "…" : cell.beginning}</span>
+      <span className="small clamp" dir="auto">
+        {cell.isAwaited ? "…" : cell.beginning}
+      </span>
     </div>
   );
 }

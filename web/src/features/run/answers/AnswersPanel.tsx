@@ -14,6 +14,7 @@ import { AnswersGrid } from "./AnswersGrid";
 import { counted, type Filter, gridOf, rowOf, shownDocuments, type Sorting } from "./gridRows";
 
 const QUIET_MS = 200;
+const NO_CHECKS: readonly string[] = [];
 
 interface Props {
   report: Report;
@@ -74,6 +75,7 @@ export function AnswersPanel({ report, onOpen }: Props) {
           documents={shown}
           rowOf={(number, beginnings) => rowOf(grid, number, beginnings, notes)}
           candidates={candidates}
+          checks={report.checks?.checks.map(({ name }) => name) ?? NO_CHECKS}
           numberOf={numbersIn(report.candidates)}
           density={density}
           sorting={sorting}

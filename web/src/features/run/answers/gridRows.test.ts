@@ -26,11 +26,17 @@ const PLAN: Wanted = {
 const shown = (wanted: Partial<Wanted>, notes = NONE) => shownDocuments(GRID, notes, { ...PLAN, ...wanted });
 
 test("a cell holds the beginning of the answer and what is wrong with it", () => {
-  const beginnings = { document: 1, name: "One", answers: ["# The tower\n\nIs high.", null] };
+  const beginnings = {
+    document: 1,
+    name: "One",
+    question: "How\nhigh?",
+    answers: ["# C#: `order_status`\n\n2*3", null],
+    checks: [[1, 0], []],
+  };
   const row = rowOf(GRID, 1, beginnings, NONE);
-  expect(row.name).toBe("One");
+  expect([row.name, row.question]).toEqual(["One", "How high?"]);
   expect(row.cells.map((cell) => cell.candidate)).toEqual(["b", "a"]);
-  expect(row.cells[1]).toMatchObject({ beginning: "The tower Is high.", share: 0.2, flags: [] });
+  expect(row.cells[1]).toMatchObject({ beginning: "# C#: `order_status` 2*3", share: 0.2, flags: [], marks: [1, 0] });
   expect(rowOf(GRID, 3, undefined, NONE)).toMatchObject({
     name: undefined,
     cells: [{}, { flags: ["flip", "failed"] }],

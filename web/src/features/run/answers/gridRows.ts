@@ -34,6 +34,8 @@ export interface GridCell {
   score: number | null;
   /** The mean of its marks. */
   checks: number | null;
+  /** Its mark of each check, in the order of the checks. */
+  marks: readonly (number | null)[];
   flags: readonly Flag[];
   isAwaited: boolean;
   /** What the person says of it. */
@@ -44,6 +46,8 @@ export interface GridRow {
   document: string;
   /** Nothing while it is still to come. */
   name: string | undefined;
+  /** How it begins, in one line. */
+  question: string;
   cells: readonly GridCell[];
 }
 
@@ -69,6 +73,11 @@ export function gridOf(figures: Figures, candidates: readonly string[]): Grid {
   };
 }
 
+/** The very characters of a text; only where its lines end does not show. */
+function inOneLine(text: string | null | undefined): string {
+  return text?.replace(/\s+/g, " ").trim() ?? "";
+}
+
 const FLAGS: readonly Flag[] = ["flip", "failed", "cut"];
 
 /** The row of the document with this number; `beginnings` are there once they have been fetched. */
@@ -77,9 +86,11 @@ export function rowOf(grid: Grid, number: number, beginnings: AnswerBeginnings |
   return {
     document,
     name: beginnings?.name,
+    question: inOneLine(beginnings?.question),
     cells: grid.columns.map(({ candidate, place, shares, scores, checks, flags }) => ({
       candidate,
-      beginning: beginnings?.answers[place]?.replace(/[#*_`\s]+/g, " ").trim() ?? "",
+      beginning: inOneLine(beginnings?.answers[place]),
+      marks: beginnings?.checks[place] ?? [],
       share: shares[number - 1] ?? null,
       score: scores[number - 1] ?? null,
       checks: checks[number - 1] ?? null,

@@ -87,8 +87,8 @@ test("candidates have their marks of the run on the left, or of the other one if
     one.querySelector(".candidate-mark")?.classList[2],
   ]);
   const mini = ["mini", "series-2"];
-  // The instructions, what changed, what the documents tell, and the head of the table.
-  expect(marks).toEqual([mini, ["nano", "series-3"], mini, mini]);
+  // The instructions, what changed, there and here, what the documents tell, and the head of the table.
+  expect(marks).toEqual([mini, ["nano", "series-3"], mini, mini, mini]);
 });
 
 test("a run that is not finished is said to be so", async () => {

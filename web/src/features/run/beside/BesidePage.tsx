@@ -14,6 +14,7 @@ import { hasEnded } from "../../../lib/states";
 import { reportQuery, runQuery } from "../queries";
 import { ChangesPart } from "./ChangesPart";
 import { DocumentsPart } from "./DocumentsPart";
+import { StandingsPart } from "./StandingsPart";
 import { doubtOf, toldOf } from "./words";
 
 const route = getRouteApi("/runs/compare/$here/$there");
@@ -72,11 +73,7 @@ export function TwoRuns({ here, there }: { here: string; there: string }) {
                 ))}
               <QueryView query={report} lines={8}>
                 {(data) =>
-                  data.against ? (
-                    <Compared report={data} against={data.against} numberOf={numbers(mine, yours)} />
-                  ) : (
-                    <Skeleton />
-                  )
+                  data.against ? <Compared report={data} against={data.against} runs={[mine, yours]} /> : <Skeleton />
                 }
               </QueryView>
             </div>
@@ -107,18 +104,38 @@ function WhichRun({ where, run }: { where: string; run: Run }) {
 
 type Numbers = (candidate: string) => number;
 
+/** A label that a run does not name was made from its model, and stands where it stands in the other run. */
+function placeIn(labels: readonly (string | undefined)[]): (candidate: string, otherwise: number) => number {
+  return (candidate, otherwise) => (labels.includes(candidate) ? labels.indexOf(candidate) : otherwise);
+}
+
 /** Marks are those of the first run; a candidate that is only in the other has its mark there. */
 function numbers(...runs: readonly Run[]): Numbers {
   const all = runs.map(({ configuration }) => labelsOf(configuration));
   return (candidate) => all.find((labels) => labels.includes(candidate))?.indexOf(candidate) ?? 0;
 }
 
-function Compared({ report, against, numberOf }: { report: Report; against: Against; numberOf: Numbers }) {
+interface ComparedProps {
+  report: Report;
+  against: Against;
+  runs: readonly [Run, Run];
+}
+
+function Compared({ report, against, runs }: ComparedProps) {
+  const numberOf = numbers(...runs);
+  const [here, there] = runs.map(({ configuration }) => labelsOf(configuration));
   return (
     <>
       <ChangesPart report={report} against={against} numberOf={numberOf} />
+      <StandingsPart against={against} numberOf={numberOf} />
       <DifferencesPart against={against} numberOf={numberOf} />
-      <DocumentsPart against={against} here={report.run.id} there={against.run.id} numberOf={numberOf} />
+      <DocumentsPart
+        against={against}
+        here={report.run.id}
+        there={against.run.id}
+        numberOf={numberOf}
+        places={{ here: placeIn(here ?? []), there: placeIn(there ?? []) }}
+      />
     </>
   );
 }

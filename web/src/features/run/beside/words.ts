@@ -4,7 +4,17 @@ import type { Formats } from "../../../lib/format";
 import { range } from "../../../lib/intervals";
 import { named, type Part } from "../../../lib/sentence";
 
-type Scale = "score" | "win_share";
+type Scale = NonNullable<Against["scale"]>;
+const UNITS: Record<Scale, string> = {
+  checks: "points of checks passed",
+  score: "on a scale from 0 to 1",
+  win_share: "points of preference",
+};
+const BETTER: Record<Scale, [string, string, string]> = {
+  checks: ["passes", "more checks", "fewer checks"],
+  score: ["scores", "higher", "lower"],
+  win_share: ["is preferred", "more often", "less often"],
+};
 
 /** A figure of the scale: scores are from 0 to 1, win shares are percentages. */
 export function figureOf(value: number, scale: Scale, formats: Formats): string {
@@ -29,25 +39,24 @@ export interface Told {
 export function toldOf(row: AgainstRow, against: Against, formats: Formats): Told | undefined {
   const { scale } = against;
   if (!row.here || !row.there) return undefined;
-  const found = scale === "score" ? row.score : row.win_share;
+  const found = scale && row[scale];
   if (!scale || !found)
     return { sentence: ["No document in both has a figure of ", { candidate: row.candidate }, "."], figures: "" };
   return { sentence: sentenceOf(row.candidate, found, scale), figures: figuresOf(found, scale, formats) };
 }
 
 function sentenceOf(candidate: string, found: PairedDifference, scale: Scale): Part[] {
-  const what = scale === "score" ? "scores" : "is preferred";
+  const [what, more, less] = BETTER[scale];
   if (found.low === null)
     return ["One document, or one group of documents, does not tell how ", { candidate }, " differs."];
-  if (found.outcome === "better")
-    return [{ candidate }, ` ${what} ${scale === "score" ? "higher" : "more often"} here.`];
-  if (found.outcome === "worse") return [{ candidate }, ` ${what} ${scale === "score" ? "lower" : "less often"} here.`];
+  if (found.outcome === "better") return [{ candidate }, ` ${what} ${more} here.`];
+  if (found.outcome === "worse") return [{ candidate }, ` ${what} ${less} here.`];
   return [{ candidate }, ": no difference can be told from chance."];
 }
 
 function figuresOf({ difference, low, high, documents }: PairedDifference, scale: Scale, formats: Formats): string {
   const write = (value: number) => differenceOf(value, scale, formats);
-  const unit = scale === "score" ? "on a scale from 0 to 1" : "points of preference";
+  const unit = UNITS[scale];
   const interval = low === null || high === null ? "" : ` (${range(low, high, write)})`;
   const on = `${formats.integer(documents)} ${documents === 1 ? "document" : "documents"}`;
   return `${write(difference)}${interval} ${unit}, on ${on}`;

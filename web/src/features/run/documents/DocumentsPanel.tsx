@@ -64,27 +64,32 @@ function Shown({
   const names = [...new Set([...order, ...document.answers.map((answer) => answer.candidate)])];
   const known = (name: string | undefined) => names.find((one) => one === name);
   const shownLeft = known(left) ?? names[0] ?? "";
-  const itself = (
-    <details className="card" open={!!document.turns}>
-      <summary>{document.turns ? "The conversation before these answers" : "The document itself"}</summary>
-      <DocumentText
-        text={document.text ?? "It is too long to be shown here; the export has it."}
-        turns={document.turns}
-      />
-    </details>
-  );
   return (
     <>
-      {document.turns && itself}
+      <details className="card asked" open>
+        <summary>{document.turns ? "The conversation before these answers" : "What was asked"}</summary>
+        <DocumentText
+          text={document.text ?? "It is too long to be shown here; the export has it."}
+          turns={document.turns}
+        />
+        {document.reference && (
+          <>
+            <h3 className="small">The expected answer</h3>
+            <pre className="source" dir="auto">
+              {document.reference}
+            </pre>
+          </>
+        )}
+      </details>
       <Sides
         runId={report.run.id}
         document={document}
+        checks={report.checks?.checks.map(({ name }) => name) ?? []}
         names={names}
         left={shownLeft}
         right={known(right) ?? names.find((one) => one !== shownLeft) ?? shownLeft}
         onPair={onPair}
       />
-      {!document.turns && itself}
     </>
   );
 }

@@ -2,6 +2,7 @@ import { NotebookPen, Star } from "lucide-react";
 import type { DocumentReport } from "../../../api/types";
 import { useFormats } from "../../../app/context";
 import { Button } from "../../../components/Button";
+import { CheckMark } from "../../../components/CheckMark";
 import { priced } from "../../../lib/spend";
 import type { Kept } from "../useNotes";
 
@@ -14,13 +15,15 @@ interface SideProps {
   answer: Answer | undefined;
   label: string;
   side: "left" | "right";
+  /** The names of the run's checks. */
+  checks: readonly string[];
   /** The star and the note. */
   keeps: React.ReactNode;
   children: React.ReactNode;
 }
 
 /** One answer with what is known of it, and the choice of another candidate. */
-export function Side({ names, name, onName, answer, label, side, keeps, children }: SideProps) {
+export function Side({ names, name, onName, answer, label, side, checks, keeps, children }: SideProps) {
   const formats = useFormats();
   const isAwaited = answer?.state === "pending" || answer?.state === "running";
   return (
@@ -39,7 +42,11 @@ export function Side({ names, name, onName, answer, label, side, keeps, children
         {answer && !isAwaited && (
           <span className="small dim num">
             {formats.integer(answer.words)} {answer.words === 1 ? "word" : "words"} ·{" "}
-            {answer.cost === null ? "cost unknown" : priced(answer.cost, formats.dollars)}
+            {answer.reused
+              ? "from an earlier run, not paid again"
+              : answer.cost === null
+                ? "cost unknown"
+                : priced(answer.cost, formats.dollars)}
           </span>
         )}
       </div>
@@ -61,6 +68,13 @@ export function Side({ names, name, onName, answer, label, side, keeps, children
       {answer?.finish_reason === "length" && <span className="chip warn">cut off at the limit of tokens</span>}
       {answer?.sources && answer.sources.length > 0 && (
         <p className="small dim">Made from the answers of {answer.sources.join(", ")}.</p>
+      )}
+      {answer?.checks?.some((mark) => mark !== null) && (
+        <p className="row tight small">
+          {answer.checks.map(
+            (mark, at) => mark !== null && <CheckMark key={at} name={checks[at] ?? ""} mark={mark} isNamed />,
+          )}
+        </p>
       )}
       {answer && !isAwaited && keeps}
       {answer?.thought && (

@@ -17,6 +17,8 @@ type View = "read" | "diff";
 interface SidesProps {
   runId: string;
   document: DocumentReport;
+  /** The names of the run's checks. */
+  checks: readonly string[];
   names: readonly string[];
   left: string;
   right: string;
@@ -24,7 +26,7 @@ interface SidesProps {
 }
 
 /** Two answers beside each other, as they are or with what differs, and what the judges said of them. */
-export function Sides({ runId, document, names, left, right, onPair }: SidesProps) {
+export function Sides({ runId, document, checks, names, left, right, onPair }: SidesProps) {
   const [view, setView] = useState<View>("read");
   const [a, b] = [answerOf(document, left), answerOf(document, right)];
   const { of, save, star } = useNotes(runId);
@@ -62,6 +64,7 @@ export function Sides({ runId, document, names, left, right, onPair }: SidesProp
             answer={a}
             label="On the left"
             side="left"
+            checks={checks}
             keeps={keeps(left)}
           >
             {a?.text &&
@@ -74,6 +77,7 @@ export function Sides({ runId, document, names, left, right, onPair }: SidesProp
             answer={b}
             label="On the right"
             side="right"
+            checks={checks}
             keeps={keeps(right)}
           >
             {b?.text &&

@@ -31,17 +31,19 @@ export function BlindVotes({ run, isAsked, onClose }: { run: Run; isAsked: boole
   });
   const votes = count.data?.votes ?? 0;
   const bothBad = count.data?.both_bad ?? 0;
+  const left = count.data?.left ?? PROPOSED;
+  const more = Math.min(PROPOSED - votes, left);
   return (
     <section className="card stack" aria-labelledby="votes-title">
       <div className="row between two-ways">
         <div className="stack tight">
           <h2 id="votes-title">Check the judges yourself</h2>
           <p className="dim">
-            Look at {PROPOSED} pairs of answers, without their names, and say which is better. Then you know how far to
-            believe the judges.
+            Look at {formats.integer(Math.min(PROPOSED, votes + left))} pairs of answers, without their names, and say
+            which is better. Then you know how far to believe the judges.
           </p>
         </div>
-        <Button onPress={() => setOpened(true)} isDisabled={count.data?.left === 0}>
+        <Button onPress={() => setOpened(true)} isDisabled={left === 0}>
           {votes ? "Vote on" : "Begin to vote"}
         </Button>
       </div>
@@ -49,7 +51,12 @@ export function BlindVotes({ run, isAsked, onClose }: { run: Run; isAsked: boole
         <p role="status">
           <strong className="num">{formats.integer(votes)}</strong> {votes === 1 ? "vote" : "votes"} so far
           {bothBad > 0 && `, ${formats.integer(bothBad)} of them on two bad answers`}
-          {votes < PROPOSED ? `; ${PROPOSED - votes} more make a fair check` : ""}.
+          {left === 0
+            ? "; no pair is left"
+            : more > 0
+              ? `; ${formats.integer(more)} more ${more === 1 ? "makes" : "make"} a fair check`
+              : ""}
+          .
         </p>
       )}
       <TextField

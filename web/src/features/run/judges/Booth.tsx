@@ -62,7 +62,12 @@ export function Booth({ run, voter, onDone }: { run: Run; voter: string; onDone:
     return isOver ? (
       <>
         <Note>{ballot.error.message}</Note>
-        {given > 0 && <div className="row">{undoing}</div>}
+        <div className="row">
+          <Button variant="primary" onPress={onDone}>
+            Done
+          </Button>
+          {given > 0 && undoing}
+        </div>
       </>
     ) : (
       <ErrorNote error={ballot.error} onRetry={() => void ballot.refetch()} />
@@ -72,7 +77,7 @@ export function Booth({ run, voter, onDone }: { run: Run; voter: string; onDone:
   const { pair, first, second, document, document_name, instructions, criteria, left, turns } = ballot.data;
   return (
     <Suspense fallback={<Skeleton />}>
-      <details ref={top}>
+      <details ref={top} className="asked" open>
         <summary>
           {document_name}: the {turns?.length ? "conversation" : "document"} and what was asked
         </summary>

@@ -6,27 +6,19 @@ import { Passports } from "../../../components/Passports";
 import { Scroll } from "../../../components/Scroll";
 import { Term } from "../../../components/Term";
 import { hasEnded } from "../../../lib/states";
-import { AgainstJudges } from "./AgainstJudges";
-import { BlindVotes } from "./BlindVotes";
-import { ProposedCriteria } from "./ProposedCriteria";
 import { isJudged } from "../../../lib/interval";
 import { range } from "../../../lib/intervals";
 import { NotJudgedYet } from "../NotJudgedYet";
-import { earlierRound } from "../queries";
 
 interface Props {
   run: Run;
   report: Report;
-  /** Open a ballot at once, because a link elsewhere asked for it. */
-  votes: boolean;
-  onVoted: () => void;
 }
 
 /** How far the judges can be trusted: flips, faults, agreement, favouritism. */
-export function JudgesPanel({ run, report, votes, onVoted }: Props) {
+export function JudgesPanel({ run, report }: Props) {
   if (!report.judges.length) return <Empty title="No judges yet" />;
   if (!hasEnded(run.state) && !isJudged(report.ranking)) return <NotJudgedYet run={run} />;
-  const isPresent = earlierRound(report) === undefined;
   const passports = report.judges.flatMap(({ judge, passport }) => (passport ? [{ judge, passport }] : []));
   return (
     <div className="stack wide">
@@ -45,16 +37,6 @@ export function JudgesPanel({ run, report, votes, onVoted }: Props) {
         </section>
       )}
       <Agreement report={report} />
-      {isPresent && <BlindVotes run={run} isAsked={votes} onClose={onVoted} />}
-      {report.human && <AgainstJudges run={run} report={report} human={report.human} />}
-      {isPresent ? (
-        <ProposedCriteria run={run} hasVotes={report.human !== null} />
-      ) : (
-        <p className="small dim">
-          Votes are on answers, which are the same in all rounds: give them, and see which criteria they ask for, with
-          the present one.
-        </p>
-      )}
     </div>
   );
 }

@@ -10,8 +10,9 @@ import { hasEnded } from "../../../lib/states";
 export function VerdictFacts({ run, report }: { run: Run; report: Report }) {
   const formats = useFormats();
   const { counts } = report.ranking;
-  const seconds =
-    run.started_at && run.finished_at ? (Date.parse(run.finished_at) - Date.parse(run.started_at)) / 1000 : undefined;
+  // Between two rounds lies whatever time the user took.
+  const isOne = report.rounds === 1 && run.started_at && run.finished_at;
+  const seconds = isOne ? (Date.parse(run.finished_at ?? "") - Date.parse(run.started_at ?? "")) / 1000 : undefined;
   const begun = run.started_at ?? run.created_at;
   const verdicts = counts.planned - counts.missing - counts.invalid;
   return (
@@ -44,34 +45,6 @@ export function VerdictFacts({ run, report }: { run: Run; report: Report }) {
         />
       )}
     </dl>
-  );
-}
-
-const OPEN = new Set<Report["verdict"]["outcome"]>(["undecided", "level", "too_few", "anecdote"]);
-
-/** What would strengthen the verdict: more documents, and a user who checks the judges. */
-export function NextSteps({ run, report }: { run: Run; report: Report }) {
-  const canGrow = run.preset_id !== null && OPEN.has(report.verdict.outcome);
-  const canVote = report.ranking.counts.planned > 0 && report.human === null;
-  if (!hasEnded(run.state) || !(canGrow || canVote)) return null;
-  return (
-    <div className="row">
-      {canGrow && (
-        <Link to="/presets/$presetId" params={{ presetId: run.preset_id ?? "" }} className="btn small">
-          Add documents to its preset
-        </Link>
-      )}
-      {canVote && (
-        <Link
-          to="/runs/$runId"
-          params={{ runId: run.id }}
-          search={{ tab: "judges", vote: "now" }}
-          className="btn small"
-        >
-          Check the judges yourself
-        </Link>
-      )}
-    </div>
   );
 }
 

@@ -45,11 +45,3 @@ test("while a run is paused, what is still to come is not called missing or left
   expect(doubtOf({ ...paused, finished: true })).toContain("Retry what failed.");
   expect(otherDoubtsOf(paused)).toEqual(["By scores, B leads."]);
 });
-
-test("how many documents would decide is not said again below a headline that says it", () => {
-  const doubt = "About 25 to 692 documents would decide.";
-  const open = having({ verdict: { ...REPORT.verdict, doubt, notes: [doubt, "Without reader, B leads."] } });
-  expect(doubtOf(open, "Nothing to choose between A and B yet; 5 to 672 more documents would tell.")).toBeUndefined();
-  expect(doubtOf(open, "Nothing to choose between A and B yet.")).toBe(doubt);
-  expect(otherDoubtsOf(open)).toEqual(["Without reader, B leads."]);
-});

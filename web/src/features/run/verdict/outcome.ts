@@ -18,8 +18,6 @@ const OUTCOMES: Record<Outcome, Shown> = {
   nothing: { label: "Nothing compared", tone: "bad" },
 };
 const MISSING = /^[\d,]+ missing (verdict|score)s? could overturn this\./;
-/** The headline tells it as the number of more documents. */
-const ENOUGH = /^About [\d,]+(?: to [\d,]+)? documents would decide\.$/;
 const SCORES_ALONE = "Nothing was compared; by scores alone:";
 
 export function outcomeOf(report: Report): Shown {
@@ -30,11 +28,9 @@ export function outcomeOf(report: Report): Shown {
   return OUTCOMES[verdict.outcome];
 }
 
-/** The doubt that could change the decision, unless the headline tells it or the run is still to judge what is open. */
-export function doubtOf({ verdict, finished }: Report, headline = ""): string | undefined {
-  const { doubt } = verdict;
-  if (!doubt || (headline.includes("more documents would tell") && ENOUGH.test(doubt))) return undefined;
-  return finished || !MISSING.test(doubt) ? doubt : undefined;
+/** The doubt that could change the decision, unless the run is still to judge what is open. */
+export function doubtOf({ verdict: { doubt }, finished }: Report): string | undefined {
+  return doubt && (finished || !MISSING.test(doubt)) ? doubt : undefined;
 }
 
 /**

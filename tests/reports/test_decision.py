@@ -1,0 +1,90 @@
+"""The decision in everyday words: what it says of money and of documents, and never more than the verdict."""
+
+from typing import Any
+
+import msgspec
+import pytest
+
+from carrel.checks.definition import Check
+from carrel.evaluation import passing, verdict
+from carrel.evaluation.passing import AnswerMarks
+from carrel.evaluation.ranking.ranking import rank
+from carrel.providers.base import Parameters
+from carrel.reports.by_document import heard, pairs
+from carrel.reports.decision import DecisionFacts, decide
+from carrel.reports.report import CandidateReport, Recommendation
+from carrel.runs.verdicts import judgement
+from tests.evaluation.told import verdicts
+from tests.reports.doubts import evidence, votes
+
+DEAR, CHEAP = "0.00085", "0.00012"
+
+
+def _candidate(label: str, cost: str | None) -> CandidateReport:
+    return CandidateReport(
+        candidate=label, model=None, host=None, family=None, parameters=Parameters(), instructions=None, repeats=1,
+        compared=True, answers=25, delivered=25, mean_words=9.0, input_tokens=0, output_tokens=0, cost=None,
+        cost_per_answer=cost,
+    )  # fmt: skip
+
+
+def _decided(outcomes: str, costs: tuple[str | None, str | None] = (DEAR, CHEAP), voted: str = "") -> Recommendation:
+    found = evidence(verdicts("AB", outcomes), votes=votes(voted))
+    ranking = judgement.rank(found)
+    checked = judgement.check(found) if voted else None
+    documents = [f"d{number}" for number in range(1, len(outcomes) + 1)]
+    return decide(
+        DecisionFacts(
+            ranking=ranking,
+            verdict=verdict.state(ranking, checked),
+            candidates=[_candidate(label, cost) for label, cost in zip("AB", costs, strict=True)],
+            pairs=pairs("AB", heard(found, documents)),
+            checks=None,
+            human=checked,
+            finished=True,
+        )
+    )
+
+
+SAVES = "B saves 86 % ($0.12 instead of $0.85 per 1,000 answers)"
+TOLD: list[tuple[str, str, dict[str, Any], str, str, int]] = [
+    ("decided", "a" * 22 + "===", {}, "Take A.", f"{SAVES}, but is worse on 22 and level on 3 of 25 documents.", 3),
+    ("people agree", "a" * 22 + "===", {"voted": "a" * 12}, "Take A.", f"{SAVES}, but is worse on 22", 4),
+    ("the cheap one is better", "b" * 25, {}, "Take B.", "B is better and costs 86 % less ($0.12 instead of $0.85)", 3),
+    ("free", "a" * 25, {"costs": (DEAR, "0")}, "Take A.", "B is free (in place of $0.85 per 1,000 answers), but", 3),
+    ("no price", "a" * 25, {"costs": (None, None)}, "Take A.", "B is worse on 25 of 25 documents.", 3),
+    ("level", "ab" * 12, {}, "No clear difference between A and B yet.", f"{SAVES}, and is worse on 12", 0),
+    ("too few", "aaa", {}, "3 documents cannot decide: A leads so far.", f"{SAVES}, and is worse on 3", 0),
+]
+
+
+@pytest.mark.parametrize(("outcomes", "given", "headline", "reason", "marks"), [one[1:] for one in TOLD],
+                         ids=[one[0] for one in TOLD])  # fmt: skip
+def test_a_decision_says_what_is_saved_and_what_is_lost(
+    outcomes: str, given: dict[str, Any], headline: str, reason: str, marks: int
+) -> None:
+    found = _decided(outcomes, **given)
+    assert (found.headline, found.marks) == (headline, marks)
+    assert reason in found.reason
+    assert found.sure
+
+
+def test_the_one_doubt_names_what_settles_it() -> None:
+    unchecked, checked = _decided("a" * 25), _decided("a" * 22 + "===", voted="a" * 12)
+    assert (unchecked.doubt, unchecked.settled_by) == ("No person has checked these judges.", "votes")
+    assert checked.doubt is None
+    open_one = _decided("a" * 9 + "bb")
+    assert (open_one.settled_by, open_one.marks) == ("documents", 1)
+
+
+def test_checks_alone_say_who_passes_and_decide_nothing() -> None:
+    marks = [AnswerMarks(number, 0, True, [1.0]) for number in range(30)]
+    marks += [AnswerMarks(number, 1, number >= 3, [float(number >= 3)]) for number in range(30)]
+    checks = (Check(name="is JSON", kind="json", required=True),)
+    results = passing.results(checks, "AB", [f"d{number}" for number in range(30)], marks, {})
+    ranking = msgspec.structs.replace(rank("AB", []), basis="checks")
+    candidates = [_candidate("A", DEAR), _candidate("B", CHEAP)]
+    found = decide(DecisionFacts(ranking, verdict.state(ranking), candidates, (), results, None, finished=True))
+    assert (found.headline, found.beside) == ("A passes every check.", "B")
+    assert found.reason == "Documents that passed: A 30 of 30 and B 27 of 30."
+    assert (found.marks, found.sure) == (0, "")
