@@ -1407,7 +1407,8 @@ class Estimate(msgspec.Struct, frozen=True, kw_only=True):
     `known_part` says what is known where some price is not. Calls and costs are those of a run that compares
     everything. `stopping` says when the run may stop earlier; it is None unless that is wanted. `saving` is what it
     would then probably not need. `economy` has both prices where the calls can go in batches; `likely_cost` and
-    `worst_cost` are the one that this run pays. `endings` are models that are switched off within 60 days, or were.
+    `worst_cost` are the one that this run pays. `over_budget` says what does not fit into the budget, before the run
+    pauses there. `endings` are models that are switched off within 60 days, or were.
     """
 
     calls: CallCounts
@@ -1422,6 +1423,7 @@ class Estimate(msgspec.Struct, frozen=True, kw_only=True):
     saving: Saving | None = None
     economy: EconomyCosts | None = None
     known_part: KnownPart | None = None
+    over_budget: str | None = None
     endings: list[ModelEnding] = []
 
 
@@ -1986,14 +1988,17 @@ class AnswerNote(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class AnswerBeginnings(msgspec.Struct, frozen=True, kw_only=True):
-    """A document and the beginnings of its answers, in the order of the run's candidates; None where there is none.
+    """A document, how it begins, and the beginnings of its answers, in the order of the run's candidates.
 
-    The list is empty if only names are wanted.
+    An answer is None where there is none. `checks` are the marks of each answer, in the order of the run's checks. Both
+    lists are empty if only names are wanted.
     """
 
     document: int
     name: str
+    question: str
     answers: list[str | None] = []
+    checks: list[list[float | None]] = []
 
 
 class Beginnings(msgspec.Struct, frozen=True, kw_only=True):
@@ -2210,6 +2215,25 @@ class Ranking(msgspec.Struct, frozen=True, kw_only=True):
     hosts: dict[str, str] = {}
 
 
+class Recommendation(msgspec.Struct, frozen=True, kw_only=True):
+    """The verdict in everyday words: what to do, and why, with money.
+
+    `marks`, of 4, are how sure that is, and `sure` says it in words.
+    `beside` is weighed against the `first`: the best of those that cost much less, or else the next one. `doubt` is the
+    one that matters most; `settled_by` says what would settle it, where something can.
+    """
+
+    headline: str
+    reason: str
+    marks: int = 0
+    sure: str
+    first: str | None = None
+    beside: str | None = None
+    doubt: str | None = None
+    settled_by: str | None = None
+    """One of documents, votes."""
+
+
 class RunCount(msgspec.Struct, frozen=True, kw_only=True):
     """How many runs there are, in total and in each state."""
 
@@ -2312,15 +2336,16 @@ class Task(msgspec.Struct, frozen=True, kw_only=True):
 class Settings(msgspec.Struct, omit_defaults=True, kw_only=True):
     """The one settings object of a user. What is left out of a `PUT` goes back to its default.
 
-    `density` is how close the rows of tables stand. `locale` is a BCP 47 tag, `timezone` an IANA name; usage is
-    counted in its days. `resume_after_restart` says whether runs that a restart interrupted go on at the next
-    login. `retention_days` is how long finished runs are kept that are not pinned; None keeps them.
+    `density` is how close the rows of tables stand. `locale` is a BCP 47 tag, `timezone` an IANA name; None: those of
+    the browser. Usage is counted in days of the time zone, or of UTC. `resume_after_restart` says whether runs that a
+    restart interrupted go on at the next login. `retention_days` is how long finished runs are kept that are not
+    pinned; None keeps them.
     """
 
     theme: Literal["dark", "light", "system"] = "system"
     density: Literal["comfortable", "compact"] = "comfortable"
-    locale: str = "en"
-    timezone: str = "UTC"
+    locale: str | None = None
+    timezone: str | None = None
     default_candidates: list[str] = []
     default_judges: list[str] = []
     resume_after_restart: bool = True

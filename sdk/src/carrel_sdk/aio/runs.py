@@ -25,6 +25,7 @@ from carrel_sdk.models import (
     LogCount,
     LogEntry,
     Ranking,
+    Recommendation,
     Rows,
     Run,
     RunCount,
@@ -35,7 +36,14 @@ from carrel_sdk.models import (
     Task,
 )
 from carrel_sdk.run_events import RunEvent, ends, run_event
-from carrel_sdk.runs import _EXPORT_POLL_SECONDS, _FIRST_POLL_SECONDS, _LONGEST_POLL_SECONDS, _given, _path
+from carrel_sdk.runs import (
+    _EXPORT_POLL_SECONDS,
+    _FIRST_POLL_SECONDS,
+    _LONGEST_POLL_SECONDS,
+    _decided,
+    _given,
+    _path,
+)
 from carrel_sdk.transport import segment
 
 
@@ -241,15 +249,36 @@ class AsyncRuns:
         return (await self._report(run_id, "html", round, against, split)).decode()
 
     async def report_json(
-        self, run_id: str, *, round: int | None = None, against: str | None = None, split: str | None = None
+        self,
+        run_id: str,
+        *,
+        round: int | None = None,
+        against: str | None = None,
+        split: str | None = None,
+        documents: bool = True,
     ) -> bytes:
-        """The report as JSON, for programs that keep or read all of it."""
-        return await self._report(run_id, "json", round, against, split)
+        """The report as JSON, for programs that keep or read all of it. Without `documents` it stays small."""
+        return await self._report(run_id, "json", round, against, split, documents=documents)
+
+    async def decision(self, run_id: str, *, round: int | None = None) -> Recommendation:
+        """What the report says first: which candidate to take, in everyday words with money, and how sure that is."""
+        return _decided.decode(await self.report_json(run_id, round=round, documents=False)).decision
+
+    async def report_memo(self, run_id: str) -> str:
+        """The report on one or two sides, as an HTML page that prints well."""
+        return (await self._report(run_id, "memo", None, None, None)).decode()
 
     async def _report(
-        self, run_id: str, form: str, number: int | None, against: str | None, split: str | None
+        self,
+        run_id: str,
+        form: str,
+        number: int | None,
+        against: str | None,
+        split: str | None,
+        *,
+        documents: bool = True,
     ) -> bytes:
-        query = {"format": form, "round": number, "against": against, "split": split}
+        query = {"format": form, "round": number, "against": against, "split": split, "documents": documents}
         return await self._calls.get_bytes(f"{_path(run_id)}/report", query)
 
     async def receipt(self, run_id: str) -> bytes:

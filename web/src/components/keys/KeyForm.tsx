@@ -122,7 +122,9 @@ export function KeyForm({ title, onStored }: Props) {
       {tile && (
         <div className="row end">
           {stored && (
-            <span className="small dim">You have a key for {PROVIDERS[provider] ?? provider}; the new one takes its place.</span>
+            <span className="small dim">
+              You have a key for {PROVIDERS[provider] ?? provider}; the new one takes its place.
+            </span>
           )}
           <Button type="submit" variant="primary" isDisabled={(!key.trim() && !asksForNone) || store.isPending}>
             Store
