@@ -17,7 +17,8 @@ pytestmark = [pytest.mark.browser, pytest.mark.asyncio(loop_scope="session")]
 MOST_TABS = 200
 WORDS = """
 () => {
-  const walker = document.createTreeWalker(document.querySelector("#carrel [role=tabpanel]"), NodeFilter.SHOW_TEXT);
+  const walker = document.createTreeWalker(
+    document.querySelector("#carrel [role=tabpanel] [aria-label=Verdict]"), NodeFilter.SHOW_TEXT);
   let words = 0;
   for (let node = walker.nextNode(); node; node = walker.nextNode()) {
     const range = document.createRange();
@@ -29,7 +30,7 @@ WORDS = """
   return words;
 }
 """
-"""How many words of what a tab shows are in the window before anybody scrolls."""
+"""How many words of the decision are in the window before anybody scrolls. Below it, answers speak for themselves."""
 TICKETS = "Ticket,Category,Customer message\n" + "".join(
     f'T-{1000 + number},{("Delivery", "Returns")[number % 2]},"I ordered a helmet {number} days ago. Where is it?"\n'
     for number in range(25)
@@ -132,6 +133,7 @@ async def _from_a_table_without_a_key(page: Page, deployment: Deployment, models
     """25 tickets on the disk, and a key that is still to be stored: each row is a question."""
     table.write_text(TICKETS, encoding="utf-8")
     await page.goto(f"{deployment.site.url}/desk#/runs")
+    await page.reload()
     await settled(page)
     hand = Hand(page)
     await hand.click(page.get_by_role("link", name="New comparison"))

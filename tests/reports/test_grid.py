@@ -70,4 +70,5 @@ async def test_a_report_without_documents_says_the_same_of_everything_else(ada: 
     assert f"<dt>documents</dt><dd>{len(ROWS)}</dd>" in page
     assert "This page leaves out the documents and their answers." in page
     assert "Side by side" not in page
+    assert "How it was found" in (await ada.get(f"{run}/report?format=memo")).text
     assert "leaves out the documents" not in (await ada.get(f"{run}/report?format=html")).text

@@ -22,6 +22,7 @@ JOBS = Jobs(
     (
         rendering.as_json,
         rendering.as_page,
+        rendering.as_memo,
         rendering.as_entries,
         judgement.answer,
         run_passports.drawn,

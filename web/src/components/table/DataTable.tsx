@@ -23,6 +23,8 @@ interface Props<R> {
   /** The last row came into sight. */
   onEnd?: () => void;
   className?: string;
+  /** Nobody chooses its columns. */
+  isFixed?: boolean;
 }
 
 /** So many rows are found at a glance. */
@@ -34,7 +36,18 @@ const AT_ONCE = 50;
  * A table that sorts by its heads, shows the columns that somebody chooses and finds rows by words. On a phone, each row
  * is a card with a name for every figure.
  */
-export function DataTable<R>({ label, unsorted, rows, keyOf, columns, wordsOf, onEnd, className, ...props }: Props<R>) {
+export function DataTable<R>({
+  label,
+  unsorted,
+  rows,
+  keyOf,
+  columns,
+  wordsOf,
+  onEnd,
+  className,
+  isFixed,
+  ...props
+}: Props<R>) {
   const [own, setOwn] = useState<TableView>({ isDescending: false });
   const { view = own, onView = setOwn } = props;
   const [words, setWords] = useState("");
@@ -95,16 +108,18 @@ export function DataTable<R>({ label, unsorted, rows, keyOf, columns, wordsOf, o
         </table>
       </Scroll>
       {found.length === 0 && words && <p className="small dim">No row has these words.</p>}
-      <TableTools
-        columns={choosable}
-        chosen={chosen}
-        onChoose={(id) =>
-          onView({
-            ...view,
-            columns: choosable.map((one) => one.id).filter((one) => (one === id) !== chosen.includes(one)),
-          })
-        }
-      />
+      {!isFixed && (
+        <TableTools
+          columns={choosable}
+          chosen={chosen}
+          onChoose={(id) =>
+            onView({
+              ...view,
+              columns: choosable.map((one) => one.id).filter((one) => (one === id) !== chosen.includes(one)),
+            })
+          }
+        />
+      )}
     </div>
   );
 }

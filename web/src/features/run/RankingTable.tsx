@@ -12,9 +12,11 @@ interface Props {
   grey: boolean;
   /** The places that candidates had before, to show who moved. */
   before?: ReadonlyMap<string, number>;
+  /** Beside a decision: nobody chooses its columns. */
+  isFixed?: boolean;
 }
 
-export function RankingTable({ report, ranking, grey, before }: Props) {
+export function RankingTable({ report, ranking, grey, before, isFixed = false }: Props) {
   const formats = useFormats();
   const hasIntervals = ranking.rows.some((row) => measureOf(ranking, row)?.low !== null);
   return (
@@ -23,6 +25,7 @@ export function RankingTable({ report, ranking, grey, before }: Props) {
         label="Ranking"
         className="ranking"
         unsorted="Place"
+        isFixed={isFixed}
         rows={ranking.rows}
         keyOf={({ candidate }) => candidate}
         columns={columnsOf(report, ranking, grey, before, formats)}

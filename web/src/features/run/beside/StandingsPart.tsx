@@ -5,6 +5,9 @@ import { Scroll } from "../../../components/Scroll";
 import { Sentence } from "../../../components/Sentence";
 import { inTime, perThousand, priced } from "../../../lib/spend";
 
+/** Costs and times differ from day to day. */
+const NOTABLE = 1.2;
+
 type Standing = NonNullable<Against["rows"][number]["here"]>;
 
 interface Props {
@@ -53,13 +56,14 @@ export function StandingsPart({ against, numberOf }: Props) {
                 </th>
                 {known.map(([label, value, write, isBestHigh]) => {
                   const [before, now] = [value(there), value(here)];
-                  const isWorse = before !== null && now !== null && now !== before && now < before === isBestHigh;
+                  const isWorse =
+                    before !== null && now !== null && (isBestHigh ? now < before : now > NOTABLE * before);
                   return (
                     <td key={label} className="n nowrap">
                       {before === null ? "–" : write(there)} →{" "}
                       <strong className={isWorse ? "bad" : ""}>
                         {now === null ? "–" : write(here)}
-                        {isWorse && " ▼"}
+                        {isWorse && (isBestHigh ? " ▼" : " ▲")}
                       </strong>
                     </td>
                   );

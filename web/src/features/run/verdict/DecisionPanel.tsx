@@ -50,7 +50,7 @@ export function DecisionPanel({ run, report, onOpen }: Props) {
         {decision.reason && <p className="reason">{unbroken(decision.reason)}</p>}
         {isRanked ? (
           <section aria-label="Ranking">
-            <RankingTable report={report} ranking={ranking} grey={verdict.grey} />
+            <RankingTable report={report} ranking={ranking} grey={verdict.grey} isFixed />
           </section>
         ) : (
           <Note>There is nothing to rank.</Note>

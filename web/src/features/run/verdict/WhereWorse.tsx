@@ -9,6 +9,8 @@ import { beginningsQuery, earlierRound, figuresQuery } from "../queries";
 import { worseOn } from "./worse";
 
 const SHOWN = 5;
+/** Of a question in one line. */
+const MOST_CHARACTERS = 120;
 
 interface Props {
   report: Report;
@@ -55,8 +57,8 @@ function Cases({ report, first, beside, onOpen }: Props & { first: string; besid
                   Read both <span className="visually-hidden">answers to {row.name}</span>
                 </Button>
               </div>
-              <p className="small dim clamp" dir="auto">
-                {row.question}
+              <p className="small dim clamp one" dir="auto">
+                {row.question.slice(0, MOST_CHARACTERS)}
               </p>
               <div className="columns">
                 {[first, beside].map((name) => (
