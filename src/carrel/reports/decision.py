@@ -24,7 +24,7 @@ _ANSWERS: Final = 1_000
 _SIDE_REMARKS: frozenset[Kind] = frozenset({"repeated_intervals", "beaten", "grouped", "alike", "malformed"})
 """What a reader of the method wants to know, and what changes no decision."""
 _BY_VOTES: frozenset[Kind] = frozenset(
-    {"chance", "flips", "opposed", "family", "length", "long_answers", "equally_long", "without_judge", "by_votes"}
+    {"chance", "unproven", "flips", "opposed", "family", "length", "equally_long", "without_judge", "by_votes"}
 )
 """Doubts about judges, which blind votes settle."""
 _BY_DOCUMENTS: frozenset[Kind] = frozenset({"documents_needed", "chance_to_find"})
