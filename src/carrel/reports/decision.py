@@ -3,7 +3,7 @@
 It never says more than the verdict: whether somebody is best is decided there. Pure.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Final, Literal, NamedTuple
 
 from carrel.evaluation import verdict
@@ -21,11 +21,7 @@ ENOUGH_VOTES: Final = 10
 """So many blind votes make a fair check of the judges."""
 _ANSWERS: Final = 1_000
 """So many answers have a cost that a reader can picture."""
-_SIDE_REMARKS: frozenset[Kind] = frozenset({"repeated_intervals", "beaten", "grouped", "alike", "malformed"})
-"""What a reader of the method wants to know, and what changes no decision."""
-_BY_VOTES: frozenset[Kind] = frozenset(
-    {"chance", "unproven", "flips", "opposed", "family", "length", "equally_long", "without_judge", "by_votes"}
-)
+_BY_VOTES: frozenset[Kind] = frozenset({"opposed", "flips", "length", "by_votes"})
 """Doubts about judges, which blind votes settle."""
 _BY_DOCUMENTS: frozenset[Kind] = frozenset({"documents_needed", "chance_to_find"})
 _SURE: Final = (
@@ -174,23 +170,13 @@ def _marks(facts: DecisionFacts) -> int:
 
 def _doubt(facts: DecisionFacts) -> _Doubt | None:
     """The one doubt to be shown beside a decision. All others stand with the method."""
-    for one in _open_doubts(facts):
-        return one
-    if facts.human is None and facts.ranking.counts.planned:
-        return _Doubt("No person has checked these judges.", "votes")
-    return None
-
-
-def _open_doubts(facts: DecisionFacts) -> Iterator[_Doubt]:
-    for one in verdict.doubts(facts.ranking, facts.human):
-        if one.kind in _SIDE_REMARKS or (one.kind == "overturned" and not facts.finished):
-            continue
-        by: Literal["votes", "documents"] | None = None
-        if one.kind in _BY_VOTES:
-            by = "votes"
-        elif one.kind in _BY_DOCUMENTS:
-            by = "documents"
-        yield _Doubt(one.sentence, by)
+    told = facts.verdict.doubt
+    if told is None:
+        is_unchecked = facts.human is None and facts.ranking.counts.planned
+        return _Doubt("No person has checked these judges.", "votes") if is_unchecked else None
+    found = verdict.doubts(facts.ranking, facts.human)
+    kind = next((one.kind for one in found if told.startswith(one.sentence)), None)
+    return _Doubt(told, "votes" if kind in _BY_VOTES else "documents" if kind in _BY_DOCUMENTS else None)
 
 
 def _by_checks(facts: DecisionFacts, checks: CheckResults) -> Recommendation:
