@@ -252,7 +252,7 @@ async def test_what_fails_before_the_first_piece_has_the_status_of_its_error(
             await answer.aread()
             return code_of(answer)
 
-    assert await answered(model="nobody:x") == "invalid-input"
+    assert await answered(model="no body:x") == "invalid-input"
     assert await answered(model="groq:llama-3.3-70b") == "provider-key-missing"
     assert await answered(parameters={"seed": 1}, model=MODELS[1]) == "model-call-refused"
     assert server.asked == []
