@@ -2,7 +2,7 @@
 
 from carrel.receipts import rules
 
-DIGEST = "5a2b21b5b50017f9cbd4c3e578f53b5bec0e5b692452f9877ac1eff27b0d54ce"
+DIGEST = "254373cae612bd853e37498e0726e80676808c47b2553b116f9d2a4d0a3b818b"
 
 
 def test_the_rules_of_rankings_and_words_are_those_that_this_version_says_it_has() -> None:
