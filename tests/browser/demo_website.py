@@ -10,8 +10,8 @@ from pathlib import Path
 
 import uvicorn
 
-from demo.app import create_site
-from demo.site import SiteConfig
+from carrel_website.app import create_site
+from carrel_website.site import SiteConfig
 from tests.browser.browser import DIST
 from tests.browser.pages import TIMEOUT_SECONDS
 from tests.support.model_server import MODELS, Running, model_server

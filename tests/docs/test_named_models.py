@@ -8,7 +8,7 @@ from carrel.providers import endings
 from carrel.providers.catalogue import KNOWN
 
 ROOT = Path(__file__).parents[2]
-TOLD = ("README.md", "docs", "demo", "deploy", "sdk", "src", "web/src")
+TOLD = ("README.md", "docs", "deploy", "sdk", "src", "web/src")
 """What people read, copy from, or start with. Records of decisions and of what was measured keep their names."""
 KINDS = {".md", ".py", ".ts", ".tsx", ".html", ".yaml", ".yml", ".json", ".php", ".sh", ".toml"}
 OF_PROVIDER = re.compile(rf"\b({'|'.join(KNOWN)}):([\w.:/-]*[\w])")

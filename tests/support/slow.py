@@ -6,7 +6,7 @@ PLACES = (
     "tests/contract/test_client_generators.py",
     "tests/contract/test_openapi_behaviour.py",
     "tests/crash/",
-    "tests/demo/",
+    "tests/carrel_website/",
     "tests/deploy/",
     "tests/packaging/",
     "tests/privacy/",

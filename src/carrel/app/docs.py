@@ -1,4 +1,4 @@
-"""`/api/openapi.json`, and `/api/docs`, a page that shows it without a script and without other servers."""
+"""`/api/openapi.json`, `/api/docs`, a page that shows it without a script and without other servers, and `/`."""
 
 import base64
 import hashlib
@@ -26,6 +26,20 @@ body { background: #191919; color: #ddd } pre { background: #252525 } details { 
 """
 
 
+_FRONT: Final = f"""<!doctype html>
+<html lang="en">
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>Carrel</title>
+<style>{_STYLE}</style>
+<h1>Carrel</h1>
+<p>This is a service behind a website. It keeps a private, encrypted workspace for every user, which finds out which
+language model and which prompt does a job best.</p>
+<p>To use it, sign in on the website that sent you here. With a session token from there, <a href="/app/">the app</a>
+opens here as well. Programs: <a href="/api/docs">the interface</a>.</p>
+"""
+
+
 class ApiDescription(NamedTuple):
     """The description of every route, and the page that shows it."""
 
@@ -47,10 +61,20 @@ async def read_openapi(request: Request) -> Response[bytes]:
 @get("/docs", include_in_schema=False)
 async def read_docs(request: Request) -> Response[bytes]:
     """The same description as a page."""
+    return _page_of(request.state[DESCRIBED]().page)
+
+
+@get("/", include_in_schema=False)
+async def read_front_page(request: Request) -> Response[bytes]:
+    """What this is, for somebody who has only the address."""
+    return _page_of(_FRONT.encode())
+
+
+def _page_of(body: bytes) -> Response[bytes]:
     digest = base64.b64encode(hashlib.sha256(_STYLE.encode()).digest()).decode()
     policy = f"default-src 'none'; style-src 'sha256-{digest}'; base-uri 'none'; frame-ancestors 'none'"
     headers = ((b"content-security-policy", policy.encode()), (b"referrer-policy", b"no-referrer"))
-    return Response(request.state[DESCRIBED]().page, media_type="text/html", headers=headers)
+    return Response(body, media_type="text/html", headers=headers)
 
 
 def _page(document: dict[str, Any]) -> str:
@@ -75,3 +99,4 @@ def _page(document: dict[str, Any]) -> str:
 
 
 router = Router("/", route_handlers=[read_openapi, read_docs])
+front_router = Router("/", route_handlers=[read_front_page])

@@ -151,7 +151,7 @@ def _routes(
         disk=Probe(lambda: services.service.run(issuance.latest)),
     )
     routes = Routes(
-        [Router("/api", ROUTERS), *browser_routes(settings.app_dir)],
+        [Router("/api", ROUTERS), docs.front_router, *browser_routes(settings.app_dir)],
         {
             "paging": provide_paging,
             "if_match": provide_if_match,

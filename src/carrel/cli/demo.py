@@ -33,8 +33,8 @@ ENOUGH_DOCUMENTS: Final = 10
 EXPORTED: Final = ("report", "documents", "scores", "comparisons", "calls", "logs", "configuration")
 
 _NAME_WIDTH: Final = 22
-_PROJECT: Final = Path(__file__).parents[3]
-"""The folder with the project's guides, if the program runs from its repository."""
+_GUIDES: Final = (Path(__file__).parents[1] / "guides", Path(__file__).parents[3])
+"""Where the project's guides are: in an installed package, or in the repository."""
 
 INSTRUCTIONS: Final = """\
 Summarise the document for a colleague who has to decide whether to read it.
@@ -219,7 +219,8 @@ def documents_of(given: str | None) -> list[DemoDocument]:
         DemoFailed: there are no files, or one cannot be read.
     """
     if given is None:
-        documents = [DemoDocument(str(path.relative_to(_PROJECT)), _text(path)) for path in _guides()]
+        project = next(filter(Path.is_dir, _GUIDES))
+        documents = [DemoDocument(str(path.relative_to(project)), _text(path)) for path in _guides(project)]
     else:
         paths = [path for word in shlex.split(given) for path in _matching(word)]
         documents = [DemoDocument(path.name, _text(path)) for path in dict.fromkeys(paths)]
@@ -230,9 +231,9 @@ def documents_of(given: str | None) -> list[DemoDocument]:
     return documents
 
 
-def _guides() -> list[Path]:
+def _guides(project: Path) -> list[Path]:
     """The decisions are too short to summarise."""
-    guides = [_PROJECT / "README.md", _PROJECT / "CONTRIBUTING.md", *sorted((_PROJECT / "docs").rglob("*.md"))]
+    guides = [project / "README.md", project / "CONTRIBUTING.md", *sorted((project / "docs").rglob("*.md"))]
     return [path for path in guides if path.is_file() and path.parent.name != "adr"]
 
 

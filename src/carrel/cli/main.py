@@ -20,7 +20,7 @@ _OPERATORS: Final = (
     "cluster",
     "openapi",
 )
-_EVERYBODY: Final = ("verify-receipt", "demo", "rank")
+_EVERYBODY: Final = ("start", "demo", "rank", "verify-receipt")
 _USERS: Final = (
     *("login", "content", "data-set", "preset", "run", "gate", "votes", "models", "judge", "keys", "rate-limits"),
     *("usage", "settings", "github", "workspace", "program-key", "mcp"),

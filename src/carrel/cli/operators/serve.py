@@ -12,10 +12,8 @@ import rich_click as click
 
 from carrel import config
 from carrel.cli.interface.refusal import EXIT_TRY_AGAIN, refuse
+from carrel.cli.serving import built_app
 from carrel.config import ConfigError, Settings
-
-_BUILT_APPS = (Path(__file__).parents[2] / "browser_app", Path(__file__).parents[4] / "web" / "dist")
-"""Where the built browser app is: in an installed package, or where `make app` builds it in the repository."""
 
 
 @click.command("serve")
@@ -57,7 +55,7 @@ def command(
         refuse(str(error))
     config.forget_secrets(os.environ)
     if settings.app_dir is None:
-        settings = msgspec.structs.replace(settings, app_dir=next(filter(Path.is_dir, _BUILT_APPS), None))
+        settings = msgspec.structs.replace(settings, app_dir=built_app.folder())
     if (tls_cert is None) != (tls_key is None):
         refuse("--tls-cert and --tls-key belong together")
     tls = tls_cert is not None or behind_proxy

@@ -1,1 +1,0 @@
-"""The Reading Room: a small host website, as a host would write one, with Carrel behind it."""
