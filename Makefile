@@ -7,7 +7,7 @@ FAST := -n auto -m "not slow and not soak and not proxy"
 
 NPM := $(shell command -v npm 2>/dev/null)
 
-.PHONY: demo start app app-check client-types test test-fast test-slow test-browser coverage check lint style types imports bench soak proxy screenshots openapi client lock wheel plugin seed profile clean
+.PHONY: demo start app app-check client-types test test-fast test-slow test-browser coverage check lint style types imports bench soak proxy screenshots openapi client lock wheel release plugin seed profile clean
 
 .venv/.runtime: requirements.lock pyproject.toml sdk/pyproject.toml
 	@test -d .venv || $(PYTHON) -m venv .venv
@@ -23,7 +23,7 @@ NPM := $(shell command -v npm 2>/dev/null)
 
 .venv/.dev: requirements-dev.lock .venv/.runtime
 	@$(BIN)/python -m pip install -qq --disable-pip-version-check --require-hashes -r requirements-dev.lock
-	@$(BIN)/python -m compileall -q tests benchmarks demo
+	@$(BIN)/python -m compileall -q tests benchmarks
 	@touch $@
 
 demo: .venv/.runtime
@@ -53,12 +53,27 @@ app app-check client-types:
 	@echo "npm is not here: the browser app is neither built nor checked. Install Node 20.19 or later to have it."
 endif
 
-# Both packages as wheels in `dist`; the service's holds the browser app, so this one needs Node.
+# All packages as wheels in `dist`; the service's holds the browser app, so this one needs Node.
 wheel: .venv/.runtime app
 	@test -f web/dist/carrel.js || { echo "the wheel needs the browser app, and that needs npm"; exit 1; }
 	@rm -rf dist
 	@$(BIN)/python -m hatchling build -t wheel -d dist
 	@cd sdk && ../$(BIN)/python -m hatchling build -t wheel -d ../dist
+	@cd cli && ../$(BIN)/python -m hatchling build -t wheel -d ../dist
+
+# Brings twenty packages along that no test may see: in an environment of its own.
+.venv-release/.installed: requirements-release.lock
+	@test -d .venv-release || $(PYTHON) -m venv .venv-release
+	@.venv-release/bin/python -m pip install -qq --disable-pip-version-check --require-hashes -r requirements-release.lock
+	@touch $@
+
+# What a version consists of, in `dist`. CHECKS=no leaves out `make check`.
+release: .venv/.dev .venv-release/.installed app
+	@test -f web/dist/carrel.js || { echo "a release needs the browser app, and that needs npm"; exit 1; }
+ifneq ($(CHECKS),no)
+	@$(MAKE) --no-print-directory check
+endif
+	@$(BIN)/python release.py
 
 # The plugin for WordPress, as WordPress installs it: the same bytes from the same commit.
 plugin:
@@ -67,7 +82,7 @@ plugin:
 
 start: .venv/.demo
 	-@$(MAKE) --no-print-directory app
-	@$(BIN)/python -m demo --end-with-parent
+	@$(BIN)/carrel start --folder demo-data --no-browser --end-with-parent
 
 # What looks at the sources uses one core each, so two of them run side by side; the tests take all cores.
 check:
@@ -131,7 +146,7 @@ proxy: .venv/.dev .venv-proxy/.installed
 
 # Fills a workspace of the website that `make start` runs in another terminal.
 seed: .venv/.demo
-	@$(BIN)/python -m demo.seed $(if $(WEBSITE),--website "$(WEBSITE)")
+	@$(BIN)/python -m carrel_website.seed $(if $(WEBSITE),--website "$(WEBSITE)")
 
 screenshots: .venv/.dev app
 	@$(BIN)/python -m tests.browser.screenshots
@@ -145,9 +160,11 @@ openapi: .venv/.runtime
 
 lock:
 	$(BIN)/uv pip compile --quiet --universal --generate-hashes --no-emit-package carrel-sdk --no-header pyproject.toml --group build -o requirements.lock
+	$(BIN)/uv pip compile --quiet --universal --generate-hashes --no-emit-package carrel-sdk --no-header cli/pyproject.toml -c requirements.lock -o requirements-cli.lock
 	$(BIN)/uv pip compile --quiet --generate-hashes --no-header --group pyproject.toml:demo -c requirements.lock -o requirements-demo.lock
 	$(BIN)/uv pip compile --quiet --universal --generate-hashes --no-emit-package carrel-sdk --no-header pyproject.toml --group build --group demo --group dev --group bench -c requirements.lock -o requirements-dev.lock
+	$(BIN)/uv pip compile --quiet --generate-hashes --no-header --group pyproject.toml:release -o requirements-release.lock
 	$(BIN)/uv pip compile --quiet --generate-hashes --no-header tests/proxy/requirements.in -o tests/proxy/requirements.lock
 
 clean:
-	rm -rf .venv .venv-proxy demo-out profile-out dist
+	rm -rf .venv .venv-proxy .venv-release demo-out profile-out dist

@@ -84,6 +84,8 @@ def test_nothing_is_left_for_later() -> None:
 def test_locks_hold_versions_and_hashes_and_no_address() -> None:
     for name in (
         "requirements.lock",
+        "requirements-cli.lock",
+        "requirements-release.lock",
         "requirements-dev.lock",
         "requirements-demo.lock",
         "tests/proxy/requirements.lock",

@@ -73,7 +73,7 @@ def test_every_file_of_the_project_that_a_document_names_is_there() -> None:
     named = {
         (document, path)
         for document in [*DOCUMENTS, ROOT / "sdk/README.md"]
-        for path in re.findall(r"`((?:src|sdk/src|web/src|tests|docs|demo)/[\w./-]+)`", document.read_text())
+        for path in re.findall(r"`((?:src|sdk/src|web/src|tests|docs)/[\w./-]+)`", document.read_text())
     }
     assert len(named) > 50
     assert sorted(f"{document.name}: {path}" for document, path in named if not (ROOT / path).exists()) == []

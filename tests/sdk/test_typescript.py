@@ -10,7 +10,7 @@ from uuid import uuid4
 import pytest
 from carrel_sdk import Host, Workspace
 
-from tests.demo.test_guides import VECTOR
+from tests.carrel_website.test_guides import VECTOR
 from tests.support.service import Service
 
 ROOT = Path(__file__).parents[2]
