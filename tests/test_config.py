@@ -149,11 +149,42 @@ def test_a_wrong_value_is_one_line_that_names_the_variable_and_not_the_value(nam
     assert len(value) < 7 or value not in text
 
 
-def test_a_misspelt_setting_in_the_file_is_refused_and_one_in_the_environment_is_not(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("name", "nearest"),
+    [
+        ("DATADIR", "DATA_DIR"),
+        ("CORS_ORIGIN", "CORS_ORIGINS"),
+        ("CORS", "CORS_ORIGINS"),
+        ("KEY_IDLE", "KEY_IDLE_MINUTES"),
+    ],
+)
+def test_a_misspelt_setting_is_refused_with_the_nearest_name(tmp_path: Path, name: str, nearest: str) -> None:
     file = tmp_path / ".env"
-    file.write_text("CARREL_DATADIR=x\nCARREL_URL=http://localhost\n")
-    assert refusal(dict(GOOD), file) == "CARREL_DATADIR: is not a setting"
-    load(GOOD | {"CARREL_PORT": "tcp://10.0.0.1:80", "CARREL_SERVICE_HOST": "10.0.0.1"})
+    file.write_text(f"CARREL_{name}=x\nCARREL_URL=http://localhost\n")
+    words = f"CARREL_{name}: is not a setting; the nearest is CARREL_{nearest}"
+    assert refusal(dict(GOOD), file) == words
+    assert refusal(GOOD | {f"CARREL_{name}": "x"}) == words
+
+
+def test_what_kubernetes_and_other_programs_set_is_no_misspelling(tmp_path: Path) -> None:
+    of_kubernetes = ("SERVICE_HOST", "SERVICE_PORT", "SERVICE_PORT_HTTP", "PORT", "PORT_8400_TCP", "PORT_8400_TCP_ADDR")
+    names = (*of_kubernetes, *(f"PEERS_{name}" for name in of_kubernetes), "ETCD_SERVICE_HOST", "SITE", "TOKEN")
+    load(GOOD | {f"CARREL_{name}": "x" for name in names})
+    (tmp_path / ".env").write_text("CARREL_SITE=x\n")
+    assert refusal(dict(GOOD), tmp_path / ".env") == "CARREL_SITE: is not a setting"
+
+
+def test_a_command_asks_only_for_the_secrets_that_it_needs() -> None:
+    assert config.load({"CARREL_SERVICE_KEY": SERVICE}, env_file=Path("/nowhere"), needs=("service_key",))
+    nothing = config.load({}, env_file=Path("/nowhere"), needs=())
+    with pytest.raises(ConfigError):
+        nothing.service_key.reveal()
+    with pytest.raises(ConfigError, match=r"^CARREL_SERVICE_KEY: is not set$"):
+        config.load({}, env_file=Path("/nowhere"), needs=("service_key",))
+
+
+def test_a_wrong_word_is_told_which_words_there_are() -> None:
+    assert refusal(GOOD | {"CARREL_MOVE_KEYS": "yes"}).endswith("has a value that is not allowed; allowed are on, off")
 
 
 def test_a_secret_file_that_cannot_be_read_is_refused(tmp_path: Path) -> None:

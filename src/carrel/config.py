@@ -6,11 +6,11 @@ No pydantic here: importing it costs a quarter of the second that the program ma
 import hmac
 import os
 import re
-from collections.abc import Callable, Mapping, MutableMapping
+from collections.abc import Callable, Collection, Iterable, Mapping, MutableMapping
 from decimal import Decimal
 from ipaddress import ip_address
 from pathlib import Path
-from typing import Annotated, Any, Literal, NoReturn
+from typing import Annotated, Any, Literal, NoReturn, get_args, get_origin, get_type_hints
 from urllib.parse import urlsplit
 
 import msgspec
@@ -27,8 +27,14 @@ ADDRESS = r"(?:[A-Za-z0-9.-]+|\[[0-9a-fA-F:]+\]):[0-9]{1,5}"
 """The pattern of `host:port`."""
 
 SECRET_FIELDS = ("plugin_secret", "admin_secret", "metrics_secret", "service_key", "old_service_key", "etcd_password")
-_CLIENT_VARIABLES = frozenset({SECRETS_DIR, "CARREL_URL", "CARREL_TOKEN_COMMAND", "CARREL_PROGRAM_KEY"})
+_CLIENT_VARIABLES = frozenset({SECRETS_DIR, "CARREL_URL", "CARREL_TOKEN", "CARREL_TOKEN_COMMAND", "CARREL_PROGRAM_KEY"})
 """The command line reads these, not the service; they may be in the same file."""
+_OF_KUBERNETES = re.compile(
+    r"CARREL_(\w+_)?(SERVICE_(HOST|PORT(_\w+)?)|PORT(_\d+_(TCP|UDP|SCTP)(_(PROTO|PORT|ADDR))?)?)"
+)
+"""What Kubernetes sets in every container for a service whose name begins with `carrel`."""
+_ALIKE = 0.75
+"""From this likeness on (of `difflib`), an unknown name is a misspelling and no variable of another program."""
 
 _MINIMUM_SECRET_CHARACTERS = 32
 _MINIMUM_DISTINCT = 8
@@ -70,15 +76,26 @@ class Secret:
         raise TypeError("a secret is never pickled")
 
 
+class _AbsentSecret(Secret):
+    """A secret that nobody gave, and that whoever loaded the settings did not ask for."""
+
+    def reveal(self) -> bytes:
+        raise ConfigError("a secret is not set")
+
+
+ABSENT = _AbsentSecret(b"")
+"""Stands for the service key where nobody needs it."""
+NEEDED = ("plugin_secret", "service_key")
+"""What the service itself cannot do without."""
 Count = Annotated[int, Meta(ge=1)]
 
 
 class Settings(msgspec.Struct, frozen=True, kw_only=True):
     """Every setting of the service; `docs/settings.md` says what each one does."""
 
-    plugin_secret: tuple[Secret, ...]
+    plugin_secret: tuple[Secret, ...] = ()
     """The first signs session tokens, every one is accepted."""
-    service_key: Secret
+    service_key: Secret = ABSENT
     """32 bytes, from which the keys of `account.db` and `service.db` are derived."""
     old_service_key: Secret | None = None
     """The key before a rotation, for as long as that takes."""
@@ -161,19 +178,22 @@ def load(
     *,
     env_file: Path = Path(".env"),
     overrides: Mapping[str, str] | None = None,
+    needs: Collection[str] = NEEDED,
 ) -> Settings:
     """Read every source, the strongest first: `overrides` (by field), `environ`, `env_file`, the folder of secrets.
 
     The secrets are removed from `environ`, so that child processes do not inherit them. An empty value counts as not
-    set. The function ignores unknown names in `environ`, because Kubernetes adds `CARREL_PORT` and similar names by
-    itself; it refuses unknown names in `env_file`, because there they are misspellings.
+    set. An unknown name is refused in `env_file`, and in `environ` if it is like that of a setting: other programs have
+    variables there, too. `needs` are the fields that must be set.
 
     Raises:
         ConfigError: something is missing, weak or wrong.
     """
     file = {name: value for name, value in dotenv_values(env_file, interpolate=False).items() if value is not None}
-    for name in file:
-        if name.startswith(PREFIX) and name not in _CLIENT_VARIABLES and _field(name) not in Settings.__struct_fields__:
+    for name, nearest in unknown((*file, *environ)).items():
+        if nearest is not None:
+            raise ConfigError(f"{name}: is not a setting; the nearest is {nearest}")
+        if name in file:
             raise ConfigError(f"{name}: is not a setting")
     folder = environ.get(SECRETS_DIR) or file.get(SECRETS_DIR)
     texts: dict[str, str] = {}
@@ -184,7 +204,28 @@ def load(
         if text is not None:
             texts[field] = text
     forget_secrets(environ)
-    return _settings({field: _parse(field, text) for field, text in texts.items()})
+    return _settings({field: _parse(field, text) for field, text in texts.items()}, needs)
+
+
+def unknown(names: Iterable[str]) -> dict[str, str | None]:
+    """Which of the names begin as settings do and are none, each with the setting that it may have meant."""
+    found = {}
+    for name in names:
+        known = name in _CLIENT_VARIABLES or _field(name) in Settings.__struct_fields__
+        if name.startswith(PREFIX) and not known and not _OF_KUBERNETES.fullmatch(name):
+            found[name] = _nearest(_field(name))
+    return found
+
+
+def _nearest(field: str) -> str | None:
+    # Imported here: it is needed once in many starts.
+    from difflib import get_close_matches
+
+    begun = (
+        each for each in Settings.__struct_fields__ if each.startswith(f"{field}_") or field.startswith(f"{each}_")
+    )
+    nearest = next(iter(get_close_matches(field, Settings.__struct_fields__, 1, _ALIKE)), None) or next(begun, None)
+    return None if nearest is None else variable(nearest)
 
 
 def forget_secrets(environ: MutableMapping[str, str]) -> None:
@@ -215,19 +256,20 @@ def _from_folder(folder: str | None, name: str) -> str | None:
     return None
 
 
-def _settings(values: Mapping[str, object]) -> Settings:
-    for field in ("plugin_secret", "service_key"):
+def _settings(values: Mapping[str, object], needs: Collection[str]) -> Settings:
+    for field in needs:
         if field not in values:
-            raise ConfigError(f"{variable(field)}: is not set; `carrel init` makes a configuration with fresh secrets")
+            hint = "; `carrel init` makes a configuration with fresh secrets" if needs is NEEDED else ""
+            raise ConfigError(f"{variable(field)}: is not set{hint}")
     try:
         settings = msgspec.convert(values, Settings, strict=False, dec_hook=_keep)
     except msgspec.ValidationError as error:
         # The message may hold the value, but the path in it is only a field's name.
         place = re.search(r"`\$\.(\w+)", str(error))
-        raise ConfigError(f"{variable(place[1]) if place else PREFIX + '*'}: has a value that is not allowed") from None
-    named = [*settings.plugin_secret, Secret(settings.service_key.reveal().hex().encode())]
-    if settings.old_service_key is not None:
-        named.append(Secret(settings.old_service_key.reveal().hex().encode()))
+        name = variable(place[1]) if place else PREFIX + "*"
+        raise ConfigError(f"{name}: has a value that is not allowed{_choices(place[1] if place else '')}") from None
+    keys = [key for key in (settings.service_key, settings.old_service_key) if key not in (None, ABSENT)]
+    named = [*settings.plugin_secret, *(Secret(key.reveal().hex().encode()) for key in keys)]
     named += [secret for secret in (settings.admin_secret, settings.metrics_secret) if secret is not None]
     if any(one == other for index, one in enumerate(named) for other in named[:index]):
         raise ConfigError(
@@ -242,6 +284,12 @@ def _settings(values: Mapping[str, object]) -> Settings:
     _check_etcd(settings)
     _check_peers(settings)
     return settings
+
+
+def _choices(field: str) -> str:
+    """What may stand there, if that is a list of words."""
+    kind = get_type_hints(Settings).get(field)
+    return f"; allowed are {', '.join(get_args(kind))}" if get_origin(kind) is Literal else ""
 
 
 def _check_etcd(settings: Settings) -> None:

@@ -115,9 +115,10 @@ def test_secrets_are_for_the_service_alone(pods: dict[str, Manifest]) -> None:
         for container in containers(pod):
             mounts = {mount["name"]: mount for mount in container["volumeMounts"]}
             if container["image"].startswith("carrel-service:"):
-                assert mounts["secrets"]["readOnly"] is True
+                kept = mounts["etcd-secrets" if container["name"] == "map" else "secrets"]
+                assert kept["readOnly"] is True
             else:
-                assert "secrets" not in mounts
+                assert not {"secrets", "etcd-secrets"} & set(mounts)
                 assert "envFrom" not in container
 
 

@@ -12,6 +12,7 @@ from carrel.cli.interface.refusal import is_of_service, without_service
 _OPERATORS: Final = (
     "serve",
     "init",
+    "doctor",
     "backup",
     "verify",
     "restore",

@@ -29,13 +29,15 @@ data_dir_option = click.option("--data-dir", help="Folder with the databases.  [
 json_option = click.option("--json", "as_json", is_flag=True, help="Print the outcome as one line of JSON.")
 
 
-def settings_of(env_file: Path | None, data_dir: str | None = None) -> Settings:
-    """The service's configuration. Ends the program if it cannot be loaded."""
+def settings_of(
+    env_file: Path | None, data_dir: str | None = None, *, needs: Collection[str] = ("service_key",)
+) -> Settings:
+    """The service's configuration, in which these fields are set. Ends the program if it cannot be loaded."""
     if env_file is not None and not env_file.is_file():
         refuse(f"--env-file: {env_file} is not there")
     overrides: dict[str, str] = {} if data_dir is None else {"data_dir": data_dir}
     try:
-        return config.load(env_file=env_file or Path(".env"), overrides=overrides)
+        return config.load(env_file=env_file or Path(".env"), overrides=overrides, needs=needs)
     except ConfigError as error:
         refuse(str(error))
 

@@ -1,7 +1,8 @@
 """What the commands of a cluster share: the settings, and a connection to etcd."""
 
 import asyncio
-from collections.abc import Awaitable, Callable
+import secrets
+from collections.abc import Awaitable, Callable, Collection
 from pathlib import Path
 from typing import Final, NoReturn, TypeVar
 
@@ -12,7 +13,7 @@ from carrel.cluster import connection
 from carrel.cluster.etcd import EtcdUnreachable, UserRejected
 from carrel.cluster.refusals import ClusterAbsent, ClusterKeyRejected, EtcdCertificateUnusable, EtcdUserRejected
 from carrel.cluster.registry import ClusterRegistry
-from carrel.config import Settings
+from carrel.config import ABSENT, Settings
 
 T = TypeVar("T")
 
@@ -20,9 +21,11 @@ _TIMEOUT_SECONDS: Final = 10.0
 """For one call of a command. Nothing depends on its speed, unlike on a node's."""
 
 
-def settings_with_etcd(env_file: Path | None, data_dir: str | None = None) -> Settings:
+def settings_with_etcd(
+    env_file: Path | None, data_dir: str | None = None, *, needs: Collection[str] = ("service_key",)
+) -> Settings:
     """The settings, with servers of etcd."""
-    settings = settings_of(env_file, data_dir)
+    settings = settings_of(env_file, data_dir, needs=needs)
     require_etcd(settings)
     return settings
 
@@ -36,10 +39,13 @@ def require_etcd(settings: Settings) -> None:
 def run(settings: Settings, work: Callable[[ClusterRegistry], Awaitable[T]], *, as_json: bool) -> T:
     """What `work` returns, with the keys of the cluster; the command ends if etcd or the cluster cannot be used."""
 
+    # Without the service key nothing is proven: no address of a node is taken from etcd.
+    key = secrets.token_bytes(32) if settings.service_key == ABSENT else settings.service_key.reveal()
+
     async def connected() -> T:
         etcd = connection.etcd_of(settings, call_seconds=_TIMEOUT_SECONDS)
         try:
-            return await work(ClusterRegistry(etcd, settings.cluster, settings.service_key.reveal()))
+            return await work(ClusterRegistry(etcd, settings.cluster, key))
         finally:
             await etcd.close()
 

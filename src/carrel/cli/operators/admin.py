@@ -21,7 +21,7 @@ from carrel.cli.interface.printing import say
 from carrel.cli.interface.reading import read_secret
 from carrel.cli.interface.saving import saving
 from carrel.cli.interface.terminal import DEFAULT_URL, CommandOutput
-from carrel.config import Settings
+from carrel.config import ABSENT, Settings
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -83,7 +83,7 @@ def of_all_nodes(
             # Imported here: without a cluster nothing of it is loaded.
             from carrel.cli.interface import each_node
 
-            settings = cli.settings or settings_of(cli.env_file)
+            settings = _with_service_key(cli)
             with each_node.admins(settings, cli.secret, node_ca, allow_http=allow_http, as_json=cli.as_json) as admins:
                 fn(cli, admins, *args, **kwargs)
         else:
@@ -91,6 +91,16 @@ def of_all_nodes(
             fn(cli, {"": cli.admin}, *args, **kwargs)
 
     return command
+
+
+def _with_service_key(cli: AdminCommand) -> Settings:
+    """The settings with the key that proves where the nodes are."""
+    settings = cli.settings or settings_of(cli.env_file)
+    if settings.service_key == ABSENT:
+        terminal.end(
+            terminal.EXIT_USAGE, "CARREL_SERVICE_KEY: is not set, and --all-nodes needs it", as_json=cli.as_json
+        )
+    return settings
 
 
 def require_all_nodes(cli: AdminCommand, node_ca: Path | None, *, allow_http: bool) -> None:
@@ -269,7 +279,7 @@ def backup(cli: AdminCommand, file: Path, all_nodes: bool, node_ca: Path | None,
         # Imported here: without a cluster nothing of it is loaded.
         from carrel.cli.operators import cluster_backup
 
-        settings = cli.settings or settings_of(cli.env_file)
+        settings = _with_service_key(cli)
         cluster_backup.back_up(file, settings, cli.secret, node_ca, allow_http=allow_http, as_json=cli.as_json)
         return
     require_all_nodes(cli, node_ca, allow_http=allow_http)
@@ -294,7 +304,7 @@ def _secret(env_file: Path | None, *, as_json: bool) -> tuple[str, Settings | No
     given = None if env_file is not None else os.environ.get("CARREL_ADMIN_SECRET")
     if given:
         return given, None
-    settings = settings_of(env_file)
+    settings = settings_of(env_file, needs=())
     secret = settings.admin_secret
     if secret is None:
         terminal.end(terminal.EXIT_USAGE, "CARREL_ADMIN_SECRET: is not set", as_json=as_json)

@@ -218,7 +218,8 @@ def keep_map(socket: Path | None, map_file: Path, once: bool, env_file: Path | N
             await agent.run()
 
     try:
-        run(settings_with_etcd(env_file), work, as_json=False)
+        # The map names nodes and no addresses, so whoever faces the internet needs no secret for it.
+        run(settings_with_etcd(env_file, needs=()), work, as_json=False)
     except HaproxySilent:
         terminal.end(terminal.EXIT_FAILED, "HAProxy does not answer at its socket", as_json=False)
     except OSError as error:

@@ -5,12 +5,14 @@ import gc
 import ipaddress
 import os
 import socket
+from collections.abc import Callable
 from pathlib import Path
 
 import msgspec
 import rich_click as click
 
 from carrel import config
+from carrel.cli.interface.printing import one_line, say
 from carrel.cli.interface.refusal import EXIT_TRY_AGAIN, refuse
 from carrel.cli.serving import built_app
 from carrel.config import ConfigError, Settings
@@ -24,6 +26,7 @@ from carrel.config import ConfigError, Settings
 @click.option("--tls-key", type=click.Path(dir_okay=False), help="Its private key, PEM.")
 @click.option("--behind-proxy", is_flag=True, help="A reverse proxy terminates TLS for this service.")
 @click.option("--log-level", type=click.Choice(["debug", "info", "warning", "error"]))
+@click.option("--check", is_flag=True, help="Say whether all of this can be used, and end. A running service goes on.")
 @click.option("--env-file", type=click.Path(path_type=Path), help="Configuration file.  [default: .env, if it exists]")
 def command(
     host: str,
@@ -33,6 +36,7 @@ def command(
     tls_key: str | None,
     behind_proxy: bool,
     log_level: str | None,
+    check: bool,
     env_file: Path | None,
 ) -> None:
     """Run the service in the foreground until SIGTERM or Ctrl-C. On SIGHUP it reads secrets and certificate anew."""
@@ -49,6 +53,9 @@ def command(
     def read() -> Settings:
         return config.load(dict(environ), env_file=env_file or Path(".env"), overrides=overrides)
 
+    if check:
+        _check(env_file or Path(".env"), read, tls_cert, tls_key)
+        return
     try:
         settings = loaded = read()
     except ConfigError as error:
@@ -67,6 +74,23 @@ def command(
     from carrel.cli.serving.lifetime import Options, serve
 
     serve(Options(settings, loaded, read, tls_cert, tls_key, tls=tls), listener)
+
+
+def _check(env_file: Path, read: Callable[[], Settings], certificate: str | None, key: str | None) -> None:
+    # Imported here, because they would cost a start time.
+    from carrel.cli.serving import examination
+    from carrel.http.server.tls import Certificate, CertificateUnusable
+
+    found = [one for one in examination.everything(env_file, read) if one.state != "good"]
+    for one in found:
+        say(one_line(f"{one.what}: {one.words}"), stderr=True)
+    try:
+        if certificate is not None and key is not None:
+            Certificate(certificate, key)
+    except CertificateUnusable:
+        refuse("--tls-cert, --tls-key: cannot be read, or do not belong together")
+    if any(one.state == "bad" for one in found):
+        refuse("it would not start, or not run well")
 
 
 def _is_loopback(host: str) -> bool:
