@@ -7,7 +7,7 @@ import tarfile
 from pathlib import Path
 
 import pytest
-from carrel_sdk import Host, Workspace
+from carrel_sdk import Host, SessionEnded, Workspace
 from click.testing import CliRunner, Result
 
 from carrel.backup import archive
@@ -78,6 +78,44 @@ def test_a_workspace_is_there_on_another_machine(stopped: Service, good: Path, t
     host.close()
     assert other.stop() == 0
     assert sorted(path.name for path in other.folder.iterdir()) == ["data", "service.log"]
+
+
+def test_one_user_comes_back_out_of_a_backup_while_the_others_stay_as_they_are(tmp_path: Path) -> None:
+    service = Service(tmp_path / "service")
+    service.start()
+    host = Host(service.url, service.plugin_secret)
+    for name in ("loser", "other"):
+        with Workspace(service.url, host.sign_up(name, membership="paid", password="pw").token) as workspace:
+            workspace.contents.create("Before", "fragment", "The harbour is open.")
+    folder, file = ("--data-dir", str(service.data_dir)), str(tmp_path / "carrel.backup")
+    assert service.stop() == 0
+    assert run(service, "backup", file, *folder).exit_code == 0
+    service.start()
+    session = host.sign_in("loser", "pw").token
+    assert host.delete("loser")
+    with Workspace(service.url, host.sign_in("other", "pw").token) as workspace:
+        workspace.contents.create("After", "fragment", "The harbour is closed.")
+    assert "a service runs in this folder" in run(service, "restore", file, "--user", "loser", *folder).stderr
+    assert run(service, "where", "loser", *folder).exit_code == 4
+    assert service.stop() == 0
+    assert run(service, "restore", file, "--user", "nobody", *folder).exit_code == 4
+    assert run(service, "restore", file, "--user", "other", *folder).exit_code == 2, "not without --replace"
+    assert run(service, "restore", file, "--user", "loser", *folder).exit_code == 0
+    assert Path(run(service, "where", "loser", *folder).stdout.strip()).is_dir()
+    service.start()
+    with Workspace(service.url, session) as workspace, pytest.raises(SessionEnded):
+        workspace.me()
+    for name, texts in (("loser", ["Before"]), ("other", ["After", "Before"])):
+        with Workspace(service.url, host.sign_in(name, "pw").token) as workspace:
+            assert sorted(one.name for one in workspace.contents.find()) == texts
+    host.close()
+    assert service.stop() == 0
+    assert run(service, "restore", file, "--user", "other", "--replace", *folder).exit_code == 0
+    service.start()
+    with Workspace(service.url, Host(service.url, service.plugin_secret).sign_in("other", "pw").token) as workspace:
+        assert [one.name for one in workspace.contents.find()] == ["Before"]
+    assert service.stop() == 0
+    assert run(service, "verify-audit", *folder).stdout.startswith("3 entries are as they were written")
 
 
 def test_nothing_is_backed_up_from_under_a_running_service(tmp_path: Path) -> None:

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import msgspec
 import pytest
-from carrel_sdk import Host, Workspace
+from carrel_sdk import CarrelApiError, Host, Workspace
 from click.testing import Result
 
 from tests.support.service import Service
@@ -70,6 +70,26 @@ def test_whether_a_restart_is_safe_is_told_with_numbers(operator: Terminal) -> N
     (state,) = lines(operator("admin", "safe-to-restart", "--json"))
     assert state.keys() == {"safe", "active_runs", "cached_keys"}
     assert "keys in memory" in operator("admin", "safe-to-restart").output
+
+
+def test_a_user_is_found_suspended_and_limited(operator: Terminal, service: Service) -> None:
+    host = Host(service.url, service.plugin_secret)
+    for name in ("greedy", "modest"):
+        host.sign_up(name, password="pw")
+    host.add_credits("greedy", "5")
+    listed = lines(operator("admin", "users", "list", "--by", "credits", "--json"))
+    assert listed[0]["uuid"] == "greedy"
+    assert "greedy" in operator("admin", "users", "list").output
+    assert "suspended since" in operator("admin", "users", "suspend", "greedy").output
+    assert [one["uuid"] for one in lines(operator("admin", "users", "list", "--suspended", "--json"))] == ["greedy"]
+    with pytest.raises(CarrelApiError, match="suspended"):
+        host.sign_in("greedy", "pw")
+    assert "may sign in" in operator("admin", "users", "suspend", "greedy", "--undo").output
+    assert "of 7 MB" in operator("admin", "users", "quota", "greedy", "--megabytes", "7").output
+    assert operator("admin", "users", "quota", "greedy").exit_code == 2
+    assert operator("admin", "users", "sessions", "end", "greedy").exit_code == 0
+    assert operator("admin", "users", "show", "nobody").exit_code == 4
+    host.close()
 
 
 def test_a_user_is_deleted_only_when_that_is_said_twice(operator: Terminal, service: Service) -> None:

@@ -39,7 +39,7 @@ def test_beside_a_running_service_everything_is_looked_at_and_nothing_is_touched
         "backup",
         "proxy",
     }
-    assert [one.words for one in found if one.what == "proxy"][0].startswith("the operator's routes can be reached")
+    assert next(one.words for one in found if one.what == "proxy").startswith("the operator's routes can be reached")
     assert sorted(path.name for path in service.data_dir.iterdir()) == before
 
 
@@ -61,12 +61,13 @@ def test_what_is_wrong_is_said_and_is_an_exit_code(
 
 
 def test_a_clock_that_went_back_and_a_file_that_all_can_read_are_found(
-    service: Service, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    service: Service, token: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     class Behind(SystemClock):
         def now(self) -> float:
             return super().now() - 86_400
 
+    assert token, "somebody has signed in"
     monkeypatch.setattr(examination, "SystemClock", Behind)
     file = tmp_path / "carrel.env"
     file.write_text("CARREL_LOG_LEVEL=error\n")

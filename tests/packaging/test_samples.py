@@ -7,20 +7,19 @@ import pytest
 from carrel_sdk import Host, Workspace
 
 from tests.packaging import samples
-from tests.support.service import Service
 
 
 @pytest.mark.parametrize("sample", samples.kept(), ids=lambda path: path.name.removesuffix(".tar.gz"))
 def test_the_data_folder_of_a_released_version_is_opened_with_its_users_texts_and_verdicts(
     sample: Path, tmp_path: Path
 ) -> None:
-    service = Service(tmp_path, settings=samples.SETTINGS, **samples.SECRETS)
+    service = samples.service_in(tmp_path)
     with tarfile.open(sample) as archive:
         archive.extractall(service.data_dir, filter="data")
     service.start()
     host = Host(service.url, service.plugin_secret)
     with Workspace(service.url, host.sign_in(samples.UUID, samples.PASSWORD).token) as workspace:
-        (run,) = workspace.runs.each()
+        (run,) = workspace.runs.find()
         assert (run.state, bool(workspace.runs.get(run.id).verdict)) == ("completed", True)
         (preset,) = workspace.presets.each()
         assert samples.TEXT in workspace.contents.get(workspace.presets.get(preset.id).inputs[0]).body

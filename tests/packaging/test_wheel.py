@@ -122,7 +122,7 @@ def test_the_installed_program_starts_the_website_and_finds_texts_for_its_demons
     texts = "from carrel.cli import demo; print(len(demo.documents_of(None)) >= demo.ENOUGH_DOCUMENTS)"
     assert run(environment / "bin/python", "-c", texts, cwd=tmp_path).stdout == "True\n"
     inherited = {name: value for name, value in os.environ.items() if not name.startswith(("CARREL_", "PYTHON"))}
-    command = [environment / "bin/carrel", "start", "--no-browser", "--folder", tmp_path / "kept"]
+    command = [str(environment / "bin/carrel"), "start", "--no-browser", "--folder", str(tmp_path / "kept")]
     with subprocess.Popen(command, cwd=tmp_path, env=inherited, stdout=subprocess.PIPE, text=True) as started:
         assert started.stdout is not None
         try:

@@ -199,8 +199,8 @@ ROWS: Final[dict[str, dict[int, str]]] = {
         8: """
             INSERT INTO slot_issuance VALUES (71, 1700000000, 1600000000);
             INSERT INTO slot_program_secret VALUES (71, x'01');
-            INSERT INTO rotation VALUES (1)
         """,
+        9: "INSERT INTO rotation VALUES (1)",
     },
 }
 

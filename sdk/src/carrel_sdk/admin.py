@@ -8,7 +8,7 @@ import httpx
 
 from carrel_sdk.calls import Calls
 from carrel_sdk.errors import NotFound
-from carrel_sdk.models import ProviderKey, ReadLog, SafeToRestart, SharedLogSummary, WriteOffs
+from carrel_sdk.models import ProviderKey, ReadLog, SafeToRestart, SharedLogSummary, UserUsage, WriteOffs
 from carrel_sdk.transfer import SECONDS, save
 from carrel_sdk.transport import Request, Transport, segment
 
@@ -52,6 +52,38 @@ class SharedLogs:
         return self._calls.get(f"/admin/shared-logs/{segment(share_id)}", ReadLog)
 
 
+class AdministeredUsers:
+    """The routes under `/admin/users`: who there are, and what they take. Nothing in them opens a workspace."""
+
+    def __init__(self, calls: Calls) -> None:
+        self._calls = calls
+
+    def each(self) -> Iterator[UserUsage]:
+        """Every user of the service, or of the node that is asked."""
+        return self._calls.each("/admin/users", UserUsage)
+
+    def get(self, uuid: str) -> UserUsage:
+        """One user."""
+        return self._calls.get(f"/admin/users/{segment(uuid)}", UserUsage)
+
+    def suspend(self, uuid: str) -> UserUsage:
+        """End the user's sessions, pause the runs, and refuse sign-ins until `reinstate`. Nothing is deleted."""
+        return self._calls.post(f"/admin/users/{segment(uuid)}/suspend", UserUsage)
+
+    def reinstate(self, uuid: str) -> UserUsage:
+        """End a suspension."""
+        return self._calls.post(f"/admin/users/{segment(uuid)}/reinstate", UserUsage)
+
+    def set_quota(self, uuid: str, megabytes: int | None) -> UserUsage:
+        """How large the workspace may become, from its next opening on; None: as everybody's."""
+        body = {"workspace_megabytes": megabytes}
+        return self._calls.put(f"/admin/users/{segment(uuid)}/quota", UserUsage, body)
+
+    def end_sessions(self, uuid: str) -> None:
+        """End every session of the user."""
+        self._calls.delete(f"/admin/users/{segment(uuid)}/sessions")
+
+
 class Admin:
     """The operator's client, which needs the admin secret. It cannot open a workspace. Use it in a `with` block."""
 
@@ -75,6 +107,7 @@ class Admin:
         self._calls = _ProvenCalls(self._transport, "")
         self.system_keys = SystemKeys(self._calls)
         self.shared_logs = SharedLogs(self._calls)
+        self.users = AdministeredUsers(self._calls)
 
     def __repr__(self) -> str:
         return f"Admin({self._transport.base_url!r})"

@@ -96,6 +96,24 @@ class SafeToRestart(msgspec.Struct, frozen=True, kw_only=True):
     cached_keys: int = 0
 
 
+class UserUsage(msgspec.Struct, frozen=True, kw_only=True):
+    """A user as the operator sees one. Amounts are decimal strings, in credits.
+
+    `signed_in`: the key is in the memory of this process. `workspace_megabytes` is None where the room is everybody's.
+    """
+
+    uuid: str
+    membership: Membership
+    created_at: str
+    suspended_at: str | None = None
+    signed_in: bool = False
+    active_runs: int = 0
+    disk_bytes: int = 0
+    workspace_megabytes: int | None = None
+    credits: str
+    credits_spent: str
+
+
 class WriteOffSum(msgspec.Struct, frozen=True, kw_only=True):
     """Calls of which the host bore a part, and the credits that nobody was charged for them."""
 

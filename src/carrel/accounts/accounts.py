@@ -51,6 +51,13 @@ class UserUnknown(NotFound):
     detail = "There is no user with this uuid."
 
 
+class UserSuspended(Forbidden):
+    """The operator has suspended the user; nothing is lost, and nobody signs in as this user meanwhile."""
+
+    code = "user-suspended"
+    detail = "The operator has suspended this user."
+
+
 class MembershipRequired(Forbidden):
     """Free membership allows reading; creating, changing and executing need paid membership."""
 
@@ -72,6 +79,9 @@ class Account(msgspec.Struct, frozen=True):
     ended_sessions: frozenset[int] = frozenset()
     holds_credits: bool = False
     program_keys: frozenset[str] = frozenset()
+    suspended_at: str | None = None
+    workspace_megabytes: int | None = None
+    """`None`: as much as everybody."""
 
 
 _account = Select(
@@ -356,6 +366,24 @@ def set_membership(conn: Connection, membership: Membership) -> Account:
 def set_has_workspace(conn: Connection) -> None:
     """Record the first login: from now on the workspace file must be there."""
     conn.run("UPDATE account SET has_workspace = 1")
+
+
+def suspend(conn: Connection) -> Account:
+    """Let nobody sign in as this user, until `reinstate`."""
+    conn.run("UPDATE account SET suspended_at = coalesce(suspended_at, ?)", conn.now())
+    return get(conn)
+
+
+def reinstate(conn: Connection) -> Account:
+    """End a suspension."""
+    conn.run("UPDATE account SET suspended_at = NULL")
+    return get(conn)
+
+
+def set_room(conn: Connection, megabytes: int | None) -> Account:
+    """How large the workspace may become; `None`: as everybody's."""
+    conn.run("UPDATE account SET workspace_megabytes = ?", megabytes)
+    return get(conn)
 
 
 def raise_valid_from(conn: Connection, epoch_second: int) -> Account:

@@ -3,9 +3,12 @@
 from typing import Final
 
 from carrel.kit.sqlite.database import Connection
+from carrel.kit.sqlite.paging import Page, Paging, encode
 
 NAMING_FOLDERS: Final = ("roster", "shared_log", "write_off", "holder")
 """The tables that name users by their folders and outlive a rotation."""
+_NAME: Final = slice(5, 19)
+"""The first 56 bits of a folder's name, after its slot: as good as random."""
 
 
 def add(conn: Connection, owner: str, uuid: str) -> None:
@@ -17,6 +20,14 @@ def add(conn: Connection, owner: str, uuid: str) -> None:
 def uuids(conn: Connection) -> list[str]:
     """Every user who was created, or has signed in, since the service keeps this list."""
     return conn.column("SELECT uuid FROM roster ORDER BY uuid")
+
+
+def listed(conn: Connection, paging: Paging) -> Page[str]:
+    """The uuids in an order that does not change while users come and go."""
+    rows = sorted((int(name[_NAME], 16), uuid) for name, uuid in conn.all("SELECT owner, uuid FROM roster"))
+    beyond = [row for row in rows if paging.after is None or row[0] > paging.after]
+    page = beyond[: paging.limit]
+    return Page([uuid for _, uuid in page], encode(page[-1][0]) if len(page) < len(beyond) else None)
 
 
 def count(conn: Connection) -> int:

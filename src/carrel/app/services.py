@@ -5,7 +5,9 @@ from collections.abc import Callable, Collection
 from contextlib import AsyncExitStack, suppress
 from typing import TYPE_CHECKING
 
+from carrel.accounts import audit
 from carrel.accounts.accounts import Accounts
+from carrel.accounts.audit import AuditEntry
 from carrel.accounts.service import ServiceDatabase
 from carrel.accounts.slots import serve_everybody
 from carrel.auth.credentials import Credentials
@@ -27,10 +29,12 @@ from carrel.documents import jobs as document_jobs
 from carrel.documents.intake import Intake
 from carrel.errors import CarrelError
 from carrel.github.client import Github
+from carrel.http.requests.auditing import Audited
 from carrel.judges.checking import Checks
 from carrel.keys.system_keys import SystemKeys
 from carrel.kit.clock import Clock
 from carrel.kit.ids import uuid7_factory
+from carrel.kit.logs import tail
 from carrel.kit.money import MICROS
 from carrel.kit.processes.jobs import CallLimits
 from carrel.kit.processes.pool import WorkerPool
@@ -59,6 +63,7 @@ from carrel.runs.scheduling.permits import DirectPermits
 from carrel.runs.scheduling.scheduler import FairScheduler
 from carrel.single_calls.caller import Caller
 from carrel.uploads.memory import UploadMemory
+from carrel.users.administration import Administration
 from carrel.users.lifecycle import Users
 from carrel.vault import process
 from carrel.vault.data_folder import DataFolder
@@ -110,6 +115,7 @@ class Services:
             self.accounts.workspace_path,
             form=Format(clock, new_id, settings.cipher, settings.max_workspace_mb),
             max_open=settings.max_open_workspaces,
+            megabytes_of=lambda uuid: self.sessions.megabytes_of(uuid),  # noqa: PLW0108  # they are made later
             require_served=require_served,
         )
         self.workers = WorkerPool(engine_jobs.JOBS, settings.workers, clock)
@@ -180,6 +186,9 @@ class Services:
         self.program_keys = ProgramKeyStore(self.sessions, clock, allowed=settings.program_keys == "on")
         self.program_sign_in = ProgramSignIn(self.sessions, self.sign_out, self.program_keys, clock)
         self.users = Users(self.sessions, self.service, self._deactivated)
+        self.administration = Administration(
+            self.sessions, self.sign_out, self.service, self.engine.deactivated, self.engine.active_of
+        )
         self.gatekeeper = Gatekeeper(self.sessions, credentials, settings.free_plan == "full")
         self.signer = Signer(service_key)
         self.live_backup = LiveBackup(
@@ -216,6 +225,12 @@ class Services:
         self.reserve.keep()
         self.hold_sweep.start()
         self._idle = asyncio.create_task(self._close_idle(self.settings.key_idle_minutes * 60))
+
+    async def write_audit_entry(self, audited: Audited) -> None:
+        """Write what the host or the operator ordered, durably."""
+        asking, what, uuid, request_id = audited
+        entry = AuditEntry(asking.by, asking.secret, what, tail(uuid), request_id)
+        await self.service.run(audit.append, self.settings.data_dir, entry)
 
     def may_serve(self) -> bool:
         """Whether the process may act now; a node of a cluster may not while its lease may have ended."""

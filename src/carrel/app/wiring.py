@@ -24,6 +24,7 @@ from carrel.credits import routes as credits_
 from carrel.datasets import routes as datasets
 from carrel.documents import routes as documents
 from carrel.github import routes as github
+from carrel.http.requests import auditing
 from carrel.http.requests.body import LIMITS
 from carrel.http.requests.cors import Cors
 from carrel.http.requests.envelope import Envelope
@@ -54,6 +55,7 @@ from carrel.single_calls import routes as single_calls
 from carrel.suites import routes as suites
 from carrel.transfer import routes as transfer
 from carrel.transfer.upload import Imports
+from carrel.users import admin_routes as admin_users
 from carrel.users import routes as users
 from carrel.vault.workspace import Workspace
 
@@ -101,6 +103,7 @@ ROUTERS = (
     trends.router,
     judges.router,
     keys.system_router,
+    admin_users.router,
     backup.router,
 )
 
@@ -174,6 +177,7 @@ def _routes(
             "program_keys": lambda: services.program_keys,
             "program_sign_in": lambda: services.program_sign_in,
             "users": lambda: services.users,
+            "administration": lambda: services.administration,
             "registry": lambda: services.registry,
             "system_keys": lambda: services.system_keys,
             "workers": lambda: services.report_workers,
@@ -201,6 +205,7 @@ def _routes(
                 data_dir=settings.data_dir,
             ),
             guard.STATE: services.gatekeeper,
+            auditing.WRITE_ENTRY: services.write_audit_entry,
             docs.DESCRIBED: cache(lambda: docs.describe(routes, settings)),
         },
         settings.max_json_bytes,

@@ -20,6 +20,7 @@ from carrel.http.answers.fenced import USER
 from carrel.http.client_connection import CLIENT, ClientConnection
 from carrel.http.in_flight import IN_FLIGHT, PASSAGE, InFlight
 from carrel.http.request import Request
+from carrel.http.requests import auditing
 from carrel.http.requests.envelope import RELEASE
 from carrel.vault.keyring import UserUuid
 from carrel.vault.workspace import Workspace
@@ -105,6 +106,7 @@ async def plugin(request: Request) -> None:
         raise PluginSecretMissing
     if not _equals_any(presented, _gatekeeper(request).credentials.plugin):
         raise PluginSecretInvalid
+    auditing.name_asking(request, "host", presented)
     request.scope[RELEASE] = request.forget
 
 
@@ -123,6 +125,7 @@ async def admin(request: Request) -> None:
         raise AdminSecretMissing
     if not _equals_any(presented, (secret,)):
         raise AdminSecretInvalid
+    auditing.name_asking(request, "operator", presented)
 
 
 async def metrics(request: Request) -> None:

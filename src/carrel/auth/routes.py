@@ -5,7 +5,7 @@ A user signs out here as well, and sees and ends sessions at `/users/me/sessions
 
 from starlette.types import Scope
 
-from carrel.accounts.accounts import UserUnknown
+from carrel.accounts.accounts import UserSuspended, UserUnknown
 from carrel.auth import guard
 from carrel.auth.programs import scopes
 from carrel.auth.schemas import (
@@ -33,7 +33,7 @@ from carrel.vault.keyring import UserUuid
 from carrel.vault.pool import KeyNotCached
 
 
-@post("/login", status_code=200, opt=raises(NotProvisioned, KeyRejected, Missing, Damaged))
+@post("/login", status_code=200, opt=raises(NotProvisioned, KeyRejected, UserSuspended, Missing, Damaged))
 async def login(data: LoginIn, request: Request, sign_in: SignIn) -> SessionOut:
     """Open the user's database with the key, creating it at the first login; returns a session token."""
     return SessionOut(await sign_in.login(_about(data.uuid, request.scope), key_from(data.db_key_hex)))
@@ -45,7 +45,9 @@ async def refresh(data: RefreshIn, request: Request, sign_in: SignIn) -> Session
     return SessionOut(await sign_in.refresh(_about(data.uuid, request.scope)))
 
 
-@post("/rekey", status_code=200, opt=raises(NotProvisioned, KeyRejected, OldKeyRequired, WorkspaceAbsent))
+@post(
+    "/rekey", status_code=200, opt=raises(NotProvisioned, KeyRejected, UserSuspended, OldKeyRequired, WorkspaceAbsent)
+)
 async def rekey(data: RekeyIn, request: Request, sign_in: SignIn) -> SessionOut:
     """Re-encrypt the user's database with a new key; every earlier session ends."""
     old_key = key_from(data.old_db_key_hex) if data.old_db_key_hex is not None else None

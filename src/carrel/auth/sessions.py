@@ -258,6 +258,11 @@ class Sessions:
         account = self.present.get(uuid)
         return account is None or account.holds_credits
 
+    def megabytes_of(self, uuid: UserUuid) -> int | None:
+        """How large the workspace of a user who signed in may become, if that is not as everybody's."""
+        account = self.present.get(uuid)
+        return None if account is None else account.workspace_megabytes
+
     def is_paid(self, uuid: UserUuid) -> bool:
         """Whether a user who signed in has paid membership now; False for every other user."""
         account = self.present.get(uuid)

@@ -5,7 +5,7 @@ from contextlib import suppress
 
 from carrel.accounts import accounts as account_rows
 from carrel.accounts import program_keys, roster
-from carrel.accounts.accounts import Account, Accounts, UserExists, UserUnknown
+from carrel.accounts.accounts import Account, Accounts, UserExists, UserSuspended, UserUnknown
 from carrel.accounts.service import ServiceDatabase
 from carrel.accounts.slots import NOBODY
 from carrel.auth.programs import secret
@@ -62,6 +62,7 @@ class SignIn:
 
         Raises:
             NotProvisioned, KeyRejected: 401; after a rejected key no key is in memory.
+            UserSuspended: 403.
             Missing, Damaged: the database file is not what it was.
         """
         return await self._sessions.run_to_completion(self._login(uuid, key))
@@ -80,6 +81,8 @@ class SignIn:
 
     async def _open(self, uuid: UserUuid, key: bytearray) -> str:
         account = await self._accounts.recall(uuid, account_rows.get)
+        if account.suspended_at is not None:
+            raise UserSuspended
         await self._pool.admit(uuid, key, create=not account.has_workspace)
         if not account.has_workspace:
             await self._record_workspace(uuid)
@@ -126,6 +129,7 @@ class SignIn:
 
         Raises:
             NotProvisioned, KeyRejected: 401, nothing has changed.
+            UserSuspended: 403.
             OldKeyRequired, WorkspaceAbsent: 409.
         """
         return await self._sessions.run_to_completion(self._rekey(uuid, new_key, old_key))
@@ -145,6 +149,8 @@ class SignIn:
 
     async def _reencrypt(self, uuid: UserUuid, new_key: bytearray, old_key: bytearray | None) -> str:
         account = await self._accounts.read(uuid, account_rows.get)
+        if account.suspended_at is not None:
+            raise UserSuspended
         if not account.has_workspace:
             raise WorkspaceAbsent
         if old_key is None:

@@ -201,6 +201,8 @@ def end_sessions(folder: Path, service_key: bytes, clock: Clock, new_id: NewId) 
                 issuance.end_all(connection)
                 # Nor does it know which program keys were revoked.
                 program_keys.forget_service_secret(connection)
+                # The audit files are not in a backup, and begin anew.
+                connection.run("DELETE FROM audit")
         finally:
             database.close(connection)
 

@@ -25,6 +25,13 @@ def balance(conn: Connection) -> Balance:
     return found
 
 
+def spent_micros(conn: Connection) -> int:
+    """What calls have taken from the balance. What is on hold for calls under way is not spent yet."""
+    added = "(SELECT coalesce(sum(amount_micros), 0) FROM ledger WHERE kind = 'add')"
+    spent: int = conn.value(f"SELECT {added} - balance_micros - reserved_micros FROM account")
+    return spent
+
+
 def add(conn: Connection, data: AddIn) -> Balance:
     """Add credits and write the ledger entry.
 

@@ -11,6 +11,7 @@ from carrel.auth.sessions import User
 from carrel.credits import ledger, write_offs
 from carrel.credits.schemas import AddIn, Balance, LedgerEntry, WriteOffs
 from carrel.http.answers.response import Response
+from carrel.http.requests.auditing import AUDITED
 from carrel.http.requests.describe import raises
 from carrel.http.requests.idempotency import Once
 from carrel.http.requests.parameters import FromDay, ToDay
@@ -30,7 +31,7 @@ async def list_ledger(user: User, accounts: Accounts, paging: Paging) -> Page[Le
     return await accounts.read(user.uuid, ledger.entries, paging)
 
 
-@post("/add", guards=[guard.plugin], status_code=200, opt=raises(UserUnknown))
+@post("/add", guards=[guard.plugin], status_code=200, opt=raises(UserUnknown) | AUDITED)
 async def add_credits(data: AddIn, accounts: Accounts, once: Once) -> Response[Balance]:
     """Add credits to a user's balance."""
     return await once(data.uuid, partial(accounts.run, data.uuid), ledger.add, data)

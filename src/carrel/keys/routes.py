@@ -8,6 +8,7 @@ from carrel.auth.programs import scopes
 from carrel.config import Settings
 from carrel.http.answers.etag import IfMatch, etag
 from carrel.http.answers.response import Response
+from carrel.http.requests.auditing import AUDITED
 from carrel.http.requests.describe import raises, versioned
 from carrel.http.requests.routing import Path, Router, delete, get, post
 from carrel.keys import probe
@@ -86,7 +87,7 @@ router = Router(
 )
 
 
-@post("", opt=raises(ProviderHostNotAllowed, TooManyProviderKeys) | versioned())
+@post("", opt=raises(ProviderHostNotAllowed, TooManyProviderKeys) | versioned() | AUDITED)
 async def store_system_key(
     data: ProviderKeyIn,
     settings: Settings,
@@ -110,7 +111,7 @@ async def read_system_key(provider: Provider, service: ServiceDatabase) -> Respo
     return Response(key, etag=etag(version))
 
 
-@delete("/{provider:str}")
+@delete("/{provider:str}", opt=AUDITED)
 async def delete_system_key(provider: Provider, if_match: IfMatch, system_keys: SystemKeys) -> None:
     """Remove a key."""
     await system_keys.change(keys.delete, provider, if_match)

@@ -12,6 +12,7 @@ from carrel.config import Settings
 from carrel.credits import ledger
 from carrel.credits.schemas import Balance
 from carrel.http.answers.response import Response
+from carrel.http.requests.auditing import AUDITED
 from carrel.http.requests.describe import raises
 from carrel.http.requests.idempotency import Once
 from carrel.http.requests.routing import Path, Router, delete, get, post
@@ -25,7 +26,7 @@ from carrel.vault.workspace import Workspace
 PathUuid = Annotated[str, Path(pattern=r"^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$(?!\n)")]
 
 
-@post("", guards=[guard.plugin], opt=raises(UserExists))
+@post("", guards=[guard.plugin], opt=raises(UserExists) | AUDITED)
 async def create_user(data: UserIn, users: Users, once: Once) -> Response[UserOut]:
     """Create a user. The encrypted workspace is created at the first login, with the key given then."""
     uuid = UserUuid(data.uuid)
@@ -52,25 +53,25 @@ async def read_me(
         import_bytes=settings.max_import_bytes,
         name_characters=settings.max_name_characters,
         body_bytes=settings.max_body_bytes,
-        workspace_megabytes=settings.max_workspace_mb,
+        workspace_megabytes=account.workspace_megabytes or settings.max_workspace_mb,
         event_streams=settings.max_event_streams,
     )
     return Me(account.uuid, account.membership, account.created_at, balance.balance, counts, limits)
 
 
-@post("/{uuid:str}/activate", guards=[guard.plugin], status_code=200, opt=raises(UserUnknown))
+@post("/{uuid:str}/activate", guards=[guard.plugin], status_code=200, opt=raises(UserUnknown) | AUDITED)
 async def activate_user(uuid: PathUuid, users: Users) -> UserOut:
     """Give the user paid membership."""
     return await users.activate(UserUuid(uuid))
 
 
-@post("/{uuid:str}/deactivate", guards=[guard.plugin], status_code=200, opt=raises(UserUnknown))
+@post("/{uuid:str}/deactivate", guards=[guard.plugin], status_code=200, opt=raises(UserUnknown) | AUDITED)
 async def deactivate_user(uuid: PathUuid, users: Users) -> UserOut:
     """Give the user free membership; runs in progress pause."""
     return await users.deactivate(UserUuid(uuid))
 
 
-@delete("/{uuid:str}", guards=[guard.plugin_or_admin], status_code=204, opt=raises(UserUnknown))
+@delete("/{uuid:str}", guards=[guard.plugin_or_admin], status_code=204, opt=raises(UserUnknown) | AUDITED)
 async def delete_user(uuid: PathUuid, users: Users) -> None:
     """Remove the user with everything, for good."""
     await users.delete(UserUuid(uuid))

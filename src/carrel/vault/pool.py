@@ -86,7 +86,10 @@ class _Entry:
 
 
 class WorkspacePool:
-    """Opens workspaces, leases them, closes them. `path_of` gives the path of a user's database."""
+    """Opens workspaces, leases them, closes them. `path_of` gives the path of a user's database.
+
+    `megabytes_of` says how large one may become, where that is not what `form` says.
+    """
 
     def __init__(
         self,
@@ -95,6 +98,7 @@ class WorkspacePool:
         *,
         form: Format,
         max_open: int = 1000,
+        megabytes_of: Callable[[UserUuid], int | None] = lambda _: None,
         turns: Turns | None = None,
         require_served: Callable[[UserUuid], None] = lambda _: None,
     ) -> None:
@@ -103,6 +107,7 @@ class WorkspacePool:
         self._listeners: tuple[Listener, ...] = ()
         self._path_of = path_of
         self.form = form
+        self._megabytes_of = megabytes_of
         self.max_open = max_open
         self._entries: dict[UserUuid, _Entry] = {}
         self._open: dict[UserUuid, Workspace] = {}
@@ -424,7 +429,9 @@ class WorkspacePool:
             if key is None:
                 raise KeyNotCached
             try:
-                return files.open_workspace(self._path_of(uuid), key, uuid, self.form, readonly=readonly)
+                megabytes = self._megabytes_of(uuid) or self.form.max_megabytes
+                form = self.form._replace(max_megabytes=megabytes)
+                return files.open_workspace(self._path_of(uuid), key, uuid, form, readonly=readonly)
             finally:
                 zero(key)
 

@@ -11,8 +11,7 @@ from tests.support.service import Service
 
 FOLDER = Path(__file__).parent
 UUID, PASSWORD = "reader-1", "the password of the sample"
-SECRETS = {"plugin_secret": "sample-plugin-secret-0123456789abcdef", "service_key": "0123456789abcdef" * 4}
-SETTINGS = {"CARREL_FREE_PLAN": "full"}
+PLUGIN_SECRET, SERVICE_KEY = "sample-plugin-secret-0123456789abcdef", "0123456789abcdef" * 4
 TEXT = "The harbour opened in 1817. It froze in the long winter. The owners rebuilt its roof in stone. "
 NOT_OF_IT = {"lock", "reserve"}
 
@@ -22,9 +21,14 @@ def kept() -> list[Path]:
     return sorted(FOLDER.glob("*.tar.gz"))
 
 
+def service_in(folder: Path) -> Service:
+    """A service with the secrets of the samples."""
+    return Service(folder, PLUGIN_SECRET, service_key=SERVICE_KEY, settings={"CARREL_FREE_PLAN": "full"})
+
+
 def make(folder: Path, sample: Path) -> None:
     """Write the data folder of a user with texts and a finished run."""
-    service = Service(folder, settings=SETTINGS, **SECRETS)
+    service = service_in(folder)
     service.start()
     token = Host(service.url, service.plugin_secret).sign_up(UUID, password=PASSWORD).token
     with Workspace(service.url, token) as it:

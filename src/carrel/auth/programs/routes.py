@@ -4,6 +4,7 @@ from typing import Annotated, Final
 
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from carrel.accounts.accounts import UserSuspended
 from carrel.accounts.program_keys import ProgramKeyId, ProgramKeyNotFound, TooManyProgramKeys
 from carrel.auth import guard
 from carrel.auth.programs import scopes
@@ -30,6 +31,7 @@ _EXCHANGE = raises(
     ProgramKeyExpired,
     ProgramKeyRevoked,
     ProgramKeysDisabled,
+    UserSuspended,
     TooManyProgramSignIns,
     Missing,
     Damaged,

@@ -7,7 +7,7 @@ from typing import Final
 
 from carrel.accounts import accounts as account_rows
 from carrel.accounts import program_keys
-from carrel.accounts.accounts import Account, UserUnknown
+from carrel.accounts.accounts import Account, UserSuspended, UserUnknown
 from carrel.accounts.program_keys import ProgramKeyId, ProgramKeyRow
 from carrel.auth.programs import secret, tokens
 from carrel.auth.programs.keys import ProgramKeyStore, bound
@@ -76,6 +76,7 @@ class ProgramSignIn:
 
         Raises:
             ProgramKeyExpired, ProgramKeyRevoked: 401.
+            UserSuspended: 403.
             TooManyProgramSignIns: 429.
             Missing, Damaged, Busy: the database file is not what it was, or cannot be opened now.
         """
@@ -103,6 +104,8 @@ class ProgramSignIn:
         sessions, uuid = self._sessions, presented.uuid
         account, row = await sessions.accounts.read(uuid, _account_and_key, presented.id)
         row, wrapped = self._require_good(presented, row)
+        if account.suspended_at is not None:
+            raise UserSuspended
         key = secret.unwrap(presented.secret, wrapped, bound(uuid, row))
         if key is None:
             # The stamp and the hash fit, so somebody has altered the row.

@@ -6,6 +6,7 @@ import resource
 import shutil
 import time
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from email.utils import parsedate_to_datetime
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -16,8 +17,9 @@ import msgspec
 from dotenv.main import dotenv_values
 
 from carrel import __version__, config
-from carrel.accounts import issuance, roster
-from carrel.accounts import service as service_database
+from carrel.accounts import audit, issuance, roster
+from carrel.accounts.audit import AuditBroken
+from carrel.accounts.service import MIGRATIONS
 from carrel.accounts.slots import file_key
 from carrel.backup.live import MADE
 from carrel.config import PREFIX, SECRETS_DIR, ConfigError, Settings
@@ -27,7 +29,7 @@ from carrel.kit.ids import uuid7_factory
 from carrel.kit.processes import private_memory
 from carrel.kit.reserve import RESERVE_BYTES
 from carrel.kit.sqlite import database
-from carrel.kit.sqlite.database import Connection, KeyRejected, Missing
+from carrel.kit.sqlite.database import Connection, KeyRejected
 from carrel.kit.sqlite.migrate import latest
 
 State = Literal["good", "look", "bad"]
@@ -141,35 +143,48 @@ def _of_disk(folder: Path) -> Iterator[Finding]:
         yield Finding("disk", "look" if disk.free < _SHARE * disk.total else "good", words)
 
 
-def _of_service_database(folder: Path, settings: Settings) -> Iterator[Finding]:
-    """What `service.db` says, read from a copy: opening it could leave files beside it that are another account's."""
-    if not (folder / "service.db").is_file():
-        yield Finding("data", "good", f"{folder} holds no users yet")
-        return
-    key, clock = file_key(settings.service_key.reveal(), "service"), SystemClock()
-    with TemporaryDirectory() as scratch:
+@contextmanager
+def service_database(folder: Path, service_key: bytes) -> Iterator[Connection]:
+    """What `service.db` holds now, from a copy: opening it could leave files beside it that are another account's.
+
+    Raises:
+        KeyRejected: the key is another one.
+        CarrelError: it cannot be read, perhaps because it is being written.
+    """
+    clock = SystemClock()
+    with TemporaryDirectory() as scratch, database.translated():
         for path in folder.glob("service.db*"):
             shutil.copyfile(path, Path(scratch, path.name))
+        connection = database.connect(
+            Path(scratch, "service.db"),
+            file_key(service_key, "service"),
+            clock=clock,
+            new_id=uuid7_factory(clock),
+            readonly=True,
+        )
         try:
-            connection = database.connect(
-                Path(scratch, "service.db"), key, clock=clock, new_id=uuid7_factory(clock), readonly=True
-            )
-        except KeyRejected:
-            yield Finding("secrets", "bad", "CARREL_SERVICE_KEY is not the key that this data folder was sealed with")
-            return
-        except (CarrelError, Missing):
-            yield Finding("data", "look", "service.db could not be read just now")
-            return
-        try:
-            yield from _of_rows(connection, folder)
-        except apsw.Error:
-            yield Finding("data", "look", "service.db could not be read just now")
+            yield connection
         finally:
             database.discard(connection)
 
 
+def _of_service_database(folder: Path, settings: Settings) -> Iterator[Finding]:
+    if not (folder / "service.db").is_file():
+        yield Finding("data", "good", f"{folder} holds no users yet")
+        return
+    try:
+        with service_database(folder, settings.service_key.reveal()) as connection:
+            yield from _of_rows(connection, folder)
+    except KeyRejected:
+        yield Finding("secrets", "bad", "CARREL_SERVICE_KEY is not the key that this data folder was sealed with")
+    except AuditBroken as error:
+        yield Finding("audit", "bad", error.detail)
+    except (CarrelError, apsw.Error):
+        yield Finding("data", "look", "service.db could not be read just now")
+
+
 def _of_rows(connection: Connection, folder: Path) -> Iterator[Finding]:
-    version, ours = int(connection.value("PRAGMA user_version")), latest(service_database.MIGRATIONS)
+    version, ours = int(connection.value("PRAGMA user_version")), latest(MIGRATIONS)
     if version > ours:
         yield Finding("version", "bad", "a newer version wrote this data folder; this one does not start with it")
         return
@@ -180,6 +195,8 @@ def _of_rows(connection: Connection, folder: Path) -> Iterator[Finding]:
     if roster.is_rotating(connection):
         yield Finding("secrets", "bad", "a rotation of the service key is unfinished: carrel rotate-service-key")
     yield Finding("data", "good", f"{folder} opens with the service key")
+    count, _ = audit.verify(connection, folder)
+    yield Finding("audit", "good", f"{count:,} entries are as they were written")
     behind = issuance.latest(connection) - connection.clock.now()
     if behind > _AHEAD_SECONDS:
         yield Finding("clock", "bad", f"the clock is {behind:,.0f} s behind what it was: users would be signed out")

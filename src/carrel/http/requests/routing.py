@@ -21,9 +21,10 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from carrel.errors import BadInput, CarrelError, FieldError, Malformed, NotFound
 from carrel.http.answers import problem
+from carrel.http.answers.fenced import USER
 from carrel.http.answers.response import AsgiAnswer, Response
 from carrel.http.request import Request
-from carrel.http.requests import body
+from carrel.http.requests import auditing, body
 from carrel.http.requests.limits import told
 from carrel.http.requests.validation import explain, name_of
 
@@ -278,6 +279,12 @@ class Endpoint:
             values["data"] = await body.read(request, signature.body, signature.body_default, has_body, faults)
         if faults:
             raise BadInput(errors=told(faults))
+        if USER not in scope:
+            # The host or the operator asks, perhaps about a user.
+            about = values.get("uuid") or getattr(values.get("data"), "uuid", None)
+            if isinstance(about, str):
+                scope[USER] = about
+            await auditing.write_down(request)
         given = await operation.function(**values)
         return (given if isinstance(given, Response) else Response(given)).asgi(request)
 

@@ -86,6 +86,10 @@ class Engine:
         self._writing: set[asyncio.Task[Any]] = set()
         """Changes that users asked for and that are not done yet."""
 
+    def active_of(self, uuid: UserUuid) -> int:
+        """How many runs of the user are under way."""
+        return len(self._active.get(uuid, {}))
+
     @property
     def active_runs(self) -> int:
         """How many runs have a driver."""
