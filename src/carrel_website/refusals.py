@@ -3,6 +3,7 @@
 import math
 from typing import Final
 
+SUSPENDED: Final = "The operator has suspended your workspace. Nothing in it is lost."
 AWAY: Final = "The service cannot be reached right now. Please try again in a moment."
 
 

@@ -21,6 +21,7 @@ from carrel_website.database import Database
 from carrel_website.passwords import Passwords
 from carrel_website.refusals import (
     AWAY,
+    SUSPENDED,
     AccountGone,
     InDoubt,
     OtherPassword,
@@ -91,6 +92,8 @@ class Workspaces:
                 self._finish_reset(user, password)
             self._sign_in(user, password)
         except CarrelError as error:
+            if isinstance(error, CarrelApiError) and error.code == "user-suspended":
+                raise ServiceAway(SUSPENDED) from None
             raise ServiceAway from error
         with self.database.begin() as conn:
             users.settle(conn, user.uuid, found.id)

@@ -108,12 +108,12 @@ def test_one_user_comes_back_out_of_a_backup_while_the_others_stay_as_they_are(t
     for name, texts in (("loser", ["Before"]), ("other", ["After", "Before"])):
         with Workspace(service.url, host.sign_in(name, "pw").token) as workspace:
             assert sorted(one.name for one in workspace.contents.find()) == texts
-    host.close()
     assert service.stop() == 0
     assert run(service, "restore", file, "--user", "other", "--replace", *folder).exit_code == 0
     service.start()
-    with Workspace(service.url, Host(service.url, service.plugin_secret).sign_in("other", "pw").token) as workspace:
+    with Workspace(service.url, host.sign_in("other", "pw").token) as workspace:
         assert [one.name for one in workspace.contents.find()] == ["Before"]
+    host.close()
     assert service.stop() == 0
     assert run(service, "verify-audit", *folder).stdout.startswith("3 entries are as they were written")
 

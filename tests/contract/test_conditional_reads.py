@@ -51,6 +51,7 @@ async def names(client: httpx.AsyncClient, host: Host) -> dict[str, str]:
     assert (await client.put(f"/api/preset-drafts/{draft_id}", json=draft, headers=session)).status_code == 200
     tasks = await client.get(f"/api/runs/{run_id}/tasks?kind=generate", headers=session)
     return {
+        "uuid": "ada",
         "run_id": run_id,
         "content_id": uploaded["content_id"],
         "document_id": uploaded["id"],

@@ -1,55 +1,25 @@
-"""The Caddyfile, with Caddy itself in front of a service."""
+"""Caddy, nginx and HAProxy, each as its file in `deploy` says, in front of a service."""
 
-import os
 import subprocess
-import time
-from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing
 from pathlib import Path
-from urllib.error import URLError
-from urllib.request import urlopen
 from uuid import uuid4
 
+import httpx
 import pytest
-from carrel_sdk import Host, Workspace
+from carrel_sdk import CarrelApiError, CarrelUnreachable, Host, Workspace
 from carrel_sdk.models import Candidate, Configuration, Generation, Judge, Scoring
 
-from tests.support.service import Service, free_port
+from tests.deploy.proxies import CADDYFILE, caddy, in_front
+from tests.support.service import Service
 
-pytestmark = pytest.mark.program("caddy")
-
-CADDYFILE = Path(__file__).parents[2] / "deploy" / "Caddyfile"
 DOCUMENT = "The harbour kept a ledger. It named every ship. The storms were written in red."
+PASSWORD = "a pass word for one test"
+CLOSED = ("/api/admin/users", "/api/admin/backup", "/api/admin", "/api/metrics")
+PROXIES = [pytest.param(name, marks=pytest.mark.program(name)) for name in ("caddy", "nginx", "haproxy")]
 
 
-def caddy(*arguments: str, folder: Path, **environment: str) -> "subprocess.Popen[str]":
-    command = ["caddy", arguments[0], "--config", str(CADDYFILE), "--adapter", "caddyfile", *arguments[1:]]
-    # It keeps its certificates and its configuration in the home of whoever starts it.
-    own = {"PATH": os.environ["PATH"], "HOME": str(folder), **environment}
-    return subprocess.Popen(command, cwd=folder, env=own, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
-
-
-@contextmanager
-def in_front_of(service: Service, folder: Path) -> Iterator[str]:
-    """Caddy as the Caddyfile says, without TLS; its address."""
-    site = f"http://127.0.0.1:{free_port()}"
-    upstream = f"127.0.0.1:{service.port}"
-    with caddy("run", folder=folder, CARREL_SITE=site, CARREL_UPSTREAM=upstream) as process:
-        try:
-            for _ in range(600):
-                assert process.poll() is None, process.stdout and process.stdout.read()
-                try:
-                    with urlopen(f"{site}/api/health", timeout=60):
-                        break
-                except (URLError, ConnectionError):
-                    time.sleep(0.1)
-            yield site
-        finally:
-            # Not asked to end, for then it would wait for streams that are still open.
-            process.kill()
-            process.communicate(timeout=60)
-
-
+@pytest.mark.program("caddy")
 def test_the_file_is_valid_and_formatted_as_caddy_formats_it(tmp_path: Path) -> None:
     said, _ = caddy("validate", folder=tmp_path, CARREL_SITE="carrel.example.com").communicate(timeout=60)
     assert "Valid configuration" in said
@@ -57,26 +27,46 @@ def test_the_file_is_valid_and_formatted_as_caddy_formats_it(tmp_path: Path) -> 
     assert formatted == CADDYFILE.read_text()
 
 
-def test_events_of_a_run_arrive_through_it_while_the_run_has_not_ended(tmp_path: Path) -> None:
+@pytest.mark.parametrize("name", PROXIES)
+def test_events_and_files_pass_the_operators_routes_do_not_and_an_absence_is_told(name: str, tmp_path: Path) -> None:
     service = Service(tmp_path / "service")
     service.start()
-    try:
-        with in_front_of(service, tmp_path) as site, closing(Host(site, service.plugin_secret)) as host:
-            uuid = str(uuid4())
-            host.sign_up(uuid, membership="paid")
-            host.sign_in(uuid, "a pass word for one test")
-            with Workspace(site, lambda: str(host.session(uuid))) as workspace:
-                text = workspace.contents.create("Ledger", "input_document", DOCUMENT)
-                criteria = workspace.contents.create("Criteria", "criteria", "- name: coverage\n")
-                instructions = workspace.contents.create("Summarise", "generation_instructions", "Summarise.")
-                configuration = Configuration(
-                    inputs=[text.id],
-                    instructions=instructions.id,
-                    generation=Generation(candidates=[Candidate(label="lead", model="local:lead")]),
-                    scoring=Scoring(judges=[Judge(model="local:reader")], criteria=criteria.id),
-                )
-                run = workspace.runs.create(configuration=configuration, name="Not started")
-                first = next(iter(workspace.runs.events(run.id)))
-        assert first.kind == "run-created"
-    finally:
+    with (
+        in_front(name, service.port, tmp_path / name) as site,
+        closing(Host(site, service.plugin_secret)) as host,
+    ):
+        uuid = str(uuid4())
+        host.sign_up(uuid, membership="paid", password=PASSWORD)
+        with Workspace(site, lambda: str(host.session(uuid))) as workspace:
+            assert _first_event(workspace) == "run-created"
+            line = b"The harbour kept a ledger of every ship.\n"
+            with pytest.raises(CarrelApiError) as too_long:
+                workspace.documents.upload("ledger.txt", line * (20 * 1024 * 1024 // len(line)))
+            assert too_long.value.code not in ("unexpected-answer", "upload-too-large"), (
+                "it came as far as Carrel's reader"
+            )
+        for path in CLOSED:
+            answer = httpx.get(f"{site}{path}", headers={"X-SVC-Admin-Secret": service.admin_secret})
+            assert (answer.status_code, answer.json()["code"]) == (404, "route-unknown"), path
+            assert httpx.get(f"{service.url}{path}").status_code != 404 or path == "/api/admin"
         assert service.stop() == 0
+        with pytest.raises(CarrelUnreachable) as away:
+            host.change_password(uuid, PASSWORD, "another one")
+        assert away.value.sent is False, "so the website need not keep the change pending"
+        service.start()
+        assert host.sign_in(uuid, PASSWORD)
+    assert service.stop() == 0
+
+
+def _first_event(workspace: Workspace) -> str:
+    text = workspace.contents.create("Ledger", "input_document", DOCUMENT)
+    criteria = workspace.contents.create("Criteria", "criteria", "- name: coverage\n")
+    instructions = workspace.contents.create("Summarise", "generation_instructions", "Summarise.")
+    configuration = Configuration(
+        inputs=[text.id],
+        instructions=instructions.id,
+        generation=Generation(candidates=[Candidate(label="lead", model="local:lead")]),
+        scoring=Scoring(judges=[Judge(model="local:reader")], criteria=criteria.id),
+    )
+    run = workspace.runs.create(configuration=configuration, name="Not started")
+    return next(iter(workspace.runs.events(run.id))).kind

@@ -15,7 +15,7 @@ import pytest
 from carrel_sdk import Host
 
 from tests.cli.test_protocol import listening
-from tests.deploy.test_proxy import in_front_of
+from tests.deploy.proxies import in_front
 from tests.support.request_forms import FORMS, NEXT, statuses
 from tests.support.service import Service, free_port
 from tests.support.soak import Figure, size
@@ -217,7 +217,7 @@ def _attacked(folder: Path, tries: int) -> int:
     service.start()
     with ExitStack() as stack:
         stack.callback(service.stop)
-        site = stack.enter_context(in_front_of(service, folder))
+        site = stack.enter_context(in_front("caddy", service.port, folder))
         host = stack.enter_context(closing(Host(site, service.plugin_secret)))
         return _attack(site, host, tries)
 

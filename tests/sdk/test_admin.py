@@ -23,6 +23,12 @@ CALLS: list[Callable[[Admin], object]] = [
     lambda admin: admin.write_offs(),
     lambda admin: admin.delete_user("{uuid}"),
     lambda admin: admin.backup(BytesIO()),
+    lambda admin: next(admin.users.each()),
+    lambda admin: admin.users.get("{uuid}"),
+    lambda admin: admin.users.suspend("{uuid}"),
+    lambda admin: admin.users.reinstate("{uuid}"),
+    lambda admin: admin.users.set_quota("{uuid}", None),
+    lambda admin: admin.users.end_sessions("{uuid}"),
 ]
 
 

@@ -49,6 +49,22 @@ def test_an_answer_of_another_shape_is_an_error_that_does_not_repeat_it(body: by
 
 
 @pytest.mark.parametrize(
+    ("status", "body", "sent"),
+    [
+        (502, b"<h1>Bad gateway</h1>", True),
+        (504, b"", True),
+        (502, b'{"code": "service-lost"}', True),
+        (504, b'{"code": "node-silent"}', True),
+        (503, b'{"code": "service-unreachable"}', False),
+    ],
+)
+def test_what_a_proxy_says_in_the_services_place_is_no_answer(status: int, body: bytes, sent: bool) -> None:
+    with pytest.raises(CarrelUnreachable) as caught:
+        calls_over(Wire(httpx.Response(status, content=body))).post("/things", Thing)
+    assert caught.value.sent is sent
+
+
+@pytest.mark.parametrize(
     ("status", "code", "kind"),
     [
         (401, "session-token-invalid", SessionEnded),

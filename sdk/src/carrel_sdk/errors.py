@@ -44,7 +44,7 @@ class CarrelError(Exception):
 
 
 class CarrelUnreachable(CarrelError):
-    """There was no answer.
+    """There was no answer, or a proxy answered that there is none.
 
     `sent` is False only if the request certainly never reached the service; otherwise it may have been carried out.
     `cause` is what the network or the HTTP client said, such as "Connection refused" or "ReadTimeout", if anything.

@@ -24,6 +24,10 @@ _WAIT_FACTOR: Final = 4
 _LONGEST_WAIT_SECONDS: Final = 10
 _CAUSES: Final = 8
 """How far down the chain of an error's causes is looked."""
+_OF_PROXIES: Final = frozenset({502, 503, 504})
+_UNSENT: Final = "service-unreachable"
+_LOST: Final = frozenset({"service-lost", "service-silent", "node-lost", "node-silent"})
+"""What the proxies of `deploy` and of a cluster say in the service's place."""
 _LOOPBACK: Final = re.compile(r"localhost|127(\.\d{1,3}){3}|::1|\[::1\]")
 
 
@@ -122,7 +126,8 @@ class Transport:
             response = self._client.send(self._build(request))
         except httpx.HTTPError as error:
             return _unreachable(error)
-        return Answer(response.status_code, response.headers, response.content)
+        lost = _lost_behind(response.status_code, response.content)
+        return lost or Answer(response.status_code, response.headers, response.content)
 
     def send(self, request: Request) -> Answer:
         """Send, again if that is safe, and return a good answer.
@@ -160,6 +165,9 @@ class Transport:
         try:
             if response.status_code >= 300:
                 content = _read_all(response)
+                lost = _lost_behind(response.status_code, content)
+                if lost is not None:
+                    raise lost
                 raise _as_error(response.status_code, response.headers, content)
             yield response
         finally:
@@ -210,6 +218,21 @@ def _wait_before_next(
     if isinstance(error, TryLater) or (error is not None and attempt and error.code == "idempotency-in-progress"):
         return min(max(error.retry_after_seconds or 0, wait), _LONGEST_WAIT_SECONDS)
     return None
+
+
+def _lost_behind(status: int, content: bytes) -> CarrelUnreachable | None:
+    """What the answer of a proxy means that has none of the service's; None if the service itself has answered."""
+    if status not in _OF_PROXIES:
+        return None
+    try:
+        code = msgspec.json.decode(content, type=_Problem).code
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        code = ""
+    if code and code != _UNSENT and code not in _LOST:
+        return None
+    return CarrelUnreachable(
+        "the service could not be reached behind its proxy", sent=code != _UNSENT, cause=str(status)
+    )
 
 
 def told_error(content: str) -> CarrelApiError:

@@ -21,15 +21,21 @@ export class ApiError extends Error {
 
   /** The request may well succeed if it is sent again. */
   get isPassing(): boolean {
-    return this.status === 503 || this.status === 429;
+    return [429, 502, 503, 504].includes(this.status);
   }
 }
 
-/** Nothing came back: the service or the way to it is down, or it took too long. `cause` is what the network said. */
+/**
+ * Nothing came back, or a proxy's word for that: the service or the way to it is down, or it took too long. `cause` is
+ * what the network said. `sent` is false only if the request certainly never arrived.
+ */
 export class ConnectionLost extends Error {
   override readonly name = "ConnectionLost";
 
-  constructor(cause?: unknown) {
+  constructor(
+    cause?: unknown,
+    readonly sent = true,
+  ) {
     super("The service cannot be reached.", { cause });
   }
 }
@@ -54,6 +60,17 @@ export class WaitTimeout extends Error {
 
 const UNREADABLE = "unreadable-answer";
 const NOT_OURS = "The service gave an answer that is not one of Carrel's.";
+
+/** What the proxies of `deploy` and of a cluster say in the service's place. */
+const UNSENT = "service-unreachable";
+const LOST = ["service-lost", "service-silent", "node-lost", "node-silent"];
+
+/** What to throw for an answer that is none of the service's good ones. */
+export async function failureOf(response: Response): Promise<ApiError | ConnectionLost> {
+  const error = await errorOf(response);
+  const isOfProxy = [502, 503, 504].includes(error.status) && [UNREADABLE, UNSENT, ...LOST].includes(error.code);
+  return isOfProxy ? new ConnectionLost(error, error.code !== UNSENT) : error;
+}
 
 export async function errorOf(response: Response): Promise<ApiError> {
   const problem = await problemIn(response);

@@ -2,7 +2,7 @@
  * Server-sent events over fetch, because the token is a header. Continues where it stopped, and delivers each event
  * once.
  */
-import { ApiError, ConnectionLost, errorOf, isBroken } from "./errors.js";
+import { ApiError, ConnectionLost, failureOf, isBroken } from "./errors.js";
 import { pause, type SignIn, type Transport } from "./transport.js";
 
 export interface ServerEvent {
@@ -73,7 +73,7 @@ export async function* follow(
       const headers = { Accept: "text/event-stream", ...(last ? { "Last-Event-ID": `${last}` } : {}) };
       const request = new Request(transport.base + path, { headers, ...(signal ? { signal } : {}) });
       const response = await transport.send(request, signIn);
-      if (!response.ok) throw await errorOf(response);
+      if (!response.ok) throw await failureOf(response);
       onLive?.(true);
       for await (const events of eventsIn(response, silenceSeconds * 1000)) {
         failures = 0;

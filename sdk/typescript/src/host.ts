@@ -1,5 +1,5 @@
 /** The host website's side, for a server in Node: users, sign-in, sessions. Never for a browser: it needs the secret. */
-import { ApiError, ConnectionLost, errorOf, unreadable } from "./errors.js";
+import { ApiError, ConnectionLost, failureOf, unreadable } from "./errors.js";
 
 const ITERATIONS = 600_000;
 const CALL_SECONDS = 10;
@@ -163,7 +163,7 @@ export class Host {
     });
   }
 
-  async #issue(path: string, body: { uuid: string }, seconds = CALL_SECONDS): Promise<string> {
+  async #issue(path: string, body: { uuid: string; [field: string]: string }, seconds = CALL_SECONDS): Promise<string> {
     const response = await this.#send("POST", path, body, seconds);
     const answer = (await response.json().catch(() => undefined)) as { session_token?: unknown } | undefined;
     if (typeof answer?.session_token !== "string") throw unreadable(response);
@@ -176,12 +176,16 @@ export class Host {
     if (body !== undefined) headers["Content-Type"] = "application/json";
     const signal = AbortSignal.timeout(seconds * 1000);
     const sent = body === undefined ? {} : { body: JSON.stringify(body) };
-    const response = await fetch(`${this.#url}/api${path}`, { method, headers, signal, redirect: "error", ...sent }).catch(
-      (error: unknown) => {
-        throw new ConnectionLost(error);
-      },
-    );
-    if (!response.ok) throw await errorOf(response);
+    const response = await fetch(`${this.#url}/api${path}`, {
+      method,
+      headers,
+      signal,
+      redirect: "error",
+      ...sent,
+    }).catch((error: unknown) => {
+      throw new ConnectionLost(error);
+    });
+    if (!response.ok) throw await failureOf(response);
     return response;
   }
 }
@@ -192,6 +196,7 @@ function codeOf(error: unknown): string {
 
 /** Carrel's own refusals say that nothing was changed; a lost connection, a proxy's page or an internal error do not. */
 function mayHaveHappened(error: unknown): boolean {
+  if (error instanceof ConnectionLost) return error.sent;
   return !(error instanceof ApiError) || ["internal", "unreadable-answer"].includes(error.code);
 }
 

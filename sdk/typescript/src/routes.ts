@@ -1,5 +1,5 @@
 /** Every route of openapi.json as a typed call: its parameters and body go in, what it answers comes out. */
-import { ConnectionLost, errorOf, isBroken, unreadable } from "./errors.js";
+import { ConnectionLost, failureOf, isBroken, unreadable } from "./errors.js";
 import type { paths } from "./schema.js";
 
 type Verb = "get" | "post" | "put" | "patch" | "delete";
@@ -76,7 +76,7 @@ export async function data<T>(answer: Promise<Answered<T>>): Promise<Exclude<T, 
 /** The same, with the ETag that it carried. */
 export async function tagged<T>(answer: Promise<Answered<T>>): Promise<Tagged<Exclude<T, undefined>>> {
   const { data: value, response } = await answer;
-  if (!response.ok) throw await errorOf(response);
+  if (!response.ok) throw await failureOf(response);
   return { value: value as Exclude<T, undefined>, etag: response.headers.get("ETag") ?? undefined };
 }
 

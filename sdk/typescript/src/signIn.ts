@@ -1,6 +1,6 @@
 /** How a program signs in: with a token and a function that fetches the next one, or with a program key. */
 import { claimsOf } from "./claims.js";
-import { errorOf, OtherUser } from "./errors.js";
+import { failureOf, OtherUser } from "./errors.js";
 import type { components } from "./schema.js";
 import type { Refusal, SignIn, Transport } from "./transport.js";
 
@@ -69,7 +69,7 @@ export function programSignIn(transport: Transport, programKey: string): SignIn 
     });
     // Each exchange stands alone, so a second one does no harm.
     const response = await transport.deliver(request, undefined, true);
-    if (!response.ok) throw await errorOf(response);
+    if (!response.ok) throw await failureOf(response);
     return ((await response.json()) as components["schemas"]["ProgramSessionOut"]).session_token;
   };
   return new TokenSignIn(undefined, exchange, new Set([...RENEWABLE_CODES, "key-not-cached"]));

@@ -230,7 +230,9 @@ class Services:
         """Write what the host or the operator ordered, durably."""
         asking, what, uuid, request_id = audited
         entry = AuditEntry(asking.by, asking.secret, what, tail(uuid), request_id)
-        await self.service.run(audit.append, self.settings.data_dir, entry)
+        # Where the disk is full, too: otherwise nobody could remove anything.
+        with self.reserve.lent():
+            await self.service.run(audit.append, self.settings.data_dir, entry)
 
     def may_serve(self) -> bool:
         """Whether the process may act now; a node of a cluster may not while its lease may have ended."""

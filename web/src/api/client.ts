@@ -6,6 +6,7 @@ import {
   type Client,
   clientOf,
   errorOf,
+  failureOf,
   isAbort,
   isBroken,
   type Refusal,
@@ -44,7 +45,7 @@ export class Api implements SignIn {
   async raw(path: string, accept: string, signal?: AbortSignal): Promise<Response> {
     const init: RequestInit = { headers: { Accept: accept }, ...(signal ? { signal } : {}) };
     const response = await this.send(new Request(this.transport.base + path, init));
-    if (!response.ok) throw await errorOf(response);
+    if (!response.ok) throw await failureOf(response);
     return response;
   }
 
@@ -61,7 +62,7 @@ export class Api implements SignIn {
       this,
       signal,
     );
-    if (!response.ok) throw await errorOf(response);
+    if (!response.ok) throw await failureOf(response);
     return (await response.json()) as T;
   }
 

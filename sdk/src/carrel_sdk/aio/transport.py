@@ -19,6 +19,7 @@ from carrel_sdk.transport import (
     Answer,
     Request,
     _as_error,
+    _lost_behind,
     _unreachable,
     _wait_before_next,
 )
@@ -76,7 +77,8 @@ class AsyncTransport:
             response = await self._client.send(self._build(request))
         except httpx.HTTPError as error:
             return _unreachable(error)
-        return Answer(response.status_code, response.headers, response.content)
+        lost = _lost_behind(response.status_code, response.content)
+        return lost or Answer(response.status_code, response.headers, response.content)
 
     async def send(self, request: Request) -> Answer:
         """Send, again if that is safe, and return a good answer.
@@ -114,6 +116,9 @@ class AsyncTransport:
         try:
             if response.status_code >= 300:
                 content = await _read_all(response)
+                lost = _lost_behind(response.status_code, content)
+                if lost is not None:
+                    raise lost
                 raise _as_error(response.status_code, response.headers, content)
             yield response
         finally:
