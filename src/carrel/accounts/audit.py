@@ -18,7 +18,6 @@ from typing import Final, Literal
 
 import msgspec
 
-from carrel.errors import CarrelError
 from carrel.kit import logs
 from carrel.kit.clock import rfc3339
 from carrel.kit.sqlite import database
@@ -45,11 +44,8 @@ class AuditEntry(msgspec.Struct, frozen=True):
     request_id: str
 
 
-class AuditBroken(CarrelError):
-    """The files are not as the service wrote them; `detail` says where."""
-
-    code = "audit-broken"
-    detail = "The audit files are not as the service wrote them."
+class AuditBroken(Exception):
+    """The files are not as the service wrote them; the text says where."""
 
 
 class _Stand(msgspec.Struct, frozen=True):
@@ -118,17 +114,17 @@ def verify(conn: Connection, data: Path) -> tuple[int, str]:
             found = _read(line)
             where = f"{FOLDER}/{path.name}, line {number + 1}"
             if stand is None or found is None or (count and found.seq != seq + 1):
-                raise AuditBroken(detail=f"The audit was changed at {where}.")
+                raise AuditBroken(f"The audit was changed at {where}.")
             before = found.prev if count == 0 else mac
             if count == 0 and found.seq != 1 and len(files) < MOST_FILES:
-                raise AuditBroken(detail=f"The audit begins with entry {found.seq:,}; earlier files are missing.")
+                raise AuditBroken(f"The audit begins with entry {found.seq:,}; earlier files are missing.")
             end = _MAC.search(line[-_MAC_BYTES:])
             made = hmac.digest(stand.key, before.encode() + line[:-_MAC_BYTES], "sha256").hex()
             if end is None or end[1].decode() != made or (number == 0 and found.prev != before):
-                raise AuditBroken(detail=f"The audit was changed at {where}.")
+                raise AuditBroken(f"The audit was changed at {where}.")
             count, seq, mac, at = count + 1, found.seq, made, found.at
     if stand is not None and (seq, mac) != (stand.seq, stand.mac):
-        raise AuditBroken(detail=f"The audit ends with entry {seq:,}, and the service wrote {stand.seq:,}.")
+        raise AuditBroken(f"The audit ends with entry {seq:,}, and the service wrote {stand.seq:,}.")
     return count, at
 
 

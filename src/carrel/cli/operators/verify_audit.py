@@ -5,6 +5,7 @@ from pathlib import Path
 import rich_click as click
 
 from carrel.accounts import audit
+from carrel.accounts.audit import AuditBroken
 from carrel.cli.interface import terminal
 from carrel.cli.interface.data_folder import data_dir_option, env_file_option, json_option, one_line, settings_of
 from carrel.cli.interface.printing import say
@@ -26,7 +27,10 @@ def command(data_dir: str | None, env_file: Path | None, as_json: bool) -> None:
         one_line(folder, as_json=as_json),
         examination.service_database(folder, settings.service_key.reveal()) as connection,
     ):
-        count, at = audit.verify(connection, folder)
+        try:
+            count, at = audit.verify(connection, folder)
+        except AuditBroken as error:
+            terminal.end(terminal.EXIT_FAILED, str(error), as_json=as_json)
     if as_json:
         terminal.print_json({"entries": count, "last_at": at or None})
     else:

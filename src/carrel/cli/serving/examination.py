@@ -178,7 +178,7 @@ def _of_service_database(folder: Path, settings: Settings) -> Iterator[Finding]:
     except KeyRejected:
         yield Finding("secrets", "bad", "CARREL_SERVICE_KEY is not the key that this data folder was sealed with")
     except AuditBroken as error:
-        yield Finding("audit", "bad", error.detail)
+        yield Finding("audit", "bad", str(error))
     except (CarrelError, apsw.Error):
         yield Finding("data", "look", "service.db could not be read just now")
 
