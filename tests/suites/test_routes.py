@@ -9,7 +9,7 @@ import yaml
 CONFIG = """
 description: Small suite
 prompts: ["Say {{q}}", "Tell {{q}}"]
-providers: ["local:lead", "bedrock:x"]
+providers: ["local:lead", "sagemaker:x"]
 defaultTest:
   assert: [{type: javascript, value: "process.exit()"}, {type: not-contains, value: sorry}]
 tests:
@@ -35,7 +35,7 @@ async def test_a_suite_becomes_a_preset_whose_verdict_says_what_was_left_out(ada
     ]
     assert {one["kind"]: one["count"] for one in preset["dropped"]} == {
         "assertion javascript": 2,
-        "provider bedrock": 1,
+        "provider sagemaker": 1,
         "assertion whose pattern or schema cannot be compiled": 1,
     }
     assert made["data_set"]["row_count"] == 2
