@@ -294,6 +294,10 @@ def _pair(user: User) -> Json:
     return {"judge": _JUDGE, "document": _TEXT, "a": _TEXT, "b": _TEXT[::-1]}
 
 
+_SUITE: Final = (
+    "prompts: ['{{a}}']\nproviders: [openai:gpt-5]\ntests:\n- vars: {a: x}\n  assert: [{type: equals, value: x}]\n"
+)
+
 _BODIES: Final[dict[str, Callable[[User], object]]] = {
     "POST /admin/system-keys": _key_body,
     "POST /auth/login": lambda user: {"uuid": user.uuid, "db_key_hex": user.key},
@@ -326,6 +330,7 @@ _BODIES: Final[dict[str, Callable[[User], object]]] = {
     "PUT /github-connections/{connection_id}": lambda user: {"name": "m", "repository": "nobody/nothing"},
     "POST /github-connections/{connection_id}/export": lambda user: {"contents": [user.content("fragment", "x")]},
     "POST /github-connections/{connection_id}/import": lambda user: {"paths": ["a.md"]},
+    "POST /suites": lambda user: {"name": "n", "config": _SUITE},
     "POST /presets": lambda user: {"name": "n", **_configuration(user)},
     "PUT /presets/{preset_id}": lambda user: {"name": "n", **_configuration(user)},
     "PUT /preset-drafts/{draft_id}": _draft_body,

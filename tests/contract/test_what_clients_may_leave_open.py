@@ -81,6 +81,7 @@ TRIED = {
     *("DELETE /model-prices/{model}", "PUT /model-prices/{model}", "GET /models/{model}"),
     "GET /models/endings model",
     *("GET /evaluation/judges/{model}", "POST /evaluation/judges/check judge.model", "GET /metering/calls model"),
+    "GET /evaluation/judges/check-cost model",
     *("POST /evaluation/compare judge.model", "POST /evaluation/score judge.model", "POST /generation model"),
     *("PUT /settings default_candidates", "PUT /settings default_judges", "GET /runs/{run_id}/ranking without_judge"),
     *("POST /presets candidates.model", "POST /presets judges.model", "POST /runs/{run_id}/reevaluate judges.model"),
