@@ -37,7 +37,11 @@ IN_MEMORY = Path("/dev/shm")
 ROOM_BYTES = 2 * 1024**3
 """Where there is less, as in many containers, the files of tests are on the disk."""
 
-REAL_KEYS = ("tests/sdk/test_derive.py", "tests/contract/test_section_7_and_8_errors_and_limits.py")
+REAL_KEYS = (
+    "tests/packaging/test_samples.py",
+    "tests/sdk/test_derive.py",
+    "tests/contract/test_section_7_and_8_errors_and_limits.py",
+)
 """Where keys are derived as slowly as hosts do, because that is the subject."""
 
 
