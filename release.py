@@ -10,6 +10,7 @@ import subprocess
 import sys
 import tarfile
 import tomllib
+import zipfile
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Final
@@ -23,6 +24,7 @@ MACHINES: Final = (
     {"umask": 0o077, "TZ": "Asia/Kolkata", "LANG": "C"},
 )
 """What differs between the two builds, apart from the folder."""
+_USUAL: Final = 0o022
 
 
 class ReleaseFailed(Exception):
@@ -83,7 +85,8 @@ def _build(folder: Path, version: str, machine: dict[str, object]) -> Path:
             [str(word) for word in command],
             cwd=cwd,
             env=os.environ | variables,
-            umask=umask,
+            # npm packs the modes that files have.
+            umask=_USUAL if command[0] == "npm" else umask,
             check=False,
             capture_output=True,
             text=True,
@@ -108,12 +111,19 @@ def _build(folder: Path, version: str, machine: dict[str, object]) -> Path:
         about = ("--pyproject", project / "pyproject.toml", "--output-reproducible", "-o", bom)
         run(ROOT / ".venv-release" / "bin" / "cyclonedx-py", "requirements", lock, *about)
     _write_app_bom(web, made / f"carrel-web-{version}.cdx.json")
-    plugin = _bytes("git", "archive", "--format=zip", "HEAD:integrations/wordpress", "carrel")
-    (made / f"carrel-wordpress-{version}.zip").write_bytes(plugin)
+    _write_plugin(source / "integrations" / "wordpress", made / f"carrel-wordpress-{version}.zip")
     deploy = _bytes("git", "archive", "--format=tar.gz", f"--prefix=carrel-{version}/", "HEAD", "deploy", "LICENSE")
     (made / f"carrel-deploy-{version}.tar.gz").write_bytes(deploy)
     (made / "NOTES.md").write_text(notes((source / "CHANGELOG.md").read_text("utf-8"), version), encoding="utf-8")
     return made
+
+
+def _write_plugin(folder: Path, file: Path) -> None:
+    """The plugin as WordPress installs it. Git would write the time of the call into it."""
+    with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
+        for path in sorted(folder.glob("carrel/**/*")):
+            if path.is_file():
+                archive.writestr(zipfile.ZipInfo(path.relative_to(folder).as_posix()), path.read_bytes())
 
 
 def _write_app_bom(web: Path, bom: Path) -> None:
