@@ -25,7 +25,7 @@ _BY_VOTES: frozenset[Kind] = frozenset({"opposed", "flips", "length", "by_votes"
 """Doubts about judges, which blind votes settle."""
 _BY_DOCUMENTS: frozenset[Kind] = frozenset({"documents_needed", "chance_to_find"})
 _SURE: Final = (
-    "Nothing can be told apart yet.",
+    "Nothing is told apart.",
     "Not sure: chance could explain the lead.",
     "More than chance explains, but with a doubt.",
     "More than chance explains. No person has checked it.",

@@ -35,7 +35,7 @@ export function RankingTable({ report, ranking, grey, before, isFixed = false }:
         }}
       />
       <details className="small dim">
-        <summary>How to read it</summary>
+        <summary>Legend</summary>
         <p>
           {hasIntervals && (
             <>

@@ -96,7 +96,7 @@ function Doubt({ run, report, doubt }: { run: Run; report: Report; doubt: string
           search={{ tab: "people", vote: "now" }}
           className="btn primary small"
         >
-          Judge 10 yourself · 2 min
+          Judge 10 yourself
         </Link>
       )}
       {isPresent && by === "documents" && run.preset_id && (
