@@ -20,7 +20,11 @@ NOT_ASKED = {
     "/api/runs/{run_id}/logs/tail",
     "/api/github-connections/{connection_id}/tree",
 }
-QUERIES = {"/api/runs/{run_id}/gate": "?baseline=local:lead", "/api/models/endings": "?model=local:lead"}
+QUERIES = {
+    "/api/runs/{run_id}/gate": "?baseline=local:lead",
+    "/api/models/endings": "?model=local:lead",
+    "/api/evaluation/judges/check-cost": "?model=local:reader",
+}
 KEY = {"provider": "openai", "key": "sk-not-a-real-key"}
 
 

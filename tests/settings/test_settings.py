@@ -54,7 +54,7 @@ BAD = [
     ({"timezone": "a\0b"}, "timezone"),
     ({"default_candidates": ["local:lead", "local:reader"]}, "default_candidates[1]"),
     ({"default_judges": ["local:lead"]}, "default_judges[0]"),
-    ({"default_judges": ["nobody:knows"]}, "default_judges[0]"),
+    ({"default_judges": ["no body:knows"]}, "default_judges[0]"),
     ({"default_judges": ["local:reader"] * 21}, "default_judges"),
     ({"resume_after_restart": 1}, "resume_after_restart"),
     ({"retention_days": 0}, "retention_days"),
