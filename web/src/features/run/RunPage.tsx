@@ -29,7 +29,7 @@ import { useLiveRun } from "./useLiveRun";
 
 const DecisionPanel = lazy(part(() => import("./verdict/DecisionPanel").then((m) => ({ default: m.DecisionPanel }))));
 const FiguresPanel = lazy(part(() => import("./verdict/FiguresPanel").then((m) => ({ default: m.FiguresPanel }))));
-const PeoplePanel = lazy(part(() => import("./people/PeoplePanel").then((m) => ({ default: m.PeoplePanel }))));
+const PeoplePanel = lazy(part(() => import("./PeoplePanel").then((m) => ({ default: m.PeoplePanel }))));
 const AnswersPanel = lazy(part(() => import("./answers/AnswersPanel").then((m) => ({ default: m.AnswersPanel }))));
 const MatrixPanel = lazy(part(() => import("./matrix/MatrixPanel").then((m) => ({ default: m.MatrixPanel }))));
 const DocumentsPanel = lazy(

@@ -1,13 +1,13 @@
-import type { Report, Run } from "../../../api/types";
-import { Empty } from "../../../components/Feedback";
-import { isJudged } from "../../../lib/interval";
-import { hasEnded } from "../../../lib/states";
-import { AgainstJudges } from "../judges/AgainstJudges";
-import { BlindVotes } from "../judges/BlindVotes";
-import { ProposedCriteria } from "../judges/ProposedCriteria";
-import { NotJudgedYet } from "../NotJudgedYet";
-import { earlierRound } from "../queries";
-import { PeopleVerdict } from "../verdict/PeopleVerdict";
+import type { Report, Run } from "../../api/types";
+import { Empty } from "../../components/Feedback";
+import { isJudged } from "../../lib/interval";
+import { hasEnded } from "../../lib/states";
+import { AgainstJudges } from "./judges/AgainstJudges";
+import { BlindVotes } from "./judges/BlindVotes";
+import { ProposedCriteria } from "./judges/ProposedCriteria";
+import { NotJudgedYet } from "./NotJudgedYet";
+import { earlierRound } from "./queries";
+import { PeopleVerdict } from "./verdict/PeopleVerdict";
 
 interface Props {
   run: Run;
