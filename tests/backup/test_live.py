@@ -86,6 +86,7 @@ def test_what_was_acknowledged_before_a_backup_is_in_it_while_users_go_on_writin
         host.close()
     assert sorted(path.name for path in service.data_dir.iterdir() if path.is_file()) == [
         "carrel.lock",
+        "last-backup",
         "reserve",
         "service.db",
         "service.db-wal",

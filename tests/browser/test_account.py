@@ -101,7 +101,7 @@ async def test_settings_that_are_not_saved_are_not_left_behind_unasked(page: Pag
     await page.get_by_role("tab", name="Usage").click()
     await asks.get_by_role("button", name="Leave").click()
     await expect(page.get_by_role("radio", name="30 days")).to_be_visible()
-    assert deployment.workspace.settings.get().timezone == "UTC"
+    assert deployment.workspace.settings.get().timezone is None
 
 
 async def test_references_are_paired_by_name_and_saved(page: Page, deployment: Deployment) -> None:

@@ -330,6 +330,7 @@ _BODIES: Final[dict[str, Callable[[User], object]]] = {
     "PUT /github-connections/{connection_id}": lambda user: {"name": "m", "repository": "nobody/nothing"},
     "POST /github-connections/{connection_id}/export": lambda user: {"contents": [user.content("fragment", "x")]},
     "POST /github-connections/{connection_id}/import": lambda user: {"paths": ["a.md"]},
+    "PUT /admin/users/{uuid}/quota": lambda user: {"workspace_megabytes": 10},
     "POST /suites": lambda user: {"name": "n", "config": _SUITE},
     "POST /presets": lambda user: {"name": "n", **_configuration(user)},
     "PUT /presets/{preset_id}": lambda user: {"name": "n", **_configuration(user)},

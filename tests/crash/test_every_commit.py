@@ -83,7 +83,7 @@ class Asked:
     def __init__(self) -> None:
         self.models = TestModels(self._answer)
         # Not the reserved name: calls of that one are free, so their loss would cost nothing.
-        self.models.name = "paid"
+        self.models.name = "paid_"
         self.on_call: Callable[[int], None] = lambda _: None
 
     def _answer(self, request: ModelRequest) -> Answer:
@@ -175,7 +175,7 @@ def dying(monkeypatch: pytest.MonkeyPatch) -> Callable[[Crash | None], None]:
 @pytest.fixture
 async def undisturbed(tmp_path: Path, dying: Callable[[Crash | None], None]) -> Undisturbed:
     async with paid(tmp_path / "undisturbed") as (harness, _):
-        run_id = await prepare(harness, tmp_path / "ready", models=("paid:one", "paid:two"), judges=("paid:judge",))
+        run_id = await prepare(harness, tmp_path / "ready", models=("paid_:one", "paid_:two"), judges=("paid_:judge",))
         return await _undisturbed(harness, tmp_path / "ready", run_id, dying)
 
 

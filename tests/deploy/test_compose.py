@@ -46,7 +46,11 @@ def test_files_volumes_and_secrets_that_are_named_exist(compose: dict[str, Any])
         for mount in service["volumes"]:
             source = mount.partition(":")[0]
             assert source in compose["volumes"] or (FOLDER / source).is_file(), mount
-    wanted = {f"{PREFIX}{name.upper()}" for name in SECRET_FIELDS if name not in ("old_service_key", "etcd_password")}
+    wanted = {
+        f"{PREFIX}{name.upper()}"
+        for name in SECRET_FIELDS
+        if name not in ("old_service_key", "etcd_password", "metrics_secret")
+    }
     assert set(compose["services"]["carrel"]["secrets"]) == set(compose["secrets"]) == wanted
     for name, secret in compose["secrets"].items():
         assert secret == {"file": f"secrets/{name}"}

@@ -167,7 +167,7 @@ async def test_a_fault_is_named_and_nothing_of_the_rest_is_kept(
     assert any(fault["path"].startswith(path) for fault in answer.json()["errors"]), answer.text
     assert "Canary" not in answer.text
     assert (await client.get("/api/contents/counts", headers=session)).json()["total"] == 0
-    assert (await client.get("/api/settings", headers=session)).json()["timezone"] == "UTC"
+    assert (await client.get("/api/settings", headers=session)).json()["timezone"] is None
 
 
 async def test_a_preset_that_names_what_is_not_in_the_export_is_refused(client: httpx.AsyncClient, host: Host) -> None:

@@ -14,7 +14,7 @@ class Faulty:
 
     def __init__(self, *unbilled: bool) -> None:
         self.models = TestModels(self._answer)
-        self.models.name = "paid"
+        self.models.name = "paid_"
         self._unbilled = unbilled
 
     def _answer(self, request: ModelRequest) -> Answer:
@@ -34,8 +34,8 @@ async def test_a_call_of_unknown_cost_is_not_hidden_by_one_that_cost_nothing(
     async with engine_harness(tmp_path, Faulty(*unbilled).models) as harness:
         await harness.finished(
             documents=1,
-            models=("paid:one",),
-            judges=("paid:judge",),
+            models=("paid_:one",),
+            judges=("paid_:judge",),
             comparison=None,
             limits={"concurrency": 1, "max_attempts": 3},
         )

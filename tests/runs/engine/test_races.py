@@ -178,7 +178,7 @@ async def test_what_could_not_be_put_back_before_a_rekey_is_put_back_after_it(
         run_id = await harness.start(limits={"concurrency": 2})
         await models.until(in_flight=2)
 
-        def refuse(_: Connection) -> None:
+        def refuse(*_: Any) -> None:
             raise DiskFull
 
         with monkeypatch.context() as full:
