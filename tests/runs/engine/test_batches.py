@@ -73,6 +73,10 @@ async def test_a_batch_is_answered_by_the_host_that_it_was_sent_to_and_by_no_oth
         await engine.moved(run_id)
     await lead_to(engine, servers.elsewhere)
     (batch,) = servers.openai.shelf.held.values()
+    # A look that had begun before has ended.
+    engine.naps.clear()
+    while len(engine.naps) < 10:
+        await asyncio.sleep(0)
     batch.looks, servers.openai.shelf.looks = 0, 1
     engine.naps.clear()
     while len(engine.naps) < 10:
