@@ -76,13 +76,13 @@ def append(conn: Connection, data: Path, entry: AuditEntry) -> None:
     stand = _stand.one(conn, "FROM audit") or _begin(conn)
     folder = data / FOLDER
     path = folder / stand.file
-    size = path.stat().st_size if stand.file and path.is_file() else None
-    if stand.file and (size is None or size < stand.bytes):
+    is_whole = stand.file != "" and path.is_file() and path.stat().st_size >= stand.bytes
+    if stand.file and not is_whole:
         logs.error("audit-broken", reason=f"{FOLDER}/{stand.file} is shorter than it was")
-    opens = size is None or size < stand.bytes or stand.bytes >= MOST_BYTES
+    opens = not is_whole or stand.bytes >= MOST_BYTES
     if opens:
         folder.mkdir(mode=0o700, exist_ok=True)
-        path, size = folder / f"{stand.seq + 1:012d}.jsonl", 0
+        path = folder / f"{stand.seq + 1:012d}.jsonl"
     body = {"seq": stand.seq + 1, "at": rfc3339(conn.clock.now()), **msgspec.structs.asdict(entry)}
     line, mac = _line(stand.key, stand.mac, body | ({"prev": stand.mac} if opens else {}))
     with path.open("r+b" if path.exists() else "wb") as file:
