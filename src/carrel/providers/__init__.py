@@ -4,7 +4,7 @@ Begin with `base`, what every provider does, and `registry`, which has them all.
 `protocols` what is said over the wire, and `connections` how it gets there.
 
     what there is   base · remote · registry · catalogue · families · prices · own_prices · endings
-    over HTTP       http_provider · call_bodies · extra · refusals · waits · recent_lists · key_tokens
+    over HTTP       http_provider · extra · refusals · waits · recent_lists
     what it brings  answer_room · foreign_json · thought
     at half price   batches · batch_client
     where to        base_url · hosts

@@ -13,7 +13,7 @@ import msgspec
 from msgspec.structs import replace
 
 from carrel.kit.clock import Clock
-from carrel.providers import base_url, call_bodies, endings, hosts, refusals, thought
+from carrel.providers import base_url, endings, hosts, refusals, thought
 from carrel.providers.answer_room import AnswerMemory
 from carrel.providers.base import (
     ANSWER_TOO_LARGE,
@@ -33,8 +33,9 @@ from carrel.providers.catalogue import KNOWN, KnownProvider
 from carrel.providers.connections.network import Network
 from carrel.providers.connections.transport import MAX_ERROR_BYTES, Reply, Transport
 from carrel.providers.credentials import trade
+from carrel.providers.credentials.key_tokens import KeyTokens
 from carrel.providers.families import family_of
-from carrel.providers.key_tokens import KeyTokens
+from carrel.providers.protocols import call_bodies
 from carrel.providers.protocols.names import Listed
 from carrel.providers.protocols.streamed import StreamReader
 from carrel.providers.protocols.wire import NO_QUIRKS, Form, ModelPage, Quirks, Wire

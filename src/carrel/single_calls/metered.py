@@ -10,7 +10,7 @@ from carrel.kit import logs, meters
 from carrel.kit.clock import Clock
 from carrel.kit.money import MICROS
 from carrel.providers.base import Answer, ProviderError, Usage
-from carrel.providers.catalogue import KNOWN
+from carrel.providers.catalogue import is_own_name
 from carrel.providers.prices import Price
 from carrel.providers.registry import is_free, lane_of, needs_key, provider_of
 from carrel.rate_limits.limiter import Limiter
@@ -70,7 +70,7 @@ async def call(
 
 def _count(made: MeteredCall, model: str, seconds: float, *, by_list: bool) -> None:
     provider = provider_of(model)
-    if needs_key(model) and provider not in KNOWN:
+    if is_own_name(provider) and needs_key(model):
         # A server of a user's own has a name that the user chose.
         provider = "own"
     code = made.outcome.code if isinstance(made.outcome, ProviderError) else "answered"
