@@ -42,6 +42,14 @@ class Commands:
     async def stops(self, node: str) -> None:
         await self.registry.etcd.revoke(self._leases[node])
 
+    async def commits(self, slot: int) -> None:
+        """The target of the slot's move has all of it."""
+        entry = await self.registry.entry(slot)
+        assert entry is not None
+        committed = moves.commit(entry, entry.move)
+        assert committed is not None
+        await self.registry.replace({slot: (entry, committed)})
+
     async def moving(self) -> dict[int, tuple[str, str]]:
         entries = (await self.registry.slots()).entries
         return {slot: (entry.node, entry.to) for slot, entry in entries.items() if entry is not None and entry.move}
@@ -78,11 +86,7 @@ async def test_a_followed_move_ends_when_its_slots_have_moved(commands: Commands
     following = asyncio.create_task(commands.run("move", "7", "b"))
     while not await commands.moving():
         await asyncio.sleep(0.01)
-    entry = await commands.registry.entry(7)
-    assert entry is not None
-    committed = moves.commit(entry, entry.move)
-    assert committed is not None
-    await commands.registry.replace({7: (entry, committed)})
+    await commands.commits(7)
     done = await following
     assert (done.exit_code, done.output.splitlines()[-1]) == (0, "1 of 1 slots moved")
     nothing = await commands.run("move", "7", "b")
@@ -94,11 +98,7 @@ async def test_a_move_that_was_ended_is_not_counted_as_moved(commands: Commands)
     following = asyncio.create_task(commands.run("move", "7-8", "b"))
     while not await commands.moving():
         await asyncio.sleep(0.01)
-    entry = await commands.registry.entry(7)
-    assert entry is not None
-    committed = moves.commit(entry, entry.move)
-    assert committed is not None
-    await commands.registry.replace({7: (entry, committed)})
+    await commands.commits(7)
     assert (await commands.run("abort")).exit_code == 0
     done = await following
     assert done.exit_code == 1
