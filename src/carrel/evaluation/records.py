@@ -95,12 +95,12 @@ def by_checks(a_passes: bool, b_passes: bool) -> Side | None:
 
 def fate(verdict: Verdict) -> Fate:
     """The outcome of a verdict's two orders: opposite winners are a `flip`, a win and a tie are `inconsistent`."""
-    return _outcome(verdict.by_rule, verdict.ab, verdict.ba)[0]
+    return outcome(verdict.by_rule, verdict.ab, verdict.ba)[0]
 
 
 def value(verdict: Verdict) -> float | None:
     """1 if `a` won in both orders, 0 if `b` did, ½ for other words; `None` if it is invalid or missing."""
-    return _outcome(verdict.by_rule, verdict.ab, verdict.ba)[1]
+    return outcome(verdict.by_rule, verdict.ab, verdict.ba)[1]
 
 
 def mirrored(verdict: Verdict) -> Verdict:
@@ -122,8 +122,8 @@ _MIRROR: dict[Side, Side] = {"a": "b", "b": "a", "tie": "tie"}
 
 
 @cache
-def _outcome(rule: Side | None, ab: Word, ba: Word) -> tuple[Fate, float | None]:
-    """Fate and value of such a verdict. There are a hundred at most, and a long run asks for them a million times."""
+def outcome(rule: Side | None, ab: Word, ba: Word) -> tuple[Fate, float | None]:
+    """Fate and value of a verdict of these words: a hundred at most, for which a long run asks a million times."""
     if rule is not None:
         return "by_rule", _VALUES[rule]
     if "invalid" in (ab, ba):

@@ -5,9 +5,10 @@ Only ranking needs numpy, so the service imports it in functions and starts with
 
 from __future__ import annotations
 
-from array import array
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import compress, repeat
+from operator import attrgetter
 from typing import TYPE_CHECKING, NamedTuple
 
 from carrel.evaluation import records
@@ -75,71 +76,57 @@ def gathered(
 
     check_weights(weights)
     place = {candidate: i for i, candidate in enumerate(candidates)}
-    columns = _Columns()
-    numbers: defaultdict[str, int] = defaultdict(lambda: len(numbers))
-    voices: defaultdict[str, int] = defaultdict(lambda: len(voices))
-    for verdict in verdicts:
-        a, b = place.get(verdict.a), place.get(verdict.b)
-        if a is None or b is None or a == b:
-            raise ValueError("a verdict must name two different candidates of the plan")
-        if weights.get(verdict.judge, 1.0) == 0:
-            continue
-        y = records.value(verdict)
-        if y is None:
-            y = np.nan
-        longer = np.nan
-        what = records.fate(verdict)
-        absent = -1
-        if verdict.a_length is not None and verdict.b_length is not None:
-            longer = float(verdict.a_length - verdict.b_length)
-        elif what == "missing" and (verdict.a_length is None) != (verdict.b_length is None):
-            absent = a if verdict.a_length is None else b
-        if a > b:
-            a, b, y, longer = b, a, 1.0 - y, -longer
-        columns.document.append(numbers[verdict.document])
-        columns.judge.append(voices[verdict.judge])
-        columns.a.append(a)
-        columns.b.append(b)
-        columns.y.append(y)
-        columns.by_rule.append(verdict.by_rule is not None)
-        columns.longer.append(longer)
-        columns.absent.append(absent)
-    documents, judges = sorted(numbers), sorted(voices)
+    a, b = (_places(place, map(attrgetter(side), verdicts)) for side in ("a", "b"))
+    if (a < 0).any() or (b < 0).any() or (a == b).any():
+        raise ValueError("a verdict must name two different candidates of the plan")
+    if 0 in weights.values():
+        has_weight = [weights.get(verdict.judge, 1.0) > 0 for verdict in verdicts]
+        verdicts, a, b = list(compress(verdicts, has_weight)), a[has_weight], b[has_weight]
+    outcomes = [records.outcome(verdict.by_rule, verdict.ab, verdict.ba) for verdict in verdicts]
+    # `None` becomes NaN.
+    y = np.array([value for _, value in outcomes], dtype=float)
+    a_length, b_length = (np.array([*map(attrgetter(f"{side}_length"), verdicts)], dtype=float) for side in "ab")
+    longer = a_length - b_length
+    is_missing = np.array([fate == "missing" for fate, _ in outcomes], dtype=bool)
+    one_absent = is_missing & (np.isnan(a_length) != np.isnan(b_length))
+    absent = np.where(one_absent, np.where(np.isnan(a_length), a, b), -1)
+    turned = a > b
+    documents, document = _sorted_places(map(attrgetter("document"), verdicts))
+    judges, judge = _sorted_places(map(attrgetter("judge"), verdicts))
     return VerdictColumns(
         tuple(candidates),
-        tuple(documents),
-        tuple(judges),
+        documents,
+        judges,
         np.array([weights.get(judge, 1.0) for judge in judges], dtype=float),
-        _sorted_places(numbers, columns.document),
-        np.array(columns.a, dtype=np.int64),
-        np.array(columns.b, dtype=np.int64),
-        _sorted_places(voices, columns.judge),
-        np.array(columns.y, dtype=float),
-        np.array(columns.by_rule, dtype=bool),
-        np.array(columns.longer, dtype=float),
-        np.array(columns.absent, dtype=np.int64),
+        document,
+        np.where(turned, b, a),
+        np.where(turned, a, b),
+        judge,
+        np.where(turned, 1.0 - y, y),
+        np.array([fate == "by_rule" for fate, _ in outcomes], dtype=bool),
+        np.where(turned, -longer, longer),
+        absent,
         tuple(clusters.numbers(documents, groups or {})),
     )
 
 
-class _Columns:
-    """What verdicts say, a row for each: as numbers of the machine, because objects take five times as much memory."""
-
-    def __init__(self) -> None:
-        self.document, self.judge, self.a, self.b, self.absent = (array("q") for _ in range(5))
-        self.y, self.longer = array("d"), array("d")
-        self.by_rule = array("b")
-
-
-def _sorted_places(numbers: Mapping[str, int], column: array[int]) -> Places:
-    """The place in the sorted names for each number in the column."""
+def _places(places: Mapping[str, int], names: Iterable[str]) -> Places:
+    """The place of each name, and −1 of one that has none."""
     import numpy as np
 
-    places = np.empty(len(numbers), dtype=np.int64)
-    for place, name in enumerate(sorted(numbers)):
-        places[numbers[name]] = place
-    found: Places = places[np.array(column, dtype=np.int64)]
-    return found
+    return np.fromiter(map(places.get, names, repeat(-1)), np.int64)
+
+
+def _sorted_places(column: Iterable[str]) -> tuple[tuple[str, ...], Places]:
+    """The names in order, and the place among them of each in the column."""
+    import numpy as np
+
+    numbers: defaultdict[str, int] = defaultdict(lambda: len(numbers))
+    found = np.fromiter(map(numbers.__getitem__, column), np.int64)
+    names = sorted(numbers)
+    places = np.empty(len(names), dtype=np.int64)
+    places[[numbers[name] for name in names]] = np.arange(len(names))
+    return tuple(names), places[found]
 
 
 def averaged(heard: VerdictColumns, y: Array | None = None, *, without: int | None = None) -> Array:

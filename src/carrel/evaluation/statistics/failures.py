@@ -92,44 +92,50 @@ def missed(rows: Floats, worst: Floats) -> Floats:
     """
     import numpy as np
 
-    there = ~np.isnan(rows)
-    n = there.sum(axis=1)
+    n = (~np.isnan(rows)).sum(axis=1)
     by_size = np.sort(rows, axis=1)
     known = np.nan_to_num(by_size)
     sums, squares = np.cumsum(known, axis=1), np.cumsum(known * known, axis=1)
-    found = np.zeros(len(rows))
-    for j in range(min(_MOST, rows.shape[1] - 3) + 1):
-        m = n - j
-        used = m >= 3
-        if j:
-            used &= np.nan_to_num(by_size[:, j - 1]) < 0.0
-        if not used.any():
-            break
-        chance = _chance(used, j, n, sums, squares, worst) / MISSED[min(j, len(MISSED) - 1)]
-        found[used] = np.maximum(found[used], chance)
+    # Of each row with the j worst values as the failures that were met: three others are left, and the j are below 0.
+    met = np.arange(max(1, min(_MOST, rows.shape[1] - 3) + 1))
+    left = n[:, None] - met
+    used = left >= 3
+    used[:, 1:] &= np.nan_to_num(by_size[:, : len(met) - 1]) < 0.0
+    most = int(used.any(axis=0).sum())
+    if not most:
+        return np.zeros(len(rows))
+    used, met, left = used[:, :most], met[:most], np.maximum(3, left[:, :most])
+    failed, failed_squares = (np.pad(one[:, : most - 1], ((0, 0), (1, 0))) for one in (sums, squares))
+    mean = (sums[:, -1:] - failed) / left
+    spread = np.maximum(0.0, (squares[:, -1:] - failed_squares) / left - mean * mean) / (left - 1.0)
+    error = np.where(spread < _NOTHING, 0.0, np.sqrt(spread))
+    depth = np.maximum(np.where(met > 0, -failed / np.maximum(met, 1), worst[:, None]), _NOTHING)
+    others = np.maximum(0.0, mean[..., None] - np.linspace(_LOWEST, _HIGHEST, _STEPS) * error[..., None])
+    chances = _binomial(others / depth[..., None], n) * _all_tails(left - 1)
+    by_met: Floats = chances.max(axis=2) / np.array(MISSED)[np.minimum(met, len(MISSED) - 1)]
+    found: Floats = np.where(used, by_met, 0.0).max(axis=1)
     return found
 
 
-def _chance(used: Flags, j: int, n: Places, sums: Floats, squares: Floats, worst: Floats) -> Floats:
-    """The same if the least `j` values are the failures that were met."""
+def _binomial(odds: Floats, n: Places) -> Floats:
+    """The chance of 0 to j failures among n documents, by row, j and odds of one."""
     import numpy as np
 
-    met, met_squares = (one[used, j - 1] if j else np.zeros(int(used.sum())) for one in (sums, squares))
-    m = (n[used] - j).astype(float)
-    mean = (sums[used, -1] - met) / m
-    spread = np.maximum(0.0, (squares[used, -1] - met_squares) / m - mean * mean) / (m - 1.0)
-    error = np.where(spread < _NOTHING, 0.0, np.sqrt(spread))
-    depth = np.maximum(-met / j, _NOTHING) if j else np.maximum(worst[used], _NOTHING)
-    others = np.maximum(0.0, mean[:, None] - np.linspace(_LOWEST, _HIGHEST, _STEPS) * error[:, None])
-    odds = others / depth[:, None]
-    # Binomial chances of 0 to j failures among n documents, one after the other.
-    term = (1.0 + odds) ** -n[used, None].astype(float)
+    n = n[:, None, None]
+    term = (1.0 + odds) ** -n.astype(float)
     total = term.copy()
-    for i in range(j):
-        term = term * odds * (n[used, None] - i) / (i + 1.0)
-        total += term
-    tails = np.array([_tails(int(one) - 1) for one in m])
-    found: Floats = (np.minimum(total, 1.0) * tails).max(axis=1)
+    for i in range(odds.shape[1] - 1):
+        term = term[:, 1:] * odds[:, i + 1 :] * (n - i) / (i + 1.0)
+        total[:, i + 1 :] += term
+    found: Floats = np.minimum(total, 1.0)
+    return found
+
+
+def _all_tails(freedom: Places) -> Floats:
+    import numpy as np
+
+    every, place = np.unique(freedom, return_inverse=True)
+    found: Floats = np.array([_tails(int(one)) for one in every])[place.reshape(freedom.shape)]
     return found
 
 
