@@ -57,8 +57,10 @@ MOVED = Rate(1.0, 100.0)
 """For each megabyte that goes in or out, before it is packed."""
 STARTED = Rate(1.0, 5.0)
 """For each task of a run that a request starts."""
+READ_MS = 50.0
+"""In threads and workers, for each megabyte of a file that is uploaded and read."""
 READ_TIMES = 3
-"""How many times its size a file that is uploaded may take of memory besides."""
+"""How many times its size such a file may take of memory besides."""
 DOCUMENTS = ("POST /documents", "POST /documents/{document_id}/reread")
 """Kept libraries read their files, in a worker of its own kind that takes turns at the lowest priority."""
 DOCUMENT_MS = 20_000.0
@@ -107,6 +109,7 @@ class Cost(NamedTuple):
         megabytes = self.moved_bytes / 1e6
         loop_ms = MAX_LOOP_MS + MOVED.loop_ms * megabytes + STARTED.loop_ms * self.tasks
         threads_ms = MAX_THREADS_MS + MOVED.threads_ms * megabytes + STARTED.threads_ms * self.tasks
+        threads_ms += READ_MS * self.sent_bytes / 1e6
         memory_bytes = MAX_MEMORY_BYTES + READ_TIMES * self.sent_bytes
         if self.case.operation in DOCUMENTS:
             threads_ms, memory_bytes = threads_ms + DOCUMENT_MS, memory_bytes + DOCUMENT_BYTES

@@ -9,7 +9,17 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from tests.campaigns import climb
-from tests.campaigns.cost import DOCUMENT_BYTES, DOCUMENT_MS, MAX_OTHERS_MS, MOVED, READ_TIMES, STARTED, Cost, share
+from tests.campaigns.cost import (
+    DOCUMENT_BYTES,
+    DOCUMENT_MS,
+    MAX_OTHERS_MS,
+    MOVED,
+    READ_MS,
+    READ_TIMES,
+    STARTED,
+    Cost,
+    share,
+)
 from tests.support import soak
 
 PAGE: Final = Path("docs/cost.md")
@@ -105,8 +115,9 @@ A request may take 250 ms of the event loop, 2 s in threads and workers, 64 MB o
 together, and 8 MB of answer, unless that is streamed; and nobody else may wait longer than {others:.0f} ms.
 Three kinds of requests may take so much besides:
 
-- **Files that are read** (uploads of documents and tables): memory of {read_times} times the file. The service holds
-  it, the worker that reads it holds it again, and a damaged PDF is put together once more.
+- **Files that are read** (uploads of documents and tables): {read_ms:.0f} ms in threads and workers for each
+  megabyte, and memory of {read_times} times the file. The service holds it, the worker that reads it holds it again,
+  and a damaged PDF is put together once more.
   A document's worker, of a kind of its own and at the lowest priority, takes {document_seconds:.0f} s and
   {document_mb:.0f} MB at most: libraries make objects of everything; a Word file of 872 pages needs 7 s and 280 MB.
 - **Files in and out** (exports of a workspace and of a run, imports, originals, backups): {moved_loop:.0f} ms of the
@@ -153,6 +164,7 @@ def page(lines: list[Line], whole: str, again: str = "") -> str:
         data_steps=climb.DATA_STEPS,
         rows="\n".join(_row(operation, operations[operation]) for operation in sorted(operations)),
         read_times=READ_TIMES,
+        read_ms=READ_MS,
         document_seconds=DOCUMENT_MS / 1000,
         document_mb=DOCUMENT_BYTES / 1024**2,
         moved_loop=MOVED.loop_ms,

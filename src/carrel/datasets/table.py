@@ -12,6 +12,10 @@ from carrel.kit.plain_text import NOT_TEXT, is_text
 
 _REQUIRED: Final[frozenset[Role]] = frozenset({"id", "variable", "messages"})
 """Every row needs a cell with one of these roles."""
+_BOUNDED: Final[frozenset[Role]] = frozenset({"id", "group", "messages"})
+"""Not every text may stand in a cell with one of these roles."""
+_SMALL_ROW: Final = 16 * 1024
+"""So many characters are looked at together."""
 
 
 class Limits(NamedTuple):
@@ -55,6 +59,9 @@ class CheckedTable:
         self.lost_ids = False
         """Whether one of them is the id: then the rows are named by their numbers, those before it, too."""
         self._unsuitable: dict[str, Role] = {}
+        self._id: int | None = None
+        self._required: set[int] = set()
+        self._bounded: set[int] = set()
 
     def rows(self) -> Iterator[StoredRow]:
         """The rows, if all of them are good; the caller keeps none of them otherwise.
@@ -65,7 +72,6 @@ class CheckedTable:
         table = self._table
         faults: list[FieldError] = []
         numbers: dict[str, int] = {}
-        required: set[int] = set()
         for number, cells in enumerate(table.rows, start=1):
             self._require_room(number)
             if len(table.columns) > len(self.columns):
@@ -74,12 +80,14 @@ class CheckedTable:
                 self.columns = self._with_roles(table.columns, _present(self._roles, table.columns))
                 if number > 1:
                     faults += self._faults(1, [None] * len(self.columns), range(before, len(self.columns)))
-                required = {at for at, column in enumerate(self.columns) if column.role in _REQUIRED}
-            # Most cells of a sparse table are empty: to look at each of them as at others takes a second of 5,000,000.
-            looked_at = [at for at, cell in enumerate(cells) if cell is not None or at in required]
+                self._id = columns.place_of(self.columns, "id")
+                self._required, self._bounded = (
+                    {at for at, one in enumerate(self.columns) if one.role in roles} for roles in (_REQUIRED, _BOUNDED)
+                )
+            looked_at = self._doubtful(cells)
             self._require_small(number, cells, looked_at)
             faults += self._faults(number, cells, looked_at)
-            row_id, place = str(number), columns.place_of(self.columns, "id")
+            row_id, place = str(number), self._id
             if place is not None:
                 row_id = (cells[place] if place < len(cells) else None) or ""
                 if row_id and numbers.setdefault(row_id, number) != number:
@@ -113,6 +121,15 @@ class CheckedTable:
         if number > most:
             raise TooManyRows(errors=(FieldError("rows", f"must be at most {most}"),))
 
+    def _doubtful(self, cells: Cells) -> list[int]:
+        """The places of the cells to look at one by one: to do so with all of a wide table takes seconds."""
+        if sum(map(len, filter(None, cells))) <= min(_SMALL_ROW, self._limits.cell_bytes // 4) and is_text(
+            "".join(filter(None, cells))
+        ):
+            looked_at = self._bounded | self._required if None in cells else self._bounded
+            return sorted(at for at in looked_at if at < len(cells))
+        return [at for at, cell in enumerate(cells) if cell is not None or at in self._required]
+
     def _require_small(self, number: int, cells: Cells, places: Sequence[int]) -> None:
         most = self._limits.cell_bytes
         for place in places:
@@ -136,7 +153,8 @@ class CheckedTable:
         self.notes.append(f"The column {name} is metadata, although its name suggests {role}: row {number} {message}.")
         self.columns[place] = Column(name=name, role="metadata")
         self._unsuitable[name] = "metadata"
-        self.lost_ids |= role == "id"
+        if role == "id":
+            self.lost_ids, self._id = True, None
         return True
 
 
