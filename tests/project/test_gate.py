@@ -126,13 +126,17 @@ def test_a_fault_makes_its_step_fail(broken: Fault, copy: Path) -> None:
     assert broken.said in said, said
 
 
-def test_a_test_whose_program_is_missing_is_an_error_in_the_gate(
+def test_a_test_whose_program_is_missing_or_that_skips_itself_is_an_error_in_the_gate(
     request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     request.node.add_marker(pytest.mark.program("no-such-program"))
     monkeypatch.setenv(programs.EVERY, "1")
     with pytest.raises(pytest.UsageError, match=r"1 tests of tests/project, for there is no no-such-program"):
         programs.leave_out(request.config, [request.node])
+    report = pytest.TestReport(request.node.nodeid, ("", None, ""), {}, "skipped", ("", 1, "Skipped: no disk"), "setup")
+    programs.refuse_skip(request.node, report)
+    assert report.failed
+    assert report.longreprtext.endswith("Skipped: no disk")
 
 
 @pytest.mark.soak

@@ -3,7 +3,7 @@
 import os
 import shutil
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import pytest
 
@@ -11,6 +11,8 @@ EVERY = "CARREL_EVERY_TEST"
 """In the environment of the gate and of the forge's workflow: a test that would be left out is an error."""
 SAID: set[str] = set()
 """What was left out and why, of this process and its workers."""
+AS_ROOT: Final = () if os.geteuid() == 0 else ("sudo", "-n")
+"""Before a command that only root may give, such as `mount`."""
 _PATH = f"{os.environ.get('PATH', '')}:/usr/sbin"
 """Servers are where the search path of an ordinary account does not lead."""
 
@@ -40,6 +42,16 @@ def say(config: pytest.Config, text: str) -> None:
         SAID.add(text)
     else:
         output.setdefault("not_run", []).append(text)
+
+
+def refuse_skip(item: pytest.Item, report: pytest.TestReport) -> None:
+    """Say that the test skipped itself, or fail it. A `skipif` may: it says that the system can never run the test."""
+    if report.skipped and not item.get_closest_marker("skipif") and not hasattr(report, "wasxfail"):
+        reason = report.longrepr[-1] if isinstance(report.longrepr, tuple) else report.longrepr
+        try:
+            say(item.config, f"NOT RUN: {item.nodeid}. {reason}")
+        except pytest.UsageError as error:
+            report.outcome, report.longrepr = "failed", str(error)
 
 
 def needed(item: pytest.Item) -> list[str]:
