@@ -6,6 +6,7 @@ No pydantic here: importing it costs a quarter of the second that the program ma
 import hmac
 import os
 import re
+from base64 import b64decode
 from collections.abc import Callable, Collection, Iterable, Mapping, MutableMapping
 from decimal import Decimal
 from ipaddress import ip_address
@@ -26,7 +27,10 @@ NODE_NAME = "[a-z][a-z0-9-]{0,31}"
 ADDRESS = r"(?:[A-Za-z0-9.-]+|\[[0-9a-fA-F:]+\]):[0-9]{1,5}"
 """The pattern of `host:port`."""
 
-SECRET_FIELDS = ("plugin_secret", "admin_secret", "metrics_secret", "service_key", "old_service_key", "etcd_password")
+SECRET_FIELDS = (
+    *("plugin_secret", "admin_secret", "metrics_secret", "webhook_secret"),
+    *("service_key", "old_service_key", "etcd_password"),
+)
 _CLIENT_VARIABLES = frozenset({SECRETS_DIR, "CARREL_URL", "CARREL_TOKEN", "CARREL_TOKEN_COMMAND", "CARREL_PROGRAM_KEY"})
 """The command line reads these, not the service; they may be in the same file."""
 _OF_KUBERNETES = re.compile(
@@ -39,11 +43,12 @@ _ALIKE = 0.75
 _MINIMUM_SECRET_CHARACTERS = 32
 _MINIMUM_DISTINCT = 8
 _MAX_MARKUP = 1_000
-_MAX_UNKNOWN_COSTS = 1_000_000
+_MAX_CREDITS = 1_000_000
 _VISIBLE_ASCII = re.compile(r"[\x21-\x7e]+")
 _HEX_KEY = re.compile(r"[0-9A-Fa-f]{64}")
 _ORIGIN = re.compile(r"https?://[a-z0-9.-]+(:[0-9]{1,5})?|https?://\[[0-9a-f:]+\](:[0-9]{1,5})?")
 _HOST = re.compile(r"(\*\.)?[a-z0-9]([a-z0-9.-]*[a-z0-9])?(:[0-9]{1,5})?|\[[0-9a-f:]+\](:[0-9]{1,5})?")
+_URL = re.compile(rf"({_ORIGIN.pattern})(/[A-Za-z0-9._~/-]*)?")
 _PROVIDER_HOST = re.compile(rf"(http://(?!\*))?({_HOST.pattern})")
 
 
@@ -101,6 +106,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     """The key before a rotation, for as long as that takes."""
     admin_secret: Secret | None = None
     metrics_secret: Secret | None = None
+    webhook_secret: tuple[Secret, ...] = ()
+    """Each signs, so that the host can change to the next one."""
 
     data_dir: Path = Path("data")
     app_dir: Path | None = None
@@ -126,6 +133,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
         "oauth2.googleapis.com",
     )
     github_hosts: tuple[str, ...] = ("api.github.com",)
+    webhook_url: str | None = None
+    low_credits: Decimal = Decimal(1)
     max_open_workspaces: Count = 1_000
     max_workspace_mb: Count = 1_024
     max_provider_calls: Count = 64
@@ -277,8 +286,12 @@ def _settings(values: Mapping[str, object], needs: Collection[str]) -> Settings:
         )
     if not settings.credit_markup.is_finite() or not 0 <= settings.credit_markup <= _MAX_MARKUP:
         raise ConfigError("CARREL_CREDIT_MARKUP: has a value that is not allowed")
-    if not settings.unknown_costs_per_day.is_finite() or not 0 <= settings.unknown_costs_per_day <= _MAX_UNKNOWN_COSTS:
-        raise ConfigError("CARREL_UNKNOWN_COSTS_PER_DAY: has a value that is not allowed")
+    for field in ("unknown_costs_per_day", "low_credits"):
+        amount: Decimal = getattr(settings, field)
+        if not amount.is_finite() or not 0 <= amount <= _MAX_CREDITS:
+            raise ConfigError(f"{variable(field)}: has a value that is not allowed")
+    if needs is NEEDED and (settings.webhook_url is None) is not (settings.webhook_secret == ()):
+        raise ConfigError("CARREL_WEBHOOK_URL, CARREL_WEBHOOK_SECRET: belong together")
     if settings.node_name is not None and not settings.etcd:
         raise ConfigError("CARREL_NODE_NAME: a node needs CARREL_ETCD")
     _check_etcd(settings)
@@ -352,6 +365,23 @@ def _plugin_secrets(name: str, text: str) -> tuple[Secret, ...]:
     return tuple(_secret(name, part) for part in parts)
 
 
+def _webhook_secrets(name: str, text: str) -> tuple[Secret, ...]:
+    parts = _parts(text)
+    try:
+        keys = [b64decode(part.removeprefix("whsec_"), validate=True) for part in parts]
+    except ValueError:
+        keys = []
+    if not 1 <= len(keys) <= 2 or not all(24 <= len(key) <= 64 and len(set(key)) >= _MINIMUM_DISTINCT for key in keys):
+        raise ConfigError(f"{name}: must be whsec_ and 24 to 64 random bytes in base64, or two with a comma between")
+    return tuple(map(Secret, keys))
+
+
+def _webhook_url(name: str, text: str) -> str:
+    if not _URL.fullmatch(text):
+        raise ConfigError(f"{name}: must be an address such as https://www.example.com/carrel-events")
+    return text
+
+
 def _service_key(name: str, text: str) -> Secret:
     if not _HEX_KEY.fullmatch(text):
         raise ConfigError(f"{name}: must be 64 hexadecimal digits")
@@ -398,6 +428,7 @@ _PARSERS: dict[str, Callable[[str, str], Any]] = {
     "plugin_secret": _plugin_secrets,
     "admin_secret": _secret,
     "metrics_secret": _secret,
+    "webhook_secret": _webhook_secrets,
     "service_key": _service_key,
     "old_service_key": _service_key,
     "node_name": _node_name,
@@ -417,4 +448,5 @@ _PARSERS: dict[str, Callable[[str, str], Any]] = {
     "cors_origins": _matching(_ORIGIN, "must be origins such as https://example.com, with commas between"),
     "provider_hosts": _provider_hosts,
     "github_hosts": _hosts,
+    "webhook_url": _webhook_url,
 }

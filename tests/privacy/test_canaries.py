@@ -20,32 +20,44 @@ from tests.support.canaries import (
 )
 from tests.support.service import Service
 from tests.support.soak import Figure
+from tests.support.webhook_host import SECRET, Received, webhook_host
 
 
 @pytest.fixture
-def service(tmp_path: Path) -> Iterator[Service]:
+def received() -> Iterator[Received]:
+    with webhook_host() as received:
+        yield received
+
+
+@pytest.fixture
+def service(tmp_path: Path, received: Received) -> Iterator[Service]:
     """The real program; whatever it writes to temporary folders lands in one of ours."""
     temporary = tmp_path / "temporary"
     temporary.mkdir()
-    service = Service(tmp_path / "service", settings={"TMPDIR": str(temporary)})
+    told = {"CARREL_WEBHOOK_URL": received.url, "CARREL_WEBHOOK_SECRET": SECRET}
+    service = Service(tmp_path / "service", settings={"TMPDIR": str(temporary), **told})
     service.start()
     yield service
     if service.process is not None and service.process.poll() is None:
         service.stop()
 
 
-def test_no_canary_is_readable_anywhere_outside_the_users_workspace(service: Service, tmp_path: Path) -> None:
-    assert search_after_a_journey(service, tmp_path).places > 50
+def test_no_canary_is_readable_anywhere_outside_the_users_workspace(
+    service: Service, received: Received, tmp_path: Path
+) -> None:
+    assert search_after_a_journey(service, received, tmp_path).places > 50
 
 
 @pytest.mark.soak(campaign="canaries")
-def test_the_search_for_canaries_has_its_figures(service: Service, tmp_path: Path, figure: Figure) -> None:
+def test_the_search_for_canaries_has_its_figures(
+    service: Service, received: Received, tmp_path: Path, figure: Figure
+) -> None:
     """The same journey: in the long campaigns it tells what it looked for, and in how many places."""
-    search = search_after_a_journey(service, tmp_path)
+    search = search_after_a_journey(service, received, tmp_path)
     figure("canaries, passwords and keys looked for", strings=search.strings, places=search.places, found=0)
 
 
-def search_after_a_journey(service: Service, folder: Path) -> Search:
+def search_after_a_journey(service: Service, received: Received, folder: Path) -> Search:
     """Go the whole journey, and look for everything in every place while it goes on and after its end."""
     search = Search([service], [folder])
     errors: list[bytes] = []
@@ -54,6 +66,9 @@ def search_after_a_journey(service: Service, folder: Path) -> Search:
     with httpx.Client(base_url=f"{service.url}/api", timeout=60) as client:
         session = sign_in(client, plugin, keys[0])
         run = journey(client, session, errors)
+        assert received.came.wait(60)
+        assert received.events[0]["data"] == {"user": "canary-user", "run": run, "state": "completed"}
+        errors += received.raw
         keys.append(let_a_program_in(client, session, errors))
         provoke_errors(client, session, plugin, run, errors)
         take_along(client, session)

@@ -200,7 +200,11 @@ ROWS: Final[dict[str, dict[int, str]]] = {
             INSERT INTO slot_issuance VALUES (71, 1700000000, 1600000000);
             INSERT INTO slot_program_secret VALUES (71, x'01');
         """,
-        9: "INSERT INTO audit VALUES (1, x'00', 0, '', '', 0); INSERT INTO rotation VALUES (1)",
+        9: "INSERT INTO audit VALUES (1, x'00', 0, '', '', 0)",
+        10: f"""
+            INSERT INTO webhook VALUES (1, 'w1', 'f00', 'credits.low', 'l1', '{{}}', {_AT}, 0, NULL);
+            INSERT INTO rotation VALUES (1);
+        """,
     },
 }
 

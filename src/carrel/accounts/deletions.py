@@ -27,6 +27,7 @@ def finish(conn: Connection, owner: str) -> None:
     conn.run("DELETE FROM write_off WHERE owner = ?", owner)
     conn.run("DELETE FROM holder WHERE owner = ?", owner)
     conn.run("DELETE FROM shared_log WHERE owner = ?", owner)
+    conn.run("DELETE FROM webhook WHERE owner = ?", owner)
     conn.run("DELETE FROM roster WHERE owner = ?", owner)
     conn.run("UPDATE deletion SET done = 1 WHERE owner = ?", owner)
 

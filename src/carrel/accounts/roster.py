@@ -5,7 +5,7 @@ from typing import Final
 from carrel.kit.sqlite.database import Connection
 from carrel.kit.sqlite.paging import Page, Paging, encode
 
-NAMING_FOLDERS: Final = ("roster", "shared_log", "write_off", "holder")
+NAMING_FOLDERS: Final = ("roster", "shared_log", "write_off", "holder", "webhook")
 """The tables that name users by their folders and outlive a rotation."""
 _NAME: Final = slice(5, 19)
 """The first 56 bits of a folder's name, after its slot: as good as random."""

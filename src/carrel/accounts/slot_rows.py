@@ -73,8 +73,9 @@ def copy(source: Connection, target: Connection, slot: int) -> None:
     """Copy the slot's rows about its users to another `service.db`, which has none of them."""
     for table in _TABLES:
         # Numbers of rows are the database's own; their order stays.
-        names = [name for name in source.column(f"SELECT name FROM pragma_table_info('{table}')") if name != "seq"]
-        order = "seq" if table == "shared_log" else "owner"
+        every = source.column(f"SELECT name FROM pragma_table_info('{table}')")
+        names = [name for name in every if name != "seq"]
+        order = "seq" if "seq" in every else "owner"
         columns, places = ", ".join(names), ", ".join("?" * len(names))
         chosen = f"SELECT {columns} FROM {table} WHERE owner GLOB ? ORDER BY {order}"
         for row in source.each(chosen, _owners(slot)):

@@ -22,6 +22,7 @@ from carrel.checks import jobs as check_jobs
 from carrel.checks.compiler import BOUNDS as COMPILER_BOUNDS
 from carrel.checks.compiler import Compiler
 from carrel.config import Settings
+from carrel.credits import ledger
 from carrel.credits.reservations import Books, CreditReservations
 from carrel.credits.sweep import HoldSweep
 from carrel.datasets.readers import TableReaders
@@ -59,6 +60,7 @@ from carrel.runs.engine.payer import Funds
 from carrel.runs.engine.retention import Retention
 from carrel.runs.progress.hub import Hub
 from carrel.runs.publishing.deliveries import Deliveries
+from carrel.runs.publishing.run_events import RunEvents
 from carrel.runs.scheduling.permits import DirectPermits
 from carrel.runs.scheduling.scheduler import FairScheduler
 from carrel.single_calls.caller import Caller
@@ -72,6 +74,8 @@ from carrel.vault.keyring import Keyring, UserUuid
 from carrel.vault.pool import WorkspacePool
 from carrel.vault.selftest import run_self_test
 from carrel.vault.workspace import Workspace
+from carrel.webhooks.outbox import Event
+from carrel.webhooks.sender import Webhooks
 
 if TYPE_CHECKING:
     from carrel.app.cluster_membership import ClusterMembership
@@ -136,6 +140,9 @@ class Services:
             self.network, connections=settings.max_provider_calls, rules=settings.provider_hosts, clock=clock
         )
         self.registry = Registry([LocalProvider(self.workers)], remote)
+        self.webhooks = Webhooks(
+            settings.webhook_url, settings.webhook_secret, self.service, self.accounts.owner, self.network, clock
+        )
         self.github = Github(self.network, settings.github_hosts, clock)
         self.limiter = Limiter(clock, DEFAULTS)
         self.scheduler = FairScheduler(
@@ -150,6 +157,7 @@ class Services:
             self.accounts,
             self.service,
             Books(calls.charged, unknown_costs.any_undecided, self._decide_unknown_costs, unknown_costs.borne),
+            self._tell_if_low,
         )
         self.hold_sweep = HoldSweep(self.accounts, self.service, self.reservations, clock, settings.credit_hold_days)
         funds = Funds(self.reservations, Credits(settings.credit_markup, self.system_keys.access))
@@ -157,13 +165,14 @@ class Services:
             self.registry, self.workers, self.scheduler, self.network.room, clock, asyncio.sleep, funds, hub.texts
         )
         self.deliveries = Deliveries(self.pool, self.github, _later)
+        self.run_events = RunEvents(self.pool, self.webhooks)
         self.engine = Engine(
             self.pool,
             dependencies,
             hub,
             may_execute=self._may_execute,
             holds_credits=self._holds_credits,
-            on_halted=self.deliveries.look,
+            on_halted=self._halted,
         )
         self.exports = Exports(self.pool, self.report_workers)
         self.retention = Retention(self.pool, self.engine, _later)
@@ -178,6 +187,7 @@ class Services:
             self.caller,
             self.exports,
             self.deliveries,
+            self.run_events,
             self.retention,
         )
         self.sessions = Sessions(self.pool, self.accounts, self.service, credentials, clock)
@@ -187,7 +197,7 @@ class Services:
         self.program_sign_in = ProgramSignIn(self.sessions, self.sign_out, self.program_keys, clock)
         self.users = Users(self.sessions, self.service, self._deactivated)
         self.administration = Administration(
-            self.sessions, self.sign_out, self.service, self.engine.deactivated, self.engine.active_of
+            self.sessions, self.sign_out, self.service, self.webhooks, self.engine.deactivated, self.engine.active_of
         )
         self.gatekeeper = Gatekeeper(self.sessions, credentials, settings.free_plan == "full")
         self.signer = Signer(service_key)
@@ -224,6 +234,7 @@ class Services:
             await self.sign_in.start()
         self.reserve.keep()
         self.hold_sweep.start()
+        self.webhooks.start()
         self._idle = asyncio.create_task(self._close_idle(self.settings.key_idle_minutes * 60))
 
     async def write_audit_entry(self, audited: Audited) -> None:
@@ -256,6 +267,19 @@ class Services:
         most_micros = int(self.settings.unknown_costs_per_day * MICROS)
         await self.engine.write(workspace, commands.decide_unknown_costs, most_micros, held, are_all=are_all)
 
+    def _halted(self, uuid: UserUuid) -> None:
+        self.deliveries.look(uuid)
+        self.run_events.look(uuid)
+
+    async def _tell_if_low(self, uuid: UserUuid) -> None:
+        if self.webhooks.url is None:
+            return
+        # The next call that ends looks again.
+        with suppress(CarrelError):
+            added = await self.accounts.read(uuid, ledger.low, int(self.settings.low_credits * MICROS))
+            if added is not None:
+                await self.webhooks.tell(uuid, Event("credits.low", added, {}))
+
     async def _deactivated(self, uuid: UserUuid) -> None:
         if not self.gatekeeper.free_is_full:
             await self.engine.deactivated(uuid)
@@ -280,6 +304,7 @@ class Services:
             ending.push_async_callback(self.network.close)
             ending.push_async_callback(self.registry.close)
             ending.push_async_callback(self.github.close)
+            ending.push_async_callback(self.webhooks.stop)
             ending.push_async_callback(self.exports.stop)
             ending.push_async_callback(self.deliveries.stop)
             ending.push_async_callback(self.retention.stop)

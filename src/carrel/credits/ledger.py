@@ -32,6 +32,16 @@ def spent_micros(conn: Connection) -> int:
     return spent
 
 
+def low(conn: Connection, below_micros: int) -> str | None:
+    """The latest addition, if less than that much is left, also of what is on hold; otherwise `None`."""
+    added: str | None = conn.value(
+        "SELECT (SELECT id FROM ledger WHERE kind = 'add' ORDER BY seq DESC LIMIT 1) FROM account"
+        " WHERE balance_micros + reserved_micros < ?",
+        below_micros,
+    )
+    return added
+
+
 def add(conn: Connection, data: AddIn) -> Balance:
     """Add credits and write the ledger entry.
 

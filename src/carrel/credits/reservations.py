@@ -43,10 +43,17 @@ _RETRY_SECONDS = 15.0
 class CreditReservations:
     """Owned by the event loop. Reservations are made and settled in batches: one transaction for all that wait."""
 
-    def __init__(self, accounts: Accounts, service: ServiceDatabase, books: Books) -> None:
+    def __init__(
+        self,
+        accounts: Accounts,
+        service: ServiceDatabase,
+        books: Books,
+        on_settled: Callable[[UserUuid], Awaitable[None]],
+    ) -> None:
         self._accounts = accounts
         self._service = service
         self._books = books
+        self._on_settled = on_settled
         self._live: dict[UserUuid, set[str]] = {}
         """Reservations of calls that this process is making."""
         self._holders: set[UserUuid] = set()
@@ -190,6 +197,7 @@ class CreditReservations:
                     asyncio.get_running_loop().call_later(_RETRY_SECONDS, self._settle_soon, uuid, {})
                     return
                 self._forget(uuid, ended)
+                await self._on_settled(uuid)
         finally:
             del self._settling[uuid]
 

@@ -21,6 +21,8 @@ from carrel.kit.sqlite.database import Connection
 from carrel.kit.sqlite.paging import Page, Paging
 from carrel.users.lifecycle import Deactivated
 from carrel.vault.keyring import UserUuid
+from carrel.webhooks.outbox import Event
+from carrel.webhooks.sender import Webhooks
 
 
 class UserUsage(msgspec.Struct, frozen=True):
@@ -55,12 +57,14 @@ class Administration:
         sessions: Sessions,
         sign_out: SignOut,
         service: ServiceDatabase,
+        webhooks: Webhooks,
         halted: Deactivated,
         active_runs: Callable[[UserUuid], int],
     ) -> None:
         self._sessions = sessions
         self._sign_out = sign_out
         self._service = service
+        self._webhooks = webhooks
         self._halted = halted
         self._active_runs = active_runs
 
@@ -105,9 +109,11 @@ class Administration:
         """
         sessions = self._sessions
         async with sessions.locks.of(uuid):
-            sessions.account_changed(await sessions.accounts.run(uuid, account_rows.suspend))
+            account = await sessions.accounts.run(uuid, account_rows.suspend)
+            sessions.account_changed(account)
             await self._halted(uuid)
         await self._sign_out.end_all(uuid)
+        await self._webhooks.tell(uuid, Event("user.suspended", account.suspended_at or "", {}))
         return await self.get(uuid)
 
     async def reinstate(self, uuid: UserUuid) -> UserUsage:

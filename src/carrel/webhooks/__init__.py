@@ -1,0 +1,1 @@
+"""Webhooks: the host is told what happened to its users, signed as https://www.standardwebhooks.com says."""
