@@ -6,7 +6,10 @@ import httpx
 
 from carrel.accounts import audit
 from carrel.config import Settings
+from tests.support.clock import FakeClock
+from tests.support.credit_runs import until
 from tests.support.host import ADMIN, PLUGIN, Host, code_of
+from tests.support.web_runs import ended
 
 USERS = "/api/admin/users"
 
@@ -64,8 +67,38 @@ async def test_sessions_end_and_the_room_is_limited(client: httpx.AsyncClient, h
     await client.delete(f"{USERS}/ada/sessions", headers=ADMIN)
     session = await host.signed_in("ada")
     assert (await client.post("/api/contents", json=text, headers=session)).status_code == 201
-    for wrong in ({}, {"workspace_megabytes": 0}, {"workspace_megabytes": "all"}):
+    unlimited = {"workspace_megabytes": None}
+    for wrong in ({}, {"workspace_megabytes": 0}, {"workspace_megabytes": "all"}, unlimited | {"calls_per_day": -1}):
         assert (await client.put(f"{USERS}/ada/quota", json=wrong, headers=ADMIN)).status_code == 400
+
+
+async def test_the_calls_of_a_day_are_limited_and_a_run_goes_on_the_next_day(
+    client: httpx.AsyncClient, host: Host, clock: FakeClock
+) -> None:
+    session = await host.signed_in("ada")
+    quota = {"workspace_megabytes": None, "calls_per_day": 3}
+    assert (await client.put(f"{USERS}/ada/quota", json=quota, headers=ADMIN)).json()["calls_per_day"] == 3
+    assert (await client.get("/api/users/me", headers=session)).json()["limits"]["calls_per_day"] == 3
+    run = await ended(client, session, documents=2, compared=False)
+    client.headers.update(session)
+    paused = await until(client, run, "paused")
+    assert (paused["pause_reason"], len(await calls(client))) == ("quota", 3)
+    refused = await client.post("/api/generation", json={"model": "local:lead", "prompt": "A text."})
+    assert (refused.status_code, code_of(refused)) == (429, "calls-used-up")
+    assert int(refused.headers["retry-after"]) == 86_400 - int(clock.now()) % 86_400
+    await client.put(f"{USERS}/ada/quota", json=quota | {"calls_per_day": 7}, headers=ADMIN)
+    await client.post(f"/api/runs/{run}/resume")
+    assert (await until(client, run, "paused"))["pause_reason"] == "quota"
+    assert len(await calls(client)) == 7
+    clock.advance(86_400)
+    client.headers.update(await host.signed_in("ada"))
+    await until(client, run, "completed")
+    assert len(await calls(client)) == 4 + 8, "answers and scores, each made once"
+
+
+async def calls(client: httpx.AsyncClient) -> list[object]:
+    found: list[object] = (await client.get("/api/metering/calls")).json()["items"]
+    return found
 
 
 async def test_what_host_and_operator_order_is_written_down_before_it_is_done(

@@ -74,9 +74,9 @@ class AdministeredUsers:
         """End a suspension."""
         return self._calls.post(f"/admin/users/{segment(uuid)}/reinstate", UserUsage)
 
-    def set_quota(self, uuid: str, megabytes: int | None) -> UserUsage:
-        """How large the workspace may become, from its next opening on; None: as everybody's."""
-        body = {"workspace_megabytes": megabytes}
+    def set_quota(self, uuid: str, megabytes: int | None, calls_per_day: int | None = None) -> UserUsage:
+        """Limit the room, from the next opening of the workspace on, and the calls on one day; None: as everybody."""
+        body = {"workspace_megabytes": megabytes, "calls_per_day": calls_per_day}
         return self._calls.put(f"/admin/users/{segment(uuid)}/quota", UserUsage, body)
 
     def end_sessions(self, uuid: str) -> None:

@@ -99,7 +99,8 @@ class SafeToRestart(msgspec.Struct, frozen=True, kw_only=True):
 class UserUsage(msgspec.Struct, frozen=True, kw_only=True):
     """A user as the operator sees one. Amounts are decimal strings, in credits.
 
-    `signed_in`: the key is in the memory of this process. `workspace_megabytes` is None where the room is everybody's.
+    `signed_in`: the key is in the memory of this process. `workspace_megabytes` and `calls_per_day` are None where the
+    user has no limit of their own.
     """
 
     uuid: str
@@ -110,6 +111,7 @@ class UserUsage(msgspec.Struct, frozen=True, kw_only=True):
     active_runs: int = 0
     disk_bytes: int = 0
     workspace_megabytes: int | None = None
+    calls_per_day: int | None = None
     credits: str
     credits_spent: str
 
@@ -1744,8 +1746,8 @@ class RunSummary(RunStates, msgspec.Struct, frozen=True, kw_only=True):
     preset_id: str | None = None
     state: RunState
     pause_reason: str | None = None
-    """One of budget, credits, key-absent, membership, provider, service-restarted, service-stopped, unknown-costs,
-    user.
+    """One of budget, credits, key-absent, membership, provider, quota, service-restarted, service-stopped,
+    unknown-costs, user.
     """
     phase: str | None = None
     """One of combine, compare, generate, score."""
@@ -2641,7 +2643,7 @@ class Counts(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Limits(msgspec.Struct, frozen=True, kw_only=True):
-    """What the operator allows one user."""
+    """What the operator allows one user; `calls_per_day` of models, by UTC days, is None without a limit."""
 
     json_bytes: int
     upload_bytes: int = 0
@@ -2649,6 +2651,7 @@ class Limits(msgspec.Struct, frozen=True, kw_only=True):
     name_characters: int = 0
     body_bytes: int = 0
     workspace_megabytes: int = 0
+    calls_per_day: int | None = None
     event_streams: int = 0
 
 

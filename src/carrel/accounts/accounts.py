@@ -82,6 +82,8 @@ class Account(msgspec.Struct, frozen=True):
     suspended_at: str | None = None
     workspace_megabytes: int | None = None
     """`None`: as much as everybody."""
+    calls_per_day: int | None = None
+    """`None`: any number."""
 
 
 _account = Select(
@@ -380,9 +382,9 @@ def reinstate(conn: Connection) -> Account:
     return get(conn)
 
 
-def set_room(conn: Connection, megabytes: int | None) -> Account:
-    """How large the workspace may become; `None`: as everybody's."""
-    conn.run("UPDATE account SET workspace_megabytes = ?", megabytes)
+def set_quota(conn: Connection, megabytes: int | None, calls_per_day: int | None) -> Account:
+    """How large the workspace may become, and how many calls the user may make on one day; `None`: as everybody."""
+    conn.run("UPDATE account SET workspace_megabytes = ?, calls_per_day = ?", megabytes, calls_per_day)
     return get(conn)
 
 

@@ -162,7 +162,8 @@ class Services:
         self.hold_sweep = HoldSweep(self.accounts, self.service, self.reservations, clock, settings.credit_hold_days)
         funds = Funds(self.reservations, Credits(settings.credit_markup, self.system_keys.access))
         dependencies = EngineDependencies(
-            self.registry, self.workers, self.scheduler, self.network.room, clock, asyncio.sleep, funds, hub.texts
+            *(self.registry, self.workers, self.scheduler, self.network.room, clock, asyncio.sleep, funds, hub.texts),
+            calls_per_day=self._calls_per_day,
         )
         self.deliveries = Deliveries(self.pool, self.github, _later)
         self.run_events = RunEvents(self.pool, self.webhooks)
@@ -177,7 +178,8 @@ class Services:
         self.exports = Exports(self.pool, self.report_workers)
         self.retention = Retention(self.pool, self.engine, _later)
         self.caller = Caller(
-            self.pool, self.registry, self.limiter, DirectPermits(self.scheduler), self.network.room, clock
+            *(self.pool, self.registry, self.limiter, DirectPermits(self.scheduler), self.network.room, clock),
+            calls_per_day=self._calls_per_day,
         )
         self.judge_checks = Checks(self.caller)
         # The limits first: runs that go on have to keep to them.
@@ -266,6 +268,9 @@ class Services:
     async def _decide_unknown_costs(self, workspace: Workspace, held: Collection[str], are_all: bool) -> None:
         most_micros = int(self.settings.unknown_costs_per_day * MICROS)
         await self.engine.write(workspace, commands.decide_unknown_costs, most_micros, held, are_all=are_all)
+
+    def _calls_per_day(self, uuid: UserUuid) -> int | None:
+        return self.sessions.calls_per_day_of(uuid)
 
     def _halted(self, uuid: UserUuid) -> None:
         self.deliveries.look(uuid)

@@ -263,6 +263,11 @@ class Sessions:
         account = self.present.get(uuid)
         return None if account is None else account.workspace_megabytes
 
+    def calls_per_day_of(self, uuid: UserUuid) -> int | None:
+        """How many calls of models a user who signed in may make on one day, if the operator limits them."""
+        account = self.present.get(uuid)
+        return None if account is None else account.calls_per_day
+
     def is_paid(self, uuid: UserUuid) -> bool:
         """Whether a user who signed in has paid membership now; False for every other user."""
         account = self.present.get(uuid)

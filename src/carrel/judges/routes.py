@@ -14,6 +14,7 @@ from carrel.judges.passports import check_cost, default_judges
 from carrel.judges.schemas import CheckIn, DefaultJudges, JudgeCheck, JudgeCheckCost, JudgePassport, JudgePassports
 from carrel.keys.store import ProviderKeyMissing
 from carrel.kit.processes.pool import WorkerPool
+from carrel.metering.quota import CallsUsedUp
 from carrel.models import listing
 from carrel.providers import prices
 from carrel.providers.recent_lists import RecentLists
@@ -73,7 +74,7 @@ async def read_judge_passport(
     "/check",
     guards=[guard.full],
     status_code=200,
-    opt=scopes.RUN | raises(ProviderKeyMissing, ModelCallRefused, RateLimited, ModelCallFailed),
+    opt=scopes.RUN | raises(ProviderKeyMissing, ModelCallRefused, RateLimited, CallsUsedUp, ModelCallFailed),
 )
 async def check_judge(
     data: CheckIn,

@@ -15,7 +15,7 @@ from carrel.kit.clock import Clock
 from carrel.kit.concurrency.cancellation import cancel, run_to_completion
 from carrel.kit.sqlite.database import Connection
 from carrel.kit.sqlite.rows import as_json
-from carrel.metering import calls
+from carrel.metering import calls, quota
 from carrel.metering.calls import CallEnd, Outcome, Terms
 from carrel.models import listing
 from carrel.providers import hosts, own_prices, prices
@@ -98,6 +98,7 @@ class Caller:
         permits: CallPermits,
         room: AnswerRoom,
         clock: Clock,
+        calls_per_day: Callable[[UserUuid], int | None] = lambda _: None,
     ) -> None:
         self._pool = pool
         self._registry = registry
@@ -105,6 +106,8 @@ class Caller:
         self._permits = permits
         self._room = room
         self._clock = clock
+        self._calls_per_day = calls_per_day
+        """What the operator lets a user make."""
         self._stopping = False
         self._live: dict[UserUuid, dict[str, asyncio.Task[Answer]]] = {}
 
@@ -168,6 +171,7 @@ class Caller:
         """Do `work`, which calls the model at `host`, within the user's limits and with a row in the metering.
 
         Raises:
+            CallsUsedUp: it is more than the operator allows the user today.
             RateLimited, ModelCallFailed, ModelCallRefused: as `refusals` says.
         """
         if self._stopping:
@@ -177,7 +181,8 @@ class Caller:
         try:
             if not is_free(wanted.model):
                 await prices.ready()
-            call_id, price = await self._write(user, _begin, wanted, host, attempt)
+            most = self._calls_per_day(user)
+            call_id, price = await self._write(user, _begin, wanted, host, attempt, most)
             return await self._recorded(user, _Call(call_id, wanted, host, price), work, fault_of)
         finally:
             self._permits.leave(user, lane)
@@ -297,8 +302,15 @@ async def _answered(provider: Provider, request: ModelRequest, on_piece: Callabl
     return answer
 
 
-def _begin(conn: Connection, wanted: SingleCall, host: str | None, attempt: int) -> tuple[str, Price | None]:
-    """Record the call, which the user's own key pays for. Return the id of its row, and the price."""
+def _begin(
+    conn: Connection, wanted: SingleCall, host: str | None, attempt: int, per_day: int | None
+) -> tuple[str, Price | None]:
+    """Record the call, which the user's own key pays for. Return the id of its row, and the price.
+
+    Raises:
+        CallsUsedUp: it is more than the operator allows.
+    """
+    quota.require(conn, per_day)
     price = own_prices.price_of(conn, wanted.model, host, conn.clock.now())
     call_id = calls.begin(
         conn,

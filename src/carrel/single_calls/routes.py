@@ -11,6 +11,7 @@ from carrel.http.answers.response import JSON, Response
 from carrel.http.requests.describe import produces, raises
 from carrel.http.requests.routing import Header, Router, post
 from carrel.keys.store import ProviderKeyMissing
+from carrel.metering.quota import CallsUsedUp
 from carrel.single_calls import evaluation, generation, stream
 from carrel.single_calls.caller import Caller
 from carrel.single_calls.refusals import ModelCallFailed, ModelCallRefused, RateLimited
@@ -24,7 +25,7 @@ from carrel.vault.workspace import Workspace
     status_code=200,
     opt=scopes.RUN
     | produces(JSON, MEDIA_TYPE)
-    | raises(ProviderKeyMissing, ModelCallRefused, RateLimited, ModelCallFailed),
+    | raises(ProviderKeyMissing, ModelCallRefused, RateLimited, CallsUsedUp, ModelCallFailed),
 )
 async def generate(
     data: GenerationIn,

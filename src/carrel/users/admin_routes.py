@@ -9,7 +9,7 @@ from carrel.http.requests.auditing import AUDITED
 from carrel.http.requests.describe import raises
 from carrel.http.requests.routing import Path, Router, delete, get, post, put
 from carrel.kit.sqlite.paging import Page, Paging
-from carrel.users.administration import Administration, RoomIn, UserUsage
+from carrel.users.administration import Administration, QuotaIn, UserUsage
 from carrel.vault.keyring import UserUuid
 
 NamedUuid = Annotated[str, Path(pattern=r"^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$(?!\n)")]
@@ -40,9 +40,9 @@ async def reinstate_user(uuid: NamedUuid, administration: Administration) -> Use
 
 
 @put("/{uuid:str}/quota", opt=raises(UserUnknown) | AUDITED)
-async def set_quota(uuid: NamedUuid, data: RoomIn, administration: Administration) -> UserUsage:
-    """Limit the size of the user's workspace, from its next opening on; null: as for everybody."""
-    return await administration.set_room(UserUuid(uuid), data.workspace_megabytes)
+async def set_quota(uuid: NamedUuid, data: QuotaIn, administration: Administration) -> UserUsage:
+    """Limit the user's calls on one UTC day, and the size of the workspace from its next opening on."""
+    return await administration.set_quota(UserUuid(uuid), data)
 
 
 @delete("/{uuid:str}/sessions", opt=raises(UserUnknown) | AUDITED)

@@ -28,7 +28,8 @@ from carrel.webhooks.sender import Webhooks
 class UserUsage(msgspec.Struct, frozen=True):
     """A user as the operator sees one. Amounts are decimal strings, in credits.
 
-    `signed_in`: the key is in the memory of this process. `workspace_megabytes` is null where the room is everybody's.
+    `signed_in`: the key is in the memory of this process. `workspace_megabytes` and `calls_per_day` are null where the
+    user has no limit of their own.
     """
 
     uuid: str
@@ -39,14 +40,16 @@ class UserUsage(msgspec.Struct, frozen=True):
     active_runs: int
     disk_bytes: int
     workspace_megabytes: int | None
+    calls_per_day: int | None
     credits: str
     credits_spent: str
 
 
-class RoomIn(In, frozen=True):
-    """How large a user's workspace may become; null: as everybody's."""
+class QuotaIn(In, frozen=True):
+    """How large a user's workspace may become, and the calls of models on one UTC day; null: as everybody."""
 
     workspace_megabytes: Annotated[int, Meta(ge=1, le=1_000_000)] | None
+    calls_per_day: Annotated[int, Meta(ge=0, le=100_000)] | None = None
 
 
 class Administration:
@@ -97,6 +100,7 @@ class Administration:
             self._active_runs(uuid),
             _size_of(accounts.folder(uuid)),
             account.workspace_megabytes,
+            account.calls_per_day,
             balance,
             text_of(spent),
         )
@@ -124,13 +128,14 @@ class Administration:
         """
         return await self._change(uuid, account_rows.reinstate)
 
-    async def set_room(self, uuid: UserUuid, megabytes: int | None) -> UserUsage:
-        """How large the workspace may become, from its next opening on. What is larger stays, and does not grow.
+    async def set_quota(self, uuid: UserUuid, quota: QuotaIn) -> UserUsage:
+        """Limit the calls from now on, and the room from the next opening on. What is larger stays, and does not grow.
 
         Raises:
             UserUnknown
         """
-        return await self._change(uuid, lambda conn: account_rows.set_room(conn, megabytes))
+        room, calls = quota.workspace_megabytes, quota.calls_per_day
+        return await self._change(uuid, lambda conn: account_rows.set_quota(conn, room, calls))
 
     async def _change(self, uuid: UserUuid, change: Callable[[Connection], Account]) -> UserUsage:
         sessions = self._sessions

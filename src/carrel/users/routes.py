@@ -54,6 +54,7 @@ async def read_me(
         name_characters=settings.max_name_characters,
         body_bytes=settings.max_body_bytes,
         workspace_megabytes=account.workspace_megabytes or settings.max_workspace_mb,
+        calls_per_day=account.calls_per_day,
         event_streams=settings.max_event_streams,
     )
     return Me(account.uuid, account.membership, account.created_at, balance.balance, counts, limits)

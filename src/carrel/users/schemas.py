@@ -31,7 +31,7 @@ class UserCounts(msgspec.Struct, frozen=True):
 
 
 class UserLimits(msgspec.Struct, frozen=True):
-    """What the operator allows one user."""
+    """What the operator allows one user; `calls_per_day` of models, by UTC days, is null without a limit."""
 
     json_bytes: int
     upload_bytes: int
@@ -39,6 +39,7 @@ class UserLimits(msgspec.Struct, frozen=True):
     name_characters: int
     body_bytes: int
     workspace_megabytes: int
+    calls_per_day: int | None
     event_streams: int
 
 

@@ -43,6 +43,7 @@ const PAUSES: Record<NonNullable<RunSummary["pause_reason"]>, string> = {
   credits: "Your credits are used up.",
   "unknown-costs": "Calls were lost, and nobody knows what they cost.",
   provider: "A provider answers nothing. The run tries again every half a minute, and goes on by itself.",
+  quota: "The operator of the service allows no more calls of models today.",
   "key-absent": "The service no longer has your key in its memory. The run continues by itself when you sign in.",
   "service-stopped": "The service was stopped.",
   "service-restarted": "The service was restarted.",

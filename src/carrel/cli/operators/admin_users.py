@@ -75,14 +75,23 @@ def suspend_user(cli: AdminCommand, admins: Admins, uuid: str, undo: bool) -> No
 @users.command("quota")
 @click.argument("uuid")
 @click.option("--megabytes", type=click.IntRange(1, 1_000_000), help="How large the workspace may become.")
-@click.option("--default", "reset", is_flag=True, help="As CARREL_MAX_WORKSPACE_MB says, for everybody.")
+@click.option("--calls", type=click.IntRange(0, 100_000), help="How many calls of models on one UTC day.")
+@click.option(
+    "--default", "reset", is_flag=True, help="As everybody: CARREL_MAX_WORKSPACE_MB, and any number of calls."
+)
 @admin_command
 @of_all_nodes
-def set_quota(cli: AdminCommand, admins: Admins, uuid: str, megabytes: int | None, reset: bool) -> None:
-    """Limit the room of one user, from the next opening of the workspace on."""
-    if (megabytes is None) is not reset:
-        terminal.end(terminal.EXIT_USAGE, "give --megabytes or --default", as_json=cli.as_json)
-    _show(cli, _first(admins, lambda admin: admin.users.set_quota(uuid, megabytes)))
+def set_quota(
+    cli: AdminCommand, admins: Admins, uuid: str, megabytes: int | None, calls: int | None, reset: bool
+) -> None:
+    """Limit one user: the calls from now on, the room from the next opening of the workspace on."""
+    if (megabytes is None and calls is None) is not reset:
+        terminal.end(terminal.EXIT_USAGE, "give --megabytes, --calls or both, or --default", as_json=cli.as_json)
+    if not reset:
+        now = _first(admins, lambda admin: admin.users.get(uuid))
+        megabytes = now.workspace_megabytes if megabytes is None else megabytes
+        calls = now.calls_per_day if calls is None else calls
+    _show(cli, _first(admins, lambda admin: admin.users.set_quota(uuid, megabytes, calls)))
 
 
 @users.group("sessions")
@@ -119,4 +128,5 @@ def _show(cli: AdminCommand, user: UserUsage) -> None:
     here = "signed in" if user.signed_in else "not here"
     words = f"{user.membership}, {state}, {here}, {user.active_runs:,} active runs"
     size = f"{user.disk_bytes / _MEGABYTE:,.1f}{room} MB"
-    cli.show(user, f"{user.uuid}: {words}, {size}, {user.credits} credits left, {user.credits_spent} spent")
+    calls = "" if user.calls_per_day is None else f", {user.calls_per_day:,} calls a day"
+    cli.show(user, f"{user.uuid}: {words}, {size}{calls}, {user.credits} credits left, {user.credits_spent} spent")

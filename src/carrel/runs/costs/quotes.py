@@ -29,13 +29,15 @@ UNKNOWN = Quote(None, None)
 
 
 class Credits(NamedTuple):
-    """What a run that credits pay for needs to know.
+    """What the operator pays for and allows a run.
 
-    `markup` is how many credits a dollar of cost takes, and `access` finds the operator's key for a provider.
+    `markup` is how many credits a dollar of cost takes, `access` finds the operator's key for a provider, and
+    `calls_per_day` is how many calls the user may make; `None` is any number.
     """
 
     markup: Decimal
     access: Callable[[str], Access | None]
+    calls_per_day: int | None = None
 
     def host(self, model: str) -> str | None:
         """The host at which the model answers with the operator's key; `None` if it is the provider's own."""

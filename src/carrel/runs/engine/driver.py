@@ -17,6 +17,7 @@ from carrel.kit.logs import tail
 from carrel.kit.sqlite.database import Connection
 from carrel.providers.registry import lane_of
 from carrel.runs.checking import marks, results
+from carrel.runs.costs.quotes import Credits
 from carrel.runs.engine import answer_checks, commands, payer
 from carrel.runs.engine.dependencies import EngineDependencies
 from carrel.runs.engine.payer import Payer
@@ -103,7 +104,7 @@ class RunDriver:
         self._payer = Payer(workspace, dependencies.funds, self._on_money_freed)
         self._calls = RunCalls(workspace, dependencies, self._payer)
         self._short_of_money = False
-        """The next call could cost more than the budget has left, until a call under way has ended."""
+        """The next call is one too many, or could cost more than the budget has left, until one under way has ended."""
 
     # What the engine asks -------------------------------------------------------------------------------------------
 
@@ -274,6 +275,11 @@ class RunDriver:
         chosen = await self._workspace.scan(phases.choose, setup, following)
         await self._write(phases.enter, setup, following, chosen)
 
+    @property
+    def _credits(self) -> Credits:
+        """What the operator pays for and allows now."""
+        return self._payer.credits._replace(calls_per_day=self._dependencies.calls_per_day(self._workspace.uuid))
+
     def _on_money_freed(self) -> None:
         """Look again, because there may be more to spend than before."""
         self._short_of_money = False
@@ -294,9 +300,7 @@ class RunDriver:
         permits = self._permits.take()
         self._concurrency.claiming(permits.total(), setup.concurrency)
         try:
-            attempts, short = await self._write(
-                claims.claim, setup, permits, self._payer.credits, self._held_lanes(setup)
-            )
+            attempts, short = await self._write(claims.claim, setup, permits, self._credits, self._held_lanes(setup))
             self._to_begin = {attempt.key for attempt in attempts}
             self._short_of_money = short
             refused = await self._payer.reserve(attempts)
@@ -385,7 +389,7 @@ class RunDriver:
         if not (rested and await self._take_permit(attempt)):
             await self._write(claims.put_back, setup, attempt)
             return None
-        following = await self._write(claims.again, setup, attempt, self._payer.credits)
+        following = await self._write(claims.again, setup, attempt, self._credits)
         refused = [] if following is None else await self._payer.reserve([following])
         if refused:
             # The next claim finds the task, and waits or pauses the run.

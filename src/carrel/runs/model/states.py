@@ -12,6 +12,7 @@ PauseReason = Literal[
     "credits",
     "unknown-costs",
     "provider",
+    "quota",
     "key-absent",
     "service-stopped",
     "service-restarted",
@@ -101,6 +102,6 @@ def in_sql(wanted: Collection[State]) -> str:
 
 def continues_at_login(reason: PauseReason, *, resume_after_restart: bool) -> bool:
     """Whether a paused run continues by itself when its user signs in."""
-    if reason in ("key-absent", "provider"):
+    if reason in ("key-absent", "provider", "quota"):
         return True
     return reason in ("service-stopped", "service-restarted") and resume_after_restart

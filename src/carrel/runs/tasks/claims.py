@@ -11,7 +11,7 @@ from typing import Literal, NamedTuple
 from carrel.keys import store as keys
 from carrel.kit.sqlite.database import Connection
 from carrel.kit.sqlite.rows import Select
-from carrel.metering import calls
+from carrel.metering import calls, quota
 from carrel.providers.prices import Price
 from carrel.providers.registry import is_free, lane_of
 from carrel.runs.costs import quotes
@@ -19,7 +19,7 @@ from carrel.runs.costs.quotes import NO_CREDITS, Credits
 from carrel.runs.model import log, run_transitions
 from carrel.runs.model.plan import Kind
 from carrel.runs.model.setup import RunId, Setup
-from carrel.runs.model.states import TaskState
+from carrel.runs.model.states import PauseReason, TaskState
 from carrel.runs.tasks import batches, inputs, outcomes, reuse, transitions
 from carrel.runs.tasks.attempts import Attempt
 from carrel.runs.tasks.inputs import ByRule, ExistingAnswer, TaskRow
@@ -102,17 +102,16 @@ def _without(setup: Setup, phase: Kind, held: Collection[str]) -> str:
 
 
 class ClaimResult(NamedTuple):
-    """Attempts that have begun. `short`: the next one does not fit into the budget before one under way has ended."""
+    """Attempts that have begun. `short`: the next one cannot begin before one under way has ended."""
 
     attempts: list[Attempt]
     short: bool = False
 
 
 class _Short(NamedTuple):
-    """The call could cost more than the budget has left."""
+    """The call cannot begin, and why: it could cost more than the budget has left, or is one too many today."""
 
-
-_SHORT = _Short()
+    reason: PauseReason
 
 
 def claim(
@@ -125,7 +124,8 @@ def claim(
     """Begin attempts at the next tasks of the present phase, in the order of the plan, as far as there are `permits`.
 
     It does not look at tasks of lanes that are `held` and for which there is none.
-    If a run's next call does not fit into its budget, this pauses the run once none of its calls is under way.
+    If a run's next call does not fit into its budget, or is more than the operator allows on one day, this pauses the
+    run once none of its calls is under way.
     """
     run = _runs.one(conn, "FROM runs WHERE seq = ? AND state = 'running'", setup.seq)
     if run is None:
@@ -150,7 +150,7 @@ def claim(
             if model is None or (left[lane_of(model)] > 0 and not setup.batches(model)):
                 attempt = _begin(conn, setup, task, paying)
                 if isinstance(attempt, _Short):
-                    _pause_if_idle(conn, setup)
+                    _pause_if_idle(conn, setup, attempt)
                     return ClaimResult(attempts, short=True)
                 if attempt is not None:
                     left[lane_of(attempt.model)] -= 1
@@ -163,7 +163,7 @@ def claim(
 
 
 def _prepare_batch(conn: Connection, setup: Setup, phase: Kind, paying: Credits) -> bool:
-    """Claim tasks of one model for a batch. Return whether the next one does not fit into the budget."""
+    """Claim tasks of one model for a batch. Return whether the first one cannot begin now."""
     if batches.is_full(conn, setup):
         return False
     ready = batches.next_tasks(conn, setup, phase)
@@ -171,27 +171,27 @@ def _prepare_batch(conn: Connection, setup: Setup, phase: Kind, paying: Credits)
         return False
     batch = batches.prepare(conn, setup, ready.model, keys.host(conn, ready.model))
     room = batches.BatchCapacity()
-    short = False
+    short: _Short | None = None
     for seq in ready.tasks:
         task = _tasks.one(conn, "FROM tasks WHERE seq = ?", seq)
         attempt = None if task is None else _begin(conn, setup, task, paying, batch)
         if isinstance(attempt, _Short):
-            short = True
+            short = attempt
             break
         if attempt is not None and not room.takes(attempt):
             break
     if batches.is_empty(conn, batch):
         batches.remove(conn, batch)
-        if short:
-            _pause_if_idle(conn, setup)
-        return short
+        if short is not None:
+            _pause_if_idle(conn, setup, short)
+        return short is not None
     return False
 
 
-def _pause_if_idle(conn: Connection, setup: Setup) -> None:
-    """Pause a run whose next call does not fit into its budget, if no call under way can make room."""
+def _pause_if_idle(conn: Connection, setup: Setup, short: _Short) -> None:
+    """Pause a run whose next call cannot begin, if no call under way can make room."""
     if not calls.is_calling(conn, setup.id):
-        run_transitions.pause(conn, setup.seq, "budget")
+        run_transitions.pause(conn, setup.seq, short.reason)
 
 
 def withdraw(conn: Connection, setup: Setup, attempts: Sequence[Attempt], *, pause: bool) -> None:
@@ -308,6 +308,8 @@ def _begin(
     asked = None if is_free(need.model) else reuse.asked(task, need, host)
     if setup.reuse and asked is not None and reuse.take(conn, setup, task, asked, host):
         return None
+    if quota.is_used_up(conn, paying.calls_per_day):
+        return _Short("quota")
     read = quotes.texts_of(need.matter, need.instructions, need.reference, need.criteria, need.schema)
     # The fee of a search is in no price list.
     quote = (
@@ -321,7 +323,7 @@ def _begin(
         )
     )
     if not _fits(conn, setup, quote.most_micros):
-        return _SHORT
+        return _Short("budget")
     terms = quotes.terms_of(quote, conn.new_id() if setup.billing == "credits" else None, paying.markup)
     number = task.attempts + 1
     transitions.begin(conn, setup.seq, task.seq, number, asked)

@@ -51,6 +51,8 @@ function Advice({ run, reason }: { run: Run; reason: NonNullable<Run["pause_reas
         <Link to="/account">what was charged</Link>.
       </p>
     );
+  if (reason === "quota")
+    return <p>Resume it after midnight (UTC); it also goes on when you sign in then. Nothing is lost.</p>;
   if (reason === "membership")
     return (
       <p>
