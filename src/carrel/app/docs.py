@@ -14,7 +14,7 @@ from carrel.http.requests.routing import Router, Routes, get
 
 DESCRIBED: Final = "carrel.described"
 """The key under which the state holds what makes a `ApiDescription`, once."""
-_STYLE: Final = """
+STYLE: Final = """
 body { font: 15px/1.5 system-ui, sans-serif; max-width: 60rem; margin: 2rem auto; padding: 0 1rem; color: #222 }
 code, pre { font: 13px/1.45 ui-monospace, monospace } pre { background: #f4f4f2; padding: .6rem; overflow-x: auto }
 summary { cursor: pointer; padding: .3rem 0 } details { border-top: 1px solid #ddd }
@@ -31,7 +31,7 @@ _FRONT: Final = f"""<!doctype html>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>Carrel</title>
-<style>{_STYLE}</style>
+<style>{STYLE}</style>
 <h1>Carrel</h1>
 <p>This is a service behind a website. It keeps a private, encrypted workspace for every user, which finds out which
 language model and which prompt does a job best.</p>
@@ -61,18 +61,19 @@ async def read_openapi(request: Request) -> Response[bytes]:
 @get("/docs", include_in_schema=False)
 async def read_docs(request: Request) -> Response[bytes]:
     """The same description as a page."""
-    return _page_of(request.state[DESCRIBED]().page)
+    return page_of(request.state[DESCRIBED]().page)
 
 
 @get("/", include_in_schema=False)
 async def read_front_page(request: Request) -> Response[bytes]:
     """What this is, for somebody who has only the address."""
-    return _page_of(_FRONT.encode())
+    return page_of(_FRONT.encode())
 
 
-def _page_of(body: bytes) -> Response[bytes]:
-    digest = base64.b64encode(hashlib.sha256(_STYLE.encode()).digest()).decode()
-    policy = f"default-src 'none'; style-src 'sha256-{digest}'; base-uri 'none'; frame-ancestors 'none'"
+def page_of(body: bytes, more: str = "") -> Response[bytes]:
+    """A page in `STYLE`. `more` is what its policy allows besides."""
+    digest = base64.b64encode(hashlib.sha256(STYLE.encode()).digest()).decode()
+    policy = f"default-src 'none'; style-src 'sha256-{digest}'; {more}base-uri 'none'; frame-ancestors 'none'"
     headers = ((b"content-security-policy", policy.encode()), (b"referrer-policy", b"no-referrer"))
     return Response(body, media_type="text/html", headers=headers)
 
@@ -90,7 +91,7 @@ def _page(document: dict[str, Any]) -> str:
             groups.setdefault((operation["tags"] or ["other"])[0], []).append(entry)
     return template.render(
         info=document["info"],
-        style=_STYLE,
+        style=STYLE,
         groups=sorted(groups.items()),
         schemas=sorted(document["components"]["schemas"].items()),
         schemes=document["components"]["securitySchemes"],

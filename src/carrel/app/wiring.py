@@ -8,7 +8,7 @@ from functools import cache
 from zoneinfo import ZoneInfo
 
 from carrel.accounts import issuance
-from carrel.app import docs, health, metrics
+from carrel.app import docs, health, metrics, operators_page
 from carrel.app.browser import browser_routes
 from carrel.app.health import Probe, Vitals
 from carrel.app.metrics import Meters
@@ -105,6 +105,7 @@ ROUTERS = (
     keys.system_router,
     admin_users.router,
     backup.router,
+    operators_page.router,
 )
 
 
