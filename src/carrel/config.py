@@ -139,6 +139,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     max_workspace_mb: Count = 1_024
     max_provider_calls: Count = 64
     log_level: Literal["debug", "info", "warning", "error"] = "info"
+    log_addresses: Literal["off", "connection", "forwarded"] = "off"
 
     node_name: str | None = None
     """This process's name in a cluster. Without it there is none, and the following settings mean nothing."""

@@ -29,7 +29,7 @@ def test_the_file_is_valid_and_formatted_as_caddy_formats_it(tmp_path: Path) -> 
 
 @pytest.mark.parametrize("name", PROXIES)
 def test_events_and_files_pass_the_operators_routes_do_not_and_an_absence_is_told(name: str, tmp_path: Path) -> None:
-    service = Service(tmp_path / "service")
+    service = Service(tmp_path / "service", settings={"CARREL_LOG_ADDRESSES": "forwarded"})
     service.start()
     with (
         in_front(name, service.port, tmp_path / name) as site,
@@ -48,8 +48,12 @@ def test_events_and_files_pass_the_operators_routes_do_not_and_an_absence_is_tol
         for path in CLOSED:
             answer = httpx.get(f"{site}{path}", headers={"X-SVC-Admin-Secret": service.admin_secret})
             assert (answer.status_code, answer.json()["code"]) == (404, "route-unknown"), path
-            assert httpx.get(f"{service.url}{path}").status_code != 404 or path == "/api/admin"
+            assert httpx.get(f"{service.url}{path}").status_code != 404
+        forged = {"X-Forwarded-For": "203.0.113.9"}
+        assert httpx.get(f"{site}/api/users/me", headers=forged).status_code == 401
         assert service.stop() == 0
+        assert '"address":"127.0.0.0/24"' in service.log()
+        assert "203.0.113" not in service.log()
         with pytest.raises(CarrelUnreachable) as away:
             host.change_password(uuid, PASSWORD, "another one")
         assert away.value.sent is False, "so the website need not keep the change pending"

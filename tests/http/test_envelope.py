@@ -4,10 +4,12 @@ import asyncio
 import json
 import sys
 from collections.abc import AsyncGenerator
+from typing import Literal
 
 import msgspec
 import pytest
 
+from carrel.app import create_app
 from carrel.config import Settings
 from carrel.errors import Conflict
 from carrel.http.answers.download import StreamedDownload
@@ -243,6 +245,32 @@ async def test_a_request_is_one_line_of_log_with_the_template_and_nothing_else_o
     assert (second["route"], second["status"], second["request_id"]) == ("", 404, "r2")
     assert (third["method"], third["route"], third["status"]) == ("HEAD", "/api/leased", 200)
     assert third["user"] == UUID[-6:]
+
+
+@pytest.mark.parametrize(
+    ("addresses", "forwarded", "shown"),
+    [
+        ("off", "203.0.113.9", None),
+        ("connection", "203.0.113.9", "127.0.0.0/24"),
+        ("forwarded", "203.0.113.9, 198.51.100.77", "198.51.100.0/24"),
+        ("forwarded", "2001:db8:1:2::3", "2001:db8:1::/48"),
+        ("forwarded", "::ffff:198.51.100.7", "198.51.100.0/24"),
+        ("forwarded", "canary", None),
+    ],
+)
+async def test_of_a_client_that_is_refused_the_log_shows_the_network_if_the_operator_asks(
+    settings: Settings,
+    capsys: pytest.CaptureFixture[str],
+    addresses: Literal["off", "connection", "forwarded"],
+    forwarded: str,
+    shown: str | None,
+) -> None:
+    app = create_app(msgspec.structs.replace(settings, log_addresses=addresses), clock=FakeClock())
+    async with running(app), client_of(app) as client:
+        for path in ("/api/users/me", "/api/health"):
+            await client.get(path, headers={"x-forwarded-for": forwarded})
+    lines = [json.loads(line) for line in capsys.readouterr().err.splitlines() if '"request"' in line]
+    assert [(line["status"], line.get("address")) for line in lines] == [(401, shown), (200, None)]
 
 
 async def test_waiting_lines_are_written_when_the_service_ends(

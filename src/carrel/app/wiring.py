@@ -127,7 +127,7 @@ def create_app(
     stopping = stopping or asyncio.Event()
     requests = RequestMetrics()
     services = Services(settings, clock, credentials or Credentials.of(settings))
-    log = AccessLog(clock) if settings.log_level in {"debug", "info"} else None
+    log = AccessLog(clock, settings.log_addresses) if settings.log_level in {"debug", "info"} else None
     return Envelope(
         _routes(settings, services, clock, requests, stopping),
         cors=Cors(settings.cors_origins),

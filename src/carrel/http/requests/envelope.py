@@ -158,6 +158,7 @@ class Envelope:
         self._requests.add(method, route, status, seconds, code)
         if self._log is not None:
             self._log.add(
+                scope,
                 method,
                 route,
                 status,
