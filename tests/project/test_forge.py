@@ -108,7 +108,7 @@ def test_the_container_for_development_has_every_program_that_the_gate_installs(
     gate = set(re.findall(r"packages\+=\(([a-z-]+)\)", (ROOT / ".ci/install").read_text()))
     website = {"php-cli", "php-xml", "wordpress", "mariadb-server-core"}
     nodes = {"etcd-server", "etcd-client", "haproxy", "btrfs-progs", "restic", "prometheus"}
-    proxies = {"caddy", "nginx-light"}
+    proxies = {"caddy", "nginx-light", "node-express"}
     assert gate == {"chromium-headless-shell", "systemd", *proxies, *website, *nodes}
     assert gate <= set(installed[1].split())
     assert "\nUSER developer" in dockerfile

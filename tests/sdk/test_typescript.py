@@ -15,6 +15,8 @@ from tests.support.service import Service
 
 ROOT = Path(__file__).parents[2]
 PACKAGE = ROOT / "sdk/typescript"
+EXPRESS = "/usr/share/nodejs/express"
+"""As Debian has it."""
 PROGRAM = Path(__file__).with_name("typescript_program.mjs")
 TOOLS = ROOT / "web/node_modules/.bin"
 
@@ -81,5 +83,25 @@ def test_a_website_in_node_lives_its_whole_life(package: Path, service: Service)
         CARREL_URL=service.url,
         CARREL_PLUGIN_SECRET=service.plugin_secret,
         VECTOR=VECTOR,
+    )
+    assert said == "done\n"
+
+
+@pytest.mark.program("node", EXPRESS)
+def test_a_website_with_express_has_the_app_in_thirty_lines(package: Path, service: Service, tmp_path: Path) -> None:
+    example = ROOT / "integrations/express/workspace.mjs"
+    assert len(example.read_text(encoding="utf-8").splitlines()) <= 30
+    for file in (example, Path(__file__).with_name("express_program.mjs")):
+        shutil.copy(file, tmp_path)
+    modules = tmp_path / "node_modules"
+    modules.mkdir()
+    (modules / "express").symlink_to(EXPRESS)
+    (modules / "carrel-sdk").symlink_to(package)
+    said = run(
+        *("node", "express_program.mjs"),
+        cwd=tmp_path,
+        NODE_PATH=str(Path(EXPRESS).parent),
+        CARREL_URL=service.url,
+        CARREL_PLUGIN_SECRET=service.plugin_secret,
     )
     assert said == "done\n"
