@@ -55,11 +55,15 @@ async def test_a_run_with_checks_alone_shows_its_results_everywhere(ada: httpx.A
         while (found := (await ada.get(run)).json())["state"] == "running":
             await asyncio.sleep(0.02)
     assert found["state"] == "completed"
-    assert found["verdict"].startswith("No judge scored or compared the answers")
+    assert found["verdict"].startswith("new leads; 3 documents cannot decide")
 
     ranking = (await ada.get(f"{run}/ranking")).json()
     assert ranking["ranking"]["basis"] == "checks"
-    assert ranking["verdict"]["outcome"] == "nothing"
+    assert (ranking["verdict"]["outcome"], ranking["ranking"]["measure"]) == ("too_few", "required")
+    assert [(row["candidate"], row["score"]) for row in ranking["ranking"]["rows"]] == [
+        ("new", 1.0),
+        ("today", 0.333333),
+    ]
     assert [check["share"] for check in ranking["checks"]["checks"]] == [False, False, True]
     new, today = ranking["checks"]["rows"]
     assert (new["required"]["share"], today["required"]["share"]) == (1.0, 0.333333)

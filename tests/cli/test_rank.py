@@ -64,6 +64,25 @@ def test_a_table_becomes_a_verdict_and_nothing_stays(table: Path, temporary: Pat
     assert list(temporary.iterdir()) == []
 
 
+def test_labels_need_no_judge_and_everything_agrees(signed_in: Terminal, tmp_path: Path) -> None:
+    file = tmp_path / "cls.csv"
+    rows = [("spam" if number % 3 else "ham", number % 20, number % 4) for number in range(80)]
+    lines = [f"{label},{label if good else 'no'},{label if fair else 'no'}" for label, good, fair in rows]
+    file.write_text("\n".join(["label,a,b", *lines]))
+    rank = ("rank", str(file), "--expected", "label", "--candidates", "a,b")
+    ranked = signed_in(*rank, "--json")
+    assert ranked.exit_code == 0, ranked.stderr
+    found = json.loads(ranked.stdout)
+    assert (found["ranking"]["best"], found["ranking"]["measure"]) == ("a", "accuracy")
+    assert found["verdict"]["sentence"] == (
+        "a is best: it is right on 95 % of 80 documents (95 % interval 88 % to 98 %)."
+    )
+    run = json.loads(signed_in("run", "list", "--json").stdout.splitlines()[0])["id"]
+    assert signed_in("run", "watch", run, "--decided").exit_code == 0
+    assert "a is better than b" in signed_in("gate", "--run", run, "--baseline", "b").stdout
+    assert signed_in("rank", str(file), "--candidates", "a,b").exit_code == 2
+
+
 def test_ctrl_c_ends_the_service_too_and_nothing_stays(table: Path, temporary: Path) -> None:
     process = started(*RANK, str(table))
     deadline = time.monotonic() + 60

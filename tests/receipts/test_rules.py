@@ -2,7 +2,7 @@
 
 from carrel.receipts import rules
 
-DIGEST = "254373cae612bd853e37498e0726e80676808c47b2553b116f9d2a4d0a3b818b"
+DIGEST = "e05dacc0c6bdc5dfa5f1a8090c653eba68c2b5d659e33ef0b5d58eefa34a50a1"
 
 
 def test_the_rules_of_rankings_and_words_are_those_that_this_version_says_it_has() -> None:

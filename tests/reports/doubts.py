@@ -16,7 +16,7 @@ from carrel.evaluation.judges import human
 from carrel.evaluation.ranking.grouping import Groups
 from carrel.evaluation.ranking.ranking import Ranking
 from carrel.evaluation.ranking.stopping import Beaten, looks
-from carrel.evaluation.records import HumanVote, Verdict
+from carrel.evaluation.records import HumanVote, Mark, Verdict
 from carrel.evaluation.remarks import Kind, Remark
 from carrel.evaluation.verdict import Statement
 from carrel.runs.verdicts import judgement
@@ -47,6 +47,10 @@ def votes(outcomes: str, pair: str = "AB") -> list[HumanVote]:
     sides: dict[str, Any] = {"a": "a", "b": "b"}
     a, b = pair[0], pair[1]
     return [HumanVote(verdict=human.vote(f"d{i}", a, b, 1, sides[one])) for i, one in enumerate(outcomes, 1)]
+
+
+def marks(candidate: str, passed: str) -> list[Mark]:
+    return [Mark(document=f"d{i}", candidate=candidate, value=float(one == "+")) for i, one in enumerate(passed, 1)]
 
 
 TWO = [*verdicts("AB", "a" * 12, "x"), *verdicts("AB", "b" * 12, "y")]
@@ -101,6 +105,10 @@ CASES: Final[dict[Kind, tuple[Evidence, str]]] = {
     "by_scores": (
         evidence(verdicts("AB", "a" * 12), scores=[score("d1", "A", 1), score("d1", "B", 5)]),
         "By scores, B leads.",
+    ),
+    "by_judges": (
+        evidence(verdicts("AB", "a" * 12), measure="checks", marks=[*marks("A", "-" * 12), *marks("B", "+" * 12)]),
+        "By the judges, A leads.",
     ),
     "head_to_head": (evidence(HEAD, "ABCD"), "Head to head, B won 100 % against A on 12 documents"),
     "equally_long": (

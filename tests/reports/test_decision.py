@@ -2,20 +2,18 @@
 
 from typing import Any
 
-import msgspec
 import pytest
 
 from carrel.checks.definition import Check
 from carrel.evaluation import passing, verdict
 from carrel.evaluation.passing import AnswerMarks
-from carrel.evaluation.ranking.ranking import rank
 from carrel.providers.base import Parameters
 from carrel.reports.by_document import heard, pairs
 from carrel.reports.decision import DecisionFacts, decide
 from carrel.reports.report import CandidateReport, Recommendation
 from carrel.runs.verdicts import judgement
 from tests.evaluation.told import verdicts
-from tests.reports.doubts import evidence, votes
+from tests.reports.doubts import evidence, marks, votes
 
 DEAR, CHEAP = "0.00085", "0.00012"
 
@@ -77,14 +75,19 @@ def test_the_one_doubt_names_what_settles_it() -> None:
     assert (open_one.settled_by, open_one.marks) == ("documents", 1)
 
 
-def test_checks_alone_say_who_passes_and_decide_nothing() -> None:
-    marks = [AnswerMarks(number, 0, True, [1.0]) for number in range(30)]
-    marks += [AnswerMarks(number, 1, number >= 3, [float(number >= 3)]) for number in range(30)]
+def test_checks_alone_decide_like_judges() -> None:
+    passed = {"A": "+" * 30, "B": "-" * 9 + "+" * 21}
     checks = (Check(name="is JSON", kind="json", required=True),)
-    results = passing.results(checks, "AB", [f"d{number}" for number in range(30)], marks, {})
-    ranking = msgspec.structs.replace(rank("AB", []), basis="checks")
+    given = [
+        AnswerMarks(place, number, one == "+", [float(one == "+")])
+        for number, marked in enumerate(passed.values())
+        for place, one in enumerate(marked)
+    ]
+    results = passing.results(checks, "AB", [f"d{number}" for number in range(30)], given, {})
+    found = evidence([], measure="required", marks=[*marks("A", passed["A"]), *marks("B", passed["B"])], checked=True)
+    ranking = judgement.rank(found)
     candidates = [_candidate("A", DEAR), _candidate("B", CHEAP)]
-    found = decide(DecisionFacts(ranking, verdict.state(ranking), candidates, (), results, None, finished=True))
-    assert (found.headline, found.beside) == ("A passes every check.", "B")
-    assert found.reason == "Documents that passed: A 30 of 30 and B 27 of 30."
-    assert (found.marks, found.sure) == (0, "")
+    told = decide(DecisionFacts(ranking, verdict.state(ranking), candidates, (), results, None, finished=True))
+    assert (told.headline, told.beside, told.marks) == ("Take A.", "B", 3)
+    assert told.reason.endswith("but passes 21 of 30 documents, A 30 of 30 documents.")
+    assert told.sure == "More than chance explains."

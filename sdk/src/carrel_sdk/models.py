@@ -696,15 +696,16 @@ class Figures(msgspec.Struct, frozen=True, kw_only=True):
     """Everything a report or an answer shows; the same evidence gives the same bytes.
 
     `basis` is `scores` when nothing was compared but something was scored: then leaders, contrasts, bounds and groups
-    are about scores. It is `checks` when the run has no judge, and `answers` when it has no check either; then nobody
-    leads. `leaders` have the greatest win share, several if they are level. `groups` has more than one entry when
-    candidates never met, directly or through others: then nobody leads. `exploratory`: weights were moved after seeing
-    results. `look` is `None` where a run looks once, at its end; else it is the one that this was found at, or that is
-    next, and intervals and contrasts are as strict as that look is. `grouping` is there if documents belong together,
-    or may do so: then all intervals are those of groups of documents. `found_chance` is the chance that judges who
-    agree as these did would have found a true lead of 69 % on all documents of the run; in four of five runs it lies
-    between `found_chance_low` and `found_chance_high`. `None` where nothing was compared, where there are too few
-    documents, where some belong together, and where verdicts of only two candidates are missing.
+    are about scores. It is `checks` when the verdict is by checks, and they are about what `measure` names; and
+    `answers` when a run has neither judge nor check: then nobody leads. `judged_leaders` are those of the judges where
+    the verdict is by checks. `leaders` have the greatest win share, several if they are level. `groups` has more than
+    one entry when candidates never met, directly or through others: then nobody leads. `exploratory`: weights were
+    moved after seeing results. `look` is `None` where a run looks once, at its end; else it is the one that this was
+    found at, or that is next, and intervals and contrasts are as strict as that look is. `grouping` is there if
+    documents belong together, or may do so: then all intervals are those of groups of documents. `found_chance` is the
+    chance that judges who agree as these did would have found a true lead of 69 % on all documents of the run; in four
+    of five runs it lies between `found_chance_low` and `found_chance_high`. `None` where nothing was compared, where
+    there are too few documents, where some belong together, and where verdicts of only two candidates are missing.
     """
 
     rows: list[Row]
@@ -730,6 +731,9 @@ class Figures(msgspec.Struct, frozen=True, kw_only=True):
     found_chance: float | None = None
     found_chance_low: float | None = None
     found_chance_high: float | None = None
+    measure: str | None = None
+    """One of accuracy, checks, required."""
+    judged_leaders: list[str] = []
 
 
 class PassRate(msgspec.Struct, frozen=True, kw_only=True):
@@ -1635,7 +1639,8 @@ class Configuration(msgspec.Struct, omit_defaults=True, kw_only=True):
     text that good answers agree with; `groups` says which documents belong together. With None, only those with nearly
     the same text do. Columns of a data set say both for its rows.
     Judges score or compare the answers, or `checks` are made, which need no judge. Without any of them, a run only
-    makes answers, which judges can judge later. With `economy`, calls go in batches at half the price, which a provider
+    makes answers, which judges can judge later. `headline` says by which of both the verdict is: by judges if there are
+    any, else by checks, unless it is given. With `economy`, calls go in batches at half the price, which a provider
     answers within a day; it goes with models of OpenAI and Anthropic, and with built-in ones. With `reuse`, answers and
     verdicts are those of earlier runs wherever the same was asked of the same model with the same parameters.
     """
@@ -1655,6 +1660,7 @@ class Configuration(msgspec.Struct, omit_defaults=True, kw_only=True):
     output: Output = msgspec.field(default_factory=Output)
     groups: DocumentGroups | None = None
     checks: list[Check] = []
+    headline: Literal["checks", "judges"] | None = None
     dropped: list[DroppedPart] = []
 
 

@@ -7,6 +7,7 @@ import sys
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from tempfile import NamedTemporaryFile
 from typing import Final, NamedTuple, get_args
@@ -34,7 +35,7 @@ from carrel.cli.interface.ranking_table import checks_table, ranking_table, verd
 from carrel.cli.interface.reading import read_text
 from carrel.cli.interface.terminal import UserCommand
 from carrel.cli.interface.watching import follow, snapshots
-from carrel.cli.result_files.answers import AnswerTable, Unreadable
+from carrel.cli.result_files.answers import AnswerTable, Unreadable, free_name
 from carrel.cli.result_files.joining import JoinedFile, join
 from carrel.cli.result_files.json_text import MAX_FILE_BYTES
 from carrel.cli.result_files.reading import Source, read_results, read_table
@@ -76,9 +77,11 @@ class _Table(NamedTuple):
     metavar="COLUMN[,COLUMN]",
     help="The columns with the finished answers. A table needs it; it may be repeated.",
 )
-@click.option("--judge", "judges", multiple=True, required=True, metavar="MODEL", help="Who compares, as local:reader.")
+@click.option("--judge", "judges", multiple=True, metavar="MODEL", help="Who compares, as local:reader.")
 @click.option("--criteria", type=click.Path(path_type=Path), help="A YAML file; judges then also score.")
-@click.option("--expected", metavar="COLUMN", help="The expected answer, which judges see.")
+@click.option(
+    "--expected", metavar="COLUMN", help="The expected answer: judges see it; without judges, answers must equal it."
+)
 @click.option("--group", metavar="COLUMN", help="Rows with the same value count together.")
 @click.option("--id", "row_id", metavar="COLUMN", help="What names a row.")
 @click.option(
@@ -105,13 +108,15 @@ def command(
 
     Results of promptfoo, logs of Inspect, exports of Langfuse, output items of OpenAI's Evals, samples of
     lm-evaluation-harness and tables of deepeval and ragas say themselves what was asked; their grades come along as
-    checks. Answers in further files are joined by the ids of rows; NAME= names them if their column's name is taken.
+    checks. Without a judge, the verdict is by them, or by how often an answer equals the expected one. Answers in
+    further files are joined by the ids of rows; NAME= names them if their column's name is taken.
 
     Without an address the command starts a service of its own in a temporary folder, and nothing stays of it. A judge
     of a provider then needs the provider's key in the environment, such as OPENAI_API_KEY.
     """
     try:
-        table = _table(file, others, _ColumnNames(inputs, candidates, expected, group, row_id), source, as_json=as_json)
+        chosen = _ColumnNames(inputs, candidates, expected, group, row_id)
+        table = _table(file, others, chosen, source, judged=bool(judges), as_json=as_json)
     except Unreadable as error:
         terminal.end(terminal.EXIT_FAILED, str(error), as_json=as_json)
     # Without a handler, SIGTERM would end this process and leave the service running.
@@ -136,7 +141,7 @@ def command(
 
 
 def _table(
-    file: Path, others: tuple[str, ...], chosen: _ColumnNames, source: Source | None, *, as_json: bool
+    file: Path, others: tuple[str, ...], chosen: _ColumnNames, source: Source | None, *, judged: bool, as_json: bool
 ) -> _Table:
     """The files as one table and the roles of its columns. Ends the program if they do not fit.
 
@@ -156,6 +161,8 @@ def _table(
         labels = labels or list(answers.candidates)
         answers = answers.only(labels)
         chosen = _completed(chosen, answers)
+    elif not judged and not chosen.inputs and labels:
+        answers, chosen = _asked(table, chosen, labels)
     if not chosen.inputs or not labels:
         words = "a table needs --input and --candidates, which name its columns"
         terminal.end(terminal.EXIT_USAGE, words, as_json=as_json)
@@ -171,9 +178,31 @@ def _table(
     # A name that nobody gave as an option has no meaning.
     rest: dict[str, ColumnRole] = dict.fromkeys((answers or table).columns, "metadata")
     if answers is None:
-        return _Table(file.name, file.name, body, rest | roles, labels, [])
+        checks = [] if judged else _by_label(chosen, as_json=as_json)
+        return _Table(file.name, file.name, body, rest | roles, labels, checks)
     checks = [Check(kind="grade", name=name, columns=columns) for name, columns in answers.grades.items()]
+    if not judged and not checks:
+        checks = _by_label(chosen, as_json=as_json)
     return _Table(file.name, f"{file.stem}.jsonl", answers.as_json_lines(), rest | roles, labels, checks)
+
+
+def _asked(table: AnswerTable, chosen: _ColumnNames, labels: Sequence[str]) -> tuple[AnswerTable, _ColumnNames]:
+    """The table with what was asked where nobody says it: all other columns, or the number of the row."""
+    named = {*labels, chosen.expected, chosen.group, chosen.id}
+    inputs = tuple(name for name in table.columns if name not in named)
+    if not inputs or any(not any(row[name] for name in inputs) for row in table.rows):
+        inputs = (free_name("row", table.columns),)
+        rows = [row | {inputs[0]: f"Row {number}"} for number, row in enumerate(table.rows, 1)]
+        table = replace(table, rows=rows)
+    return table, chosen._replace(inputs=inputs)
+
+
+def _by_label(chosen: _ColumnNames, *, as_json: bool) -> list[Check]:
+    """The check that stands in for judges."""
+    if chosen.expected is None:
+        words = "say with --judge who compares, or with --expected which column has the right answers"
+        terminal.end(terminal.EXIT_USAGE, words, as_json=as_json)
+    return [Check(kind="equals", name=chosen.expected)]
 
 
 def _answered(row: Mapping[str, str | None], labels: Sequence[str]) -> int:
@@ -283,7 +312,9 @@ def _rank(
 ) -> RunSummary:
     workspace, bench = cli.workspace, [Judge(model=model) for model in judges]
     data_set = workspace.data_sets.upload(table.file_name, table.body, name=table.name, columns=table.roles)
-    scoring = None
+    scoring = comparison = None
+    if bench:
+        comparison = Comparison(judges=bench, finalists=None if criteria is None else len(table.candidates))
     if criteria is not None:
         content = workspace.contents.create(f"Criteria of {table.name}", "criteria", read_text(cli, criteria))
         scoring = Scoring(judges=bench, criteria=content.id)
@@ -291,7 +322,7 @@ def _rank(
         rows=Rows(data_set=data_set.id),
         generation=Generation(candidates=[Candidate(label=label, column=label) for label in table.candidates]),
         scoring=scoring,
-        comparison=Comparison(judges=bench, finalists=None if scoring is None else len(table.candidates)),
+        comparison=comparison,
         checks=table.checks,
     )
     run = workspace.runs.create(configuration=configuration, name=f"Ranking of {table.name}")

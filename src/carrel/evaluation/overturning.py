@@ -15,7 +15,8 @@ def tried(ranking: Ranking) -> tuple[Remark, ...]:
     """Everything that was tried, with its result, whether or not it speaks against the verdict."""
     if not ranking.groups:
         return ()
-    return (*_judges(ranking), *_length(ranking), *_by_rule(ranking), *_missing(ranking))
+    judges = () if ranking.basis == "checks" else _judges(ranking)
+    return (*judges, *_length(ranking), *_by_rule(ranking), *_missing(ranking))
 
 
 def _judges(ranking: Ranking) -> Iterator[Remark]:
@@ -75,18 +76,19 @@ def _by_rule(ranking: Ranking) -> Iterator[Remark]:
 
 
 def _missing(ranking: Ranking) -> Iterator[Remark]:
-    bounds, by_scores = ranking.bounds, ranking.basis == "scores"
+    bounds = ranking.bounds
     if bounds is None:
         return
-    noun = "score" if by_scores else "verdict"
+    noun = {"scores": "score", "checks": "answer"}.get(ranking.basis, "verdict")
     if not bounds.open_verdicts:
         yield Remark("nothing_missing", f"No {noun} is missing.")
         return
     gone = f"{counted(bounds.open_verdicts, noun)} {'is' if bounds.open_verdicts == 1 else 'are'} missing or invalid."
-    if by_scores:
+    if ranking.by_score:
+        value = "rate" if ranking.basis == "checks" else "mean score"
         yield Remark(
             "bounds",
-            f"{gone} With the least in their place, the leader's mean score is {bounds.share_worst:.2f}; with the most,"
+            f"{gone} With the least in their place, the leader's {value} is {bounds.share_worst:.2f}; with the most,"
             f" {bounds.share_best:.2f}.",
         )
     else:

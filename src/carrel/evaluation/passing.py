@@ -150,7 +150,7 @@ def _results(
 
 
 def _sentence(checks: Sequence[CheckColumn], rows: Sequence[CandidateChecks]) -> str:
-    """What all candidates pass, in the order of their numbers: checks alone put nobody first."""
+    """What all candidates pass, in the order of their numbers."""
     one = f"The check {checks[0].name}" if len(checks) == 1 else f"Mean of {len(checks)} checks"
     what = "All required checks" if any(check.required for check in checks) else one
     rates = [(row.candidate, row.required or row.mean) for row in rows]

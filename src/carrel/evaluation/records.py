@@ -71,6 +71,15 @@ class Score(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     fate: ScoreFate = "given"
 
 
+class Mark(msgspec.Struct, frozen=True, kw_only=True, gc=False):
+    """What the checks say of one answer: a value from 0 to 1; `None` if the answer never came."""
+
+    document: str
+    candidate: str
+    repeat: int = 1
+    value: float | None = None
+
+
 def by_rule(a_delivered: bool, b_delivered: bool) -> Side | None:
     """Who wins without a call: a refused, empty or truncated answer loses against a delivered one.
 

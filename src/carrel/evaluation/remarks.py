@@ -24,6 +24,7 @@ Kind = Literal[
     "documents_needed",
     "chance_to_find",
     "by_scores",
+    "by_judges",
     "head_to_head",
     "equally_long",
     "without_judge",

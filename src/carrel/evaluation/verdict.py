@@ -20,7 +20,7 @@ VOTED = "about documents like these, for these judges; a person has voted blind 
 """Mentions the votes without their number, which may still grow."""
 CHECKED = "about documents like these, for these judges, a person among them"
 BY_CHECKS = "about documents like these, and about nothing but what the checks ask"
-UNJUDGED = "No judge scored or compared the answers, so nobody can be called best: the run only made checks."
+UNCHECKABLE = "No answer could be checked, so nobody can be called best."
 NO_JUDGEMENT = "no judgement of the answers"
 ANSWERS_ONLY = "Nothing was compared or scored, so nobody can be called best: the run only made answers."
 BY_SCORES = "Nothing was compared; by scores alone:"
@@ -70,8 +70,8 @@ class Statement(msgspec.Struct, frozen=True, kw_only=True):
 
 def state(ranking: Ranking, human: HumanCheck | None = None) -> Statement:
     """Put a ranking into words; the same ranking gives the same words."""
-    if ranking.basis == "checks":
-        return Statement(outcome="nothing", sentence=UNJUDGED, scope=BY_CHECKS, notes=(), grey=True)
+    if ranking.basis == "checks" and not ranking.groups:
+        return Statement(outcome="nothing", sentence=UNCHECKABLE, scope=BY_CHECKS, notes=(), grey=True)
     if ranking.basis == "answers":
         return Statement(outcome="nothing", sentence=ANSWERS_ONLY, scope=NO_JUDGEMENT, notes=(), grey=True)
     outcome = _outcome(ranking)
@@ -80,7 +80,7 @@ def state(ranking: Ranking, human: HumanCheck | None = None) -> Statement:
     return Statement(
         outcome=outcome,
         sentence=_sentence(outcome, ranking),
-        scope=CHECKED if ranking.checked_by_human else _scope(human),
+        scope=BY_CHECKS if ranking.basis == "checks" else CHECKED if ranking.checked_by_human else _scope(human),
         notes=notes,
         grey=ranking.independent < DECIDES_FROM,
         checks=tuple(check.sentence for check in overturning.tried(ranking) if check.sentence not in notes),
@@ -135,7 +135,7 @@ def _sentence(outcome: Outcome, ranking: Ranking) -> str:
 
 
 def _words(outcome: Outcome, ranking: Ranking) -> str:
-    by_scores = ranking.basis == "scores"
+    by_scores = ranking.by_score
     match outcome:
         case "nothing":
             return "Nothing was compared, so nothing can be said."
@@ -168,11 +168,10 @@ def _best(ranking: Ranking) -> str:
     row = ranking.rows[0]
     compared, field = _field(ranking)
     best = "is best" if compared == field else f"is best of the {compared} that were {_met(ranking)}"
-    if ranking.basis == "scores" and row.score is not None and row.score_low is not None and row.score_high is not None:
-        return (
-            f"{row.candidate} {best}: its mean score is {row.score:.2f}, of 1, on"
-            f" {_documents(ranking)} (95 % interval {row.score_low:.2f} to {row.score_high:.2f})."
-        )
+    if ranking.by_score and row.score is not None and row.score_low is not None and row.score_high is not None:
+        written = percent if ranking.basis == "checks" else "{:.2f}".format
+        between = f"95 % interval {written(row.score_low)} to {written(row.score_high)}"
+        return f"{row.candidate} {best}: {_reached(ranking, written(row.score))} {_documents(ranking)} ({between})."
     if row.win_share is None or row.shown_low is None or row.high is None:
         return f"{row.candidate} {best}."
     interval = f"{percent(row.shown_low)} to {percent(row.high)}"
@@ -184,6 +183,18 @@ def _best(ranking: Ranking) -> str:
             f" it is preferred in {percent(row.win_share)}"
         )
     return f"{row.candidate} {best}: {won} on {_documents(ranking)} ({kind} {interval})."
+
+
+def _reached(ranking: Ranking, score: str) -> str:
+    match ranking.measure:
+        case None:
+            return f"its mean score is {score}, of 1, on"
+        case "required":
+            return f"it passes every required check on {score} of"
+        case "checks":
+            return f"the mean of its checks is {score}, on"
+        case "accuracy":
+            return f"it is right on {score} of"
 
 
 def _documents(ranking: Ranking) -> str:
@@ -200,7 +211,7 @@ def _field(ranking: Ranking) -> tuple[int, int]:
 
 
 def _met(ranking: Ranking) -> str:
-    return "scored" if ranking.basis == "scores" else "compared"
+    return {"scores": "scored", "checks": "checked"}.get(ranking.basis, "compared")
 
 
 def _ahead_by_rating(ranking: Ranking) -> str | None:
@@ -248,13 +259,15 @@ def _doubts(ranking: Ranking) -> list[Remark]:
     found.extend(Remark(one.kind, one.sentence) for one in sorted(distrust, key=lambda one: not one.decisive))
     bounds = ranking.bounds
     if bounds is not None and bounds.overturned_by:
-        noun = "score" if ranking.basis == "scores" else "verdict"
+        noun = {"scores": "score", "checks": "answer"}.get(ranking.basis, "verdict")
         could = f"{counted(bounds.overturning, f'missing {noun}')} could overturn this."
         found.append(Remark("overturned", could))
     found.extend(_of_groups(ranking))
     found.extend(_of_size(ranking))
     if ranking.leaders and ranking.score_leaders and not set(ranking.leaders) & set(ranking.score_leaders):
         found.append(Remark("by_scores", f"By scores, {_lead_of(ranking.score_leaders)}."))
+    if ranking.leaders and ranking.judged_leaders and not set(ranking.leaders) & set(ranking.judged_leaders):
+        found.append(Remark("by_judges", f"By the judges, {_lead_of(ranking.judged_leaders)}."))
     if len(ranking.leaders) == 1:
         found.extend(
             Remark(

@@ -181,7 +181,8 @@ class Configuration(In, frozen=True, kw_only=True):
     text that good answers agree with; `groups` says which documents belong together. With null, only those with nearly
     the same text do. Columns of a data set say both for its rows.
     Judges score or compare the answers, or `checks` are made, which need no judge. Without any of them, a run only
-    makes answers, which judges can judge later. With `economy`, calls go in batches at half the price, which a provider
+    makes answers, which judges can judge later. `headline` says by which of both the verdict is: by judges if there are
+    any, else by checks, unless it is given. With `economy`, calls go in batches at half the price, which a provider
     answers within a day; it goes with models of OpenAI and Anthropic, and with built-in ones. With `reuse`, answers and
     verdicts are those of earlier runs wherever the same was asked of the same model with the same parameters.
     """
@@ -204,6 +205,7 @@ class Configuration(In, frozen=True, kw_only=True):
     output: Output = Output()
     groups: DocumentGroups | None = None
     checks: Checks = msgspec.field(default_factory=list)
+    headline: Literal["judges", "checks"] | None = None
     dropped: Annotated[list[DroppedPart], Meta(max_length=MAX_DROPPED_KINDS)] = msgspec.field(default_factory=list)
 
 

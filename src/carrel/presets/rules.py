@@ -50,6 +50,13 @@ def named_combined(candidates: Sequence[Candidate]) -> list[str]:
     ]
 
 
+def is_by_checks(configuration: Configuration) -> bool:
+    """Whether the verdict is by checks."""
+    if configuration.headline is not None:
+        return configuration.headline == "checks"
+    return bool(configuration.checks) and configuration.scoring is None and configuration.comparison is None
+
+
 def faults(configuration: Configuration, documents: int) -> Iterator[FieldError]:
     """Every rule that the configuration breaks. `documents` is how many inputs it has."""
     inputs = set(configuration.inputs)
@@ -110,14 +117,22 @@ def scores(configuration: Configuration, documents: int) -> int:
 
 
 def _purpose_faults(configuration: Configuration) -> Iterator[FieldError]:
-    """Faults of a configuration without judges: it makes answers or checks them, and nobody says which are best."""
-    if configuration.scoring is not None or configuration.comparison is not None:
+    """Faults in who says which answers are best: judges, checks, or nobody where a run only makes answers."""
+    judged = configuration.scoring is not None or configuration.comparison is not None
+    if configuration.headline == "checks" and not configuration.checks:
+        yield FieldError("headline", "must be judges: there are no checks")
+    if configuration.headline == "checks" and configuration.comparison and configuration.comparison.stop_when_decided:
+        yield FieldError("comparison.stop_when_decided", "goes with a headline by judges, whose looks decide")
+    if judged:
         return
+    if configuration.headline == "judges":
+        yield FieldError("headline", "must be checks: there are no judges")
     makes = any(candidate.model is not None for candidate in configuration.generation.candidates)
     if not makes and not configuration.checks:
         yield FieldError("scoring", "is required where no candidate has a model, and nothing is compared or checked")
-    if configuration.output.destination != "none" and configuration.output.answers == "best":
-        yield FieldError("output.answers", "must be all: without judges, no candidate is best")
+    best = configuration.output.destination != "none" and configuration.output.answers == "best"
+    if best and not configuration.checks:
+        yield FieldError("output.answers", "must be all: without judges or checks, no candidate is best")
 
 
 def _grade_faults(configuration: Configuration) -> Iterator[FieldError]:

@@ -52,8 +52,6 @@ class _Doubt(NamedTuple):
 
 def decide(facts: DecisionFacts) -> Recommendation:
     """Put what follows from the facts into a headline and one sentence."""
-    if facts.ranking.basis == "checks" and facts.checks is not None:
-        return _by_checks(facts, facts.checks)
     costs = _costs(facts.candidates)
     first = _first(facts.ranking)
     beside = None if first is None else _beside(facts.ranking, first, costs)
@@ -63,7 +61,7 @@ def decide(facts: DecisionFacts) -> Recommendation:
         headline=_headline(facts, first),
         reason="" if first is None or beside is None else _reason(facts, first, beside, costs),
         marks=marks,
-        sure="" if first is None else _SURE[marks],
+        sure="" if first is None else _sure(facts, marks),
         first=first,
         beside=beside,
         doubt=None if doubt is None else doubt.sentence,
@@ -141,6 +139,9 @@ def _reason(facts: DecisionFacts, first: str, beside: str, costs: Mapping[str, i
 
 def _told(facts: DecisionFacts, first: str, beside: str) -> str:
     """How the other one does beside the first, document by document, or by its mean score."""
+    rates = {row.candidate: _rate(row) for row in facts.checks.rows} if facts.checks is not None else {}
+    if facts.ranking.basis == "checks":
+        return f"passes {_passed(rates[beside])}, {first} {_passed(rates[first])}" if rates else ""
     for pair in facts.pairs:
         if {pair.a, pair.b} == {first, beside}:
             better, worse = (pair.better, pair.worse) if pair.a == first else (pair.worse, pair.better)
@@ -168,41 +169,21 @@ def _marks(facts: DecisionFacts) -> int:
     return 4 if agrees else 3
 
 
+def _sure(facts: DecisionFacts, marks: int) -> str:
+    """Nobody has to check what needs no judge."""
+    return "More than chance explains." if marks == 3 and facts.ranking.basis == "checks" else _SURE[marks]
+
+
 def _doubt(facts: DecisionFacts) -> _Doubt | None:
     """The one doubt to be shown beside a decision. All others stand with the method."""
     told = facts.verdict.doubt
     if told is None:
-        is_unchecked = facts.human is None and facts.ranking.counts.planned
+        is_judged = facts.ranking.counts.planned and facts.ranking.basis != "checks"
+        is_unchecked = facts.human is None and is_judged
         return _Doubt("No person has checked these judges.", "votes") if is_unchecked else None
     found = verdict.doubts(facts.ranking, facts.human)
     kind = next((one.kind for one in found if told.startswith(one.sentence)), None)
     return _Doubt(told, "votes" if kind in _BY_VOTES else "documents" if kind in _BY_DOCUMENTS else None)
-
-
-def _by_checks(facts: DecisionFacts, checks: CheckResults) -> Recommendation:
-    """Of a run that nobody judged: who passes most, in the order of the rates."""
-    rated = sorted(
-        ((row.candidate, rate) for row in checks.rows if (rate := _rate(row)).share is not None),
-        key=lambda one: -(one[1].share or 0.0),
-    )
-    if not rated:
-        return Recommendation(headline=checks.sentence, reason="", marks=0, sure="")
-    most = rated[0][1].share
-    top = [candidate for candidate, rate in rated if rate.share == most]
-    passes = "passes" if len(top) == 1 else "pass"
-    headline = f"{listed(top)} {passes} {'every check' if most == 1.0 else 'most checks'}."
-    told = listed([f"{candidate} {_passed(rate)}" for candidate, rate in rated])
-    costs = _costs(facts.candidates)
-    others = [candidate for candidate, _ in rated if candidate not in top]
-    cheaper = [one for one in others if _saves(costs[top[0]], costs[one])]
-    return Recommendation(
-        headline=headline,
-        reason=f"Documents that passed: {told}.",
-        marks=0,
-        sure="",
-        first=top[0],
-        beside=next(iter(cheaper or others), None),
-    )
 
 
 def _rate(row: CandidateChecks) -> PassRate:
@@ -210,7 +191,8 @@ def _rate(row: CandidateChecks) -> PassRate:
 
 
 def _passed(rate: PassRate) -> str:
-    """`27 of 30`, or a share where an answer may pass in part."""
+    """`27 of 30 documents`, or a share where an answer may pass in part."""
     passed = (rate.share or 0.0) * rate.documents
     whole = abs(passed - round(passed)) < 1e-6
-    return f"{round(passed):,} of {rate.documents:,}" if whole else percent(rate.share or 0.0)
+    of = counted(rate.documents, "document")
+    return f"{round(passed):,} of {of}" if whole else f"{percent(rate.share or 0.0)} of {of}"

@@ -85,8 +85,8 @@ def render(report: Report) -> bytes:
             },
             best=_best,
             extent=lambda field: _extent(report, field),
-            has_scores=any(row.score is not None for row in report.ranking.rows)
-            or _extent(report, "score") is not None,
+            has_scores=_extent(report, "score") is not None
+            or (report.ranking.measure is None and any(row.score is not None for row in report.ranking.rows)),
             has_shares=_extent(report, "win_share") is not None,
             open_rows=_OPEN_ROWS,
             prose=_Prose(),

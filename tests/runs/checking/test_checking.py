@@ -80,16 +80,14 @@ async def test_a_check_that_is_not_required_changes_no_verdict(tmp_path: Path) -
         assert (await checked(harness)).rows[0].required is None
 
 
-async def test_a_run_with_checks_alone_says_what_was_not_done(tmp_path: Path) -> None:
+async def test_a_run_with_checks_alone_is_ranked_by_them(tmp_path: Path) -> None:
     models = TestModels(answers(one="{}", two="no JSON"))
     async with engine_harness(tmp_path, models) as harness:
         run = await harness.finished(checks=[JSON_ONLY], scoring=None, comparison=None)
     assert run.state == "completed"
-    assert run.verdict == (
-        "No judge scored or compared the answers, so nobody can be called best: the run only made checks. This is about"
-        " documents like these, and about nothing but what the checks ask. All required checks: test:one 100 % (34 % to"
-        " 100 %) and test:two 0 % (0 % to 66 %), on 2 documents."
-    )
+    assert run.verdict is not None
+    assert run.verdict.startswith("test:one leads; 2 documents cannot decide")
+    assert run.verdict.endswith("This is about documents like these, and about nothing but what the checks ask.")
     assert all(isinstance(request.matter, GenerateMatter) for request in models.asked)
 
 

@@ -115,7 +115,7 @@ async def test_the_best_answers_cannot_go_anywhere_without_judges(ada: httpx.Asy
     body = {"name": "Answers", **await configuration(ada), "output": {"destination": "library"}}
     refused = await ada.post("/api/presets", json=body)
     assert [(error["path"], error["message"]) for error in refused.json()["errors"]] == [
-        ("output.answers", "must be all: without judges, no candidate is best")
+        ("output.answers", "must be all: without judges or checks, no candidate is best")
     ]
     body["output"] = {"destination": "library", "answers": "all"}
     assert (await ada.post("/api/presets", json=body)).status_code == 201

@@ -129,7 +129,7 @@ def ranking_table(figures: Figures, *, grey: bool, width: int | None = None) -> 
     for row in figures.rows:
         leads = row.candidate in figures.leaders
         colour = "grey50" if grey else "green" if leads else "cyan"
-        shown = _by_score(row) if figures.basis == "scores" else row
+        shown = _by_score(row) if figures.basis in ("scores", "checks") else row
         table.add_row(
             "–" if row.place is None else str(row.place),
             Text.assemble((printable(row.candidate).plain, "bold" if leads else "")),

@@ -87,6 +87,8 @@ _SURE_EARLY: dict[int, tuple[float, ...]] = {
 
 UNJUDGED = "No judge scores or compares the answers, so nobody will be called best. Judges can judge them later."
 
+BY_CHECKS = "Checks give the verdict. How many documents would decide depends on how often the candidates pass them."
+
 
 class Power(msgspec.Struct, frozen=True, kw_only=True):
     """What the planned documents can decide: the lead is found with a chance from `chance` to `chance_high`.
@@ -105,15 +107,21 @@ class Power(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def power(
-    documents: int, candidates: int, *, early: bool = False, judges: int = 1, independent: int | None = None
+    documents: int,
+    candidates: int,
+    *,
+    early: bool = False,
+    judges: int = 1,
+    independent: int | None = None,
+    checked: bool = False,
 ) -> Power:
     """The chance to find a true lead of 69 %, to two digits and never 1.
 
     `early` is for a run that may stop early. Several judges who all say the same tell no more than one does, and judges
     who decide anew as much as one on (1 + judges)/2 times as many documents. Documents that belong together tell as
-    much as `independent` ones. Without any judge nothing is decided.
+    much as `independent` ones. Without any judge nothing is decided, unless by checks, for which there is no table.
     """
-    if judges == 0:
+    if judges == 0 or checked:
         return Power(
             documents=documents,
             candidates=candidates,
@@ -121,7 +129,7 @@ def power(
             chance_high=0.0,
             documents_enough=None,
             documents_enough_low=None,
-            sentence=UNJUDGED,
+            sentence=BY_CHECKS if checked else UNJUDGED,
         )
     units = documents if independent is None else min(independent, documents)
     more = (1 + judges) / 2

@@ -40,6 +40,10 @@ from carrel.evaluation.statistics import clusters, intervals
 from carrel.evaluation.statistics.intervals import rounded, rounded_or_none
 from carrel.providers.base import Criterion
 
+Measure = Literal["required", "checks", "accuracy"]
+"""What a verdict by checks is about: the share of answers that pass every required check, the mean of all checks, or
+the share of answers that equal the expected ones, where that is all that is checked."""
+
 
 class Row(msgspec.Struct, frozen=True, kw_only=True):
     """One candidate. `place` counts from 1, equal for those that are level, `None` when it met nobody ("not compared").
@@ -98,15 +102,16 @@ class Ranking(msgspec.Struct, frozen=True, kw_only=True):
     """Everything a report or an answer shows; the same evidence gives the same bytes.
 
     `basis` is `scores` when nothing was compared but something was scored: then leaders, contrasts, bounds and groups
-    are about scores. It is `checks` when the run has no judge, and `answers` when it has no check either; then nobody
-    leads. `leaders` have the greatest win share, several if they are level. `groups` has more than one entry when
-    candidates never met, directly or through others: then nobody leads. `exploratory`: weights were moved after seeing
-    results. `look` is `None` where a run looks once, at its end; else it is the one that this was found at, or that is
-    next, and intervals and contrasts are as strict as that look is. `grouping` is there if documents belong together,
-    or may do so: then all intervals are those of groups of documents. `found_chance` is the chance that judges who
-    agree as these did would have found a true lead of 69 % on all documents of the run; in four of five runs it lies
-    between `found_chance_low` and `found_chance_high`. `None` where nothing was compared, where there are too few
-    documents, where some belong together, and where verdicts of only two candidates are missing.
+    are about scores. It is `checks` when the verdict is by checks, and they are about what `measure` names; and
+    `answers` when a run has neither judge nor check: then nobody leads. `judged_leaders` are those of the judges where
+    the verdict is by checks. `leaders` have the greatest win share, several if they are level. `groups` has more than
+    one entry when candidates never met, directly or through others: then nobody leads. `exploratory`: weights were
+    moved after seeing results. `look` is `None` where a run looks once, at its end; else it is the one that this was
+    found at, or that is next, and intervals and contrasts are as strict as that look is. `grouping` is there if
+    documents belong together, or may do so: then all intervals are those of groups of documents. `found_chance` is the
+    chance that judges who agree as these did would have found a true lead of 69 % on all documents of the run; in four
+    of five runs it lies between `found_chance_low` and `found_chance_high`. `None` where nothing was compared, where
+    there are too few documents, where some belong together, and where verdicts of only two candidates are missing.
     """
 
     rows: tuple[Row, ...]
@@ -131,6 +136,13 @@ class Ranking(msgspec.Struct, frozen=True, kw_only=True):
     found_chance: float | None = None
     found_chance_low: float | None = None
     found_chance_high: float | None = None
+    measure: Measure | None = None
+    judged_leaders: tuple[str, ...] = ()
+
+    @property
+    def by_score(self) -> bool:
+        """Whether leaders, contrasts and groups are about scores or about what stands in their place."""
+        return self.basis in ("scores", "checks")
 
     @property
     def independent(self) -> int:
@@ -181,7 +193,7 @@ def rank(
     by_score = scores.standing_of(by_judge_and_document, candidates, score_weights or {})
     counts = _counts([verdict for verdict in verdicts if by_judge.get(verdict.judge, 1.0) > 0])
     if not table.documents and by_judge_and_document:
-        found = _by_scores(
+        found = by_scores(
             candidates,
             counts,
             scored,
@@ -318,7 +330,7 @@ def _reaching(interval: Ends, below: float, above: float) -> Ends:
     return interval if low is None or high is None else (max(0.0, low - below), min(1.0, high + above))
 
 
-def _by_scores(
+def by_scores(
     candidates: Sequence[str],
     counts: ComparisonCounts,
     scored: Sequence[Score],

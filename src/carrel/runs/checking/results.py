@@ -1,14 +1,18 @@
 """What the checks of a run come to: rates for each candidate, as they were when a round ended, or as they are now."""
 
 from collections.abc import Iterator, Sequence
+from typing import NamedTuple
 
 import msgspec
 
 from carrel.evaluation import passing
 from carrel.evaluation.passing import AnswerMarks, CheckResults
 from carrel.evaluation.ranking import grouping
+from carrel.evaluation.ranking.ranking import Measure
+from carrel.evaluation.records import Mark
+from carrel.evaluation.statistics.means import mean
 from carrel.kit.sqlite.database import Connection
-from carrel.kit.sqlite.rows import Select
+from carrel.kit.sqlite.rows import Select, SqlColumn
 from carrel.runs.checking import marks
 from carrel.runs.model import units
 from carrel.runs.model.setup import Setup
@@ -19,6 +23,23 @@ _marks = Select(
 )
 
 
+class _Checked(NamedTuple):
+    """An answer that was planned; without marks if it never came, or if no check is made any more."""
+
+    document: int
+    candidate: int
+    repeat: int
+    passes: bool | None
+    marks: list[float | None] | None
+
+
+_checked = Select(
+    _Checked,
+    document="tasks.document",
+    candidate="tasks.candidate",
+    repeat="tasks.repeat",
+    passes=SqlColumn("passes", bool),
+)
 _OF_ANSWERS = (
     "FROM generated JOIN check_marks ON generated = generated.seq WHERE generated.run = ?"
     " ORDER BY generated.document, generated.candidate, generated.repeat"
@@ -42,6 +63,40 @@ def of(conn: Connection, setup: Setup) -> CheckResults | None:
         _answers(conn, setup.seq, moved),
         grouping.moved(judged.groups, same).joined,
     )
+
+
+def measure(conn: Connection, setup: Setup) -> Measure | None:
+    """What the verdict is about where it is by checks; `None` where it is by judges."""
+    if not setup.checks:
+        return None
+    headline = conn.value(
+        "SELECT json_extract(configuration, '$.headline') FROM run_snapshots WHERE run = ?", setup.seq
+    )
+    if headline == "judges" or (headline is None and setup.round.judges):
+        return None
+    asked = [one.check for one in marks.asked(conn, setup.seq)]
+    if any(check.required for check in asked):
+        return "required"
+    return "accuracy" if [check.kind for check in asked] == ["equals"] else "checks"
+
+
+def marked(conn: Connection, setup: Setup, by: Measure) -> Iterator[Mark]:
+    """What the checks say of each answer by a measure; nothing where no check says anything of it."""
+    for row in _checked.each(
+        conn,
+        "FROM tasks LEFT JOIN generated ON generated.task = tasks.seq"
+        " LEFT JOIN check_marks ON check_marks.generated = generated.seq"
+        " WHERE tasks.run = ? AND tasks.kind IN ('generate', 'combine') ORDER BY tasks.seq",
+        setup.seq,
+    ):
+        known = [mark for mark in row.marks or () if mark is not None]
+        if by == "required":
+            value = None if row.passes is None else float(row.passes)
+        else:
+            value = mean(known) if known else None
+        if value is not None or row.passes is None:
+            label = setup.candidate(row.candidate).label
+            yield Mark(document=f"d{row.document}", candidate=label, repeat=row.repeat, value=value)
 
 
 def by_part(conn: Connection, setup: Setup, places: Sequence[int], parts: int) -> list[CheckResults | None]:

@@ -111,6 +111,7 @@ def estimate(conn: Connection, data: RunIn, registry: Registry, settings: Settin
             early=bool(early),
             judges=_comparing(configuration),
             independent=_independent(conn, configuration),
+            checked=rules.is_by_checks(configuration),
         ),
         stopping=_stopping(documents, early, combines=combined > 0) if stops else None,
         saving=Saving(

@@ -63,10 +63,13 @@ def marks_of(checks: Sequence[Check], candidate: Given, baseline: Given) -> list
 def decide(packed: PackedEvidence, pair: GatePair, margin: float, marks: list[GateMarks]) -> GateResult:
     """Whether the candidate is worse."""
     evidence = judgement.once(judgement.unpack(packed))
-    found = [
-        *_judged(evidence, pair, judgement.rank(evidence)),
-        *(Differences(one.kind, one.name, gate.marked(one.candidate, one.baseline), 1.0, one.decides) for one in marks),
-    ]
+    ranking = judgement.rank(evidence)
+    by_checks = ranking.basis == "checks"
+    found = [] if by_checks else [*_judged(evidence, pair, ranking)]
+    for one in marks:
+        differences = gate.marked(one.candidate, one.baseline)
+        lead = _lead(ranking, pair, differences) if by_checks and one.decides else None
+        found.append(Differences(one.kind, one.name, differences, 1.0, one.decides, lead))
     return gate.decide(pair.candidate, pair.baseline, margin, found, evidence.groups.joined)
 
 

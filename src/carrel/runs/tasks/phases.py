@@ -161,9 +161,7 @@ def finish(conn: Connection, setup: Setup, ending: Ending, checked: CheckResults
     if checked is not None:
         results.put(conn, setup.seq, number, checked)
     conn.run("UPDATE run_rounds SET finished_at = ? WHERE run = ? AND number = ?", conn.now(), setup.seq, number)
-    by_checks = checked is not None and ending.ranking.basis == "checks"
-    told = f"{ending.verdict} {checked.sentence}" if checked is not None and by_checks else ending.verdict
-    conn.run("UPDATE runs SET verdict = ? WHERE seq = ?", told, setup.seq)
+    conn.run("UPDATE runs SET verdict = ? WHERE seq = ?", ending.verdict, setup.seq)
     votes.update_verdict(conn, setup.seq)
     state = _final_state(conn, setup, ending)
     if state != "failed":

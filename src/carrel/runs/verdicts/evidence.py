@@ -7,10 +7,11 @@ from typing import Literal, NamedTuple
 from msgspec.structs import replace
 
 from carrel.evaluation.ranking import scores
-from carrel.evaluation.records import Score, Side, Verdict, Word
+from carrel.evaluation.records import Mark, Score, Side, Verdict, Word
 from carrel.kit.sqlite.database import Connection
 from carrel.kit.sqlite.rows import Select
 from carrel.providers.registry import replays
+from carrel.runs.checking import results
 from carrel.runs.model import plan, units
 from carrel.runs.model.plan import Kind, Presented, answer_repeat
 from carrel.runs.model.setup import Round, Setup
@@ -48,12 +49,24 @@ _comparisons = Select(_Comparison)
 
 def collect(conn: Connection, setup: Setup) -> Evidence:
     """Collect all scores and verdicts of the setup's round, missing ones included. Unbounded: to be scanned."""
-    return replace(rest(conn, setup), verdicts=list(_verdicts(conn, setup)), scores=list(scored(conn, setup)))
+    found = rest(conn, setup)
+    return replace(
+        found,
+        verdicts=list(_verdicts(conn, setup)),
+        scores=list(scored(conn, setup)),
+        marks=list(_marks(conn, setup, found)),
+    )
 
 
 def packed(conn: Connection, setup: Setup) -> PackedEvidence:
     """The same, packed row by row on its way to a worker: unpacked, it takes five times as much memory."""
-    return judgement.pack_each(rest(conn, setup), _verdicts(conn, setup), scored(conn, setup))
+    found = rest(conn, setup)
+    return judgement.pack_each(found, _verdicts(conn, setup), scored(conn, setup), _marks(conn, setup, found))
+
+
+def _marks(conn: Connection, setup: Setup, found: Evidence) -> Iterator[Mark]:
+    """What the checks say, where the verdict is by them."""
+    return iter(()) if found.measure is None else results.marked(conn, setup, found.measure)
 
 
 def on_document(conn: Connection, setup: Setup, document: int) -> Evidence:
@@ -81,6 +94,7 @@ def rest(conn: Connection, setup: Setup) -> Evidence:
         checked=setup.checks > 0,
         built_in=tuple(judge.name for judge in setup.round.judges if replays(judge.model)),
         failed=_failed(conn, setup),
+        measure=results.measure(conn, setup),
     )
 
 

@@ -14,14 +14,14 @@ from carrel.evaluation.judges import human, trust
 from carrel.evaluation.judges.human import HumanCheck
 from carrel.evaluation.people import people
 from carrel.evaluation.people.people import PeopleVerdict
-from carrel.evaluation.ranking import grouping, ranking
+from carrel.evaluation.ranking import by_checks, grouping, ranking
 from carrel.evaluation.ranking.grouping import Groups
-from carrel.evaluation.ranking.ranking import Ranking
+from carrel.evaluation.ranking.ranking import Measure, Ranking
 from carrel.evaluation.ranking.stopping import Decision, Look
-from carrel.evaluation.records import HumanVote, Score, ScoreFate, Side, Verdict, Word
+from carrel.evaluation.records import HumanVote, Mark, Score, ScoreFate, Side, Verdict, Word
 from carrel.providers.base import Criterion
 
-R = TypeVar("R", Verdict, Score)
+R = TypeVar("R", Verdict, Score, Mark)
 
 
 class Evidence(msgspec.Struct, frozen=True):
@@ -51,6 +51,8 @@ class Evidence(msgspec.Struct, frozen=True):
     checked: bool = False
     built_in: tuple[str, ...] = ()
     failed: tuple[str, ...] = ()
+    marks: list[Mark] = []
+    measure: Measure | None = None
 
 
 class Conclusion(msgspec.Struct, frozen=True):
@@ -92,16 +94,26 @@ class _Score(NamedTuple):
     fate: ScoreFate
 
 
+class _Mark(NamedTuple):
+    """What the checks say of an answer, likewise."""
+
+    document: int
+    candidate: int
+    repeat: int
+    value: float | None
+
+
 _rest = msgspec.msgpack.Decoder(Evidence)
 _verdicts = msgspec.msgpack.Decoder(list[_Verdict])
 _scores = msgspec.msgpack.Decoder(list[_Score])
+_marks = msgspec.msgpack.Decoder(list[_Mark])
 
 
 class PackedEvidence(NamedTuple):
     """Evidence on its way to another process. Encoding a large one in one piece would block the event loop for long.
 
-    Verdicts and scores have numbers for `names`: otherwise each record would bring names of its own, and the process
-    would hold three times as much.
+    Verdicts, scores and marks have numbers for `names`: otherwise each record would bring names of its own, and the
+    process would hold three times as much.
     """
 
     rest: bytes
@@ -109,6 +121,7 @@ class PackedEvidence(NamedTuple):
     names: list[str]
     verdicts: list[bytes]
     scores: list[bytes]
+    marks: list[bytes]
 
 
 class Ending(NamedTuple):
@@ -121,18 +134,22 @@ class Ending(NamedTuple):
 
 def pack(evidence: Evidence) -> PackedEvidence:
     """Pack the evidence in many small pieces, so that a thread that packs lets other threads run in between."""
-    return pack_each(structs.replace(evidence, verdicts=[], scores=[]), evidence.verdicts, evidence.scores)
+    bare = structs.replace(evidence, verdicts=[], scores=[], marks=[])
+    return pack_each(bare, evidence.verdicts, evidence.scores, evidence.marks)
 
 
-def pack_each(rest: Evidence, verdicts: Iterable[Verdict], scores: Iterable[Score]) -> PackedEvidence:
-    """Pack verdicts and scores as they come, so that memory holds them only packed. `rest` is without them."""
+def pack_each(
+    rest: Evidence, verdicts: Iterable[Verdict], scores: Iterable[Score], marks: Iterable[Mark] = ()
+) -> PackedEvidence:
+    """Pack records as they come, so that memory holds them only packed. `rest` is without them."""
     judges = rest.scoring_weights.keys() | rest.comparison_weights.keys()
     numbers: defaultdict[str, int] = defaultdict(lambda: len(numbers))
     lines = (
         _Verdict(numbers[v.document], numbers[v.judge], numbers[v.a], numbers[v.b], *astuple(v)[4:]) for v in verdicts
     )
-    marks = (_Score(numbers[s.document], numbers[s.judge], numbers[s.candidate], *astuple(s)[3:]) for s in scores)
-    packed = _pieces(lines), _pieces(marks)
+    scored = (_Score(numbers[s.document], numbers[s.judge], numbers[s.candidate], *astuple(s)[3:]) for s in scores)
+    checked = (_Mark(numbers[m.document], numbers[m.candidate], *astuple(m)[2:]) for m in marks)
+    packed = _pieces(lines), _pieces(scored), _pieces(checked)
     return PackedEvidence(msgspec.msgpack.encode(rest), frozenset(judges), list(numbers), *packed)
 
 
@@ -169,6 +186,16 @@ def unpack(packed: PackedEvidence) -> Evidence:
             for piece in packed.scores
             for line in _scores.decode(piece)
         ],
+        marks=[
+            Mark(
+                document=names[line.document],
+                candidate=names[line.candidate],
+                repeat=line.repeat,
+                value=line.value,
+            )
+            for piece in packed.marks
+            for line in _marks.decode(piece)
+        ],
     )
 
 
@@ -201,6 +228,7 @@ def once(evidence: Evidence) -> Evidence:
         evidence,
         verdicts=[moved(verdict) for verdict in evidence.verdicts],
         scores=[moved(score) for score in evidence.scores],
+        marks=[moved(mark) for mark in evidence.marks],
         votes=[structs.replace(vote, verdict=moved(vote.verdict)) for vote in evidence.votes],
         same={},
         groups=grouping.moved(evidence.groups, evidence.same),
@@ -209,7 +237,9 @@ def once(evidence: Evidence) -> Evidence:
 
 def voted(evidence: Evidence, kept: Ranking) -> Ranking:
     """The ranking as it was when the round ended, if votes and checks since then let its judges be trusted."""
-    return _weighed(once(evidence), kept, {}) if evidence.votes or evidence.failed else kept
+    if kept.basis == "checks" or not (evidence.votes or evidence.failed):
+        return kept
+    return _weighed(once(evidence), kept, {})
 
 
 def check(evidence: Evidence) -> HumanCheck | None:
@@ -249,7 +279,10 @@ def rank(evidence: Evidence, weights: Mapping[str, float] | None = None, *, with
         look=evidence.look,
         grouped=evidence.groups,
     )
-    return _weighed(evidence, found, weights or {}, with_human=with_human)
+    found = _weighed(evidence, found, weights or {}, with_human=with_human)
+    if evidence.measure is None:
+        return found
+    return by_checks.rank(evidence.candidates, evidence.marks, evidence.measure, found, evidence.groups)
 
 
 def _weighed(evidence: Evidence, found: Ranking, weights: Mapping[str, float], *, with_human: bool = False) -> Ranking:
