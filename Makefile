@@ -138,7 +138,7 @@ soak: .venv/.dev $(if $(CAMPAIGN),,proxy)
 .venv-proxy/.installed: tests/proxy/requirements.lock
 	@test -d .venv-proxy || $(PYTHON) -m venv .venv-proxy
 	@echo "installing LiteLLM's proxy, pinned, into .venv-proxy: 740 MB"
-	@.venv-proxy/bin/python -m pip install -qq --disable-pip-version-check --require-hashes -r tests/proxy/requirements.lock
+	@.venv-proxy/bin/python -m pip install -qq --disable-pip-version-check --no-deps --require-hashes -r tests/proxy/requirements.lock
 	@touch $@
 
 proxy: .venv/.dev .venv-proxy/.installed

@@ -14,7 +14,7 @@ import msgspec
 
 from carrel.evaluation import records
 from carrel.evaluation.records import Score, Verdict
-from carrel.evaluation.statistics.intervals import rounded
+from carrel.evaluation.statistics.intervals import rounded_or_none
 from carrel.providers.base import Criterion
 
 Metric = Literal["nominal", "ordinal"]
@@ -67,7 +67,7 @@ def agreement(verdicts: Sequence[Verdict], scores: Sequence[Score], criteria: Se
     # The outcomes of a single judge agree with nobody's, and there may be a hundred thousand.
     found = outcomes(verdicts) if len(judges) > 1 else {}
     return Agreement(
-        verdicts=_alpha_of(found.values(), "nominal", judges),
+        verdicts=_alpha_of(alpha((list(voices.values()) for voices in found.values()), "nominal"), judges),
         scores=tuple(CriterionAlpha(criterion=one.name, alpha=_on_scores(scores, one.name)) for one in criteria),
         pairs=tuple(_pair(found.values(), first, second) for first, second in combinations(judges, 2)),
     )
@@ -80,7 +80,7 @@ def _on_scores(scores: Sequence[Score], criterion: str) -> Alpha:
     if len(judges) > 1:
         for score in given:
             found[score.document, score.candidate, score.repeat][score.judge] = score.values[criterion]
-    return _alpha_of(found.values(), "ordinal", judges)
+    return _alpha_of(alpha((list(voices.values()) for voices in found.values()), "ordinal"), judges)
 
 
 def with_each(verdicts: Iterable[Verdict], votes: Iterable[Verdict], voter: str) -> tuple[JudgeAgreement, ...]:
@@ -94,19 +94,27 @@ def with_each(verdicts: Iterable[Verdict], votes: Iterable[Verdict], voter: str)
 
 def alpha(units: Iterable[Unit], metric: Metric) -> tuple[float | None, int]:
     """Krippendorff's α and the number of units that hold at least two values; `None` where it is undefined."""
-    pairable = [unit for unit in units if len(unit) > 1]
-    counts = Counter(value for unit in pairable for value in unit)
+    return _alpha(Counter(tuple(sorted(unit)) for unit in units if len(unit) > 1), metric)
+
+
+def _alpha(pairable: Mapping[tuple[float, ...], int], metric: Metric) -> tuple[float | None, int]:
+    """The same of units of at least two values, and how often there is each."""
+    units = sum(pairable.values())
+    counts: Counter[float] = Counter()
+    for values, times in pairable.items():
+        for value in values:
+            counts[value] += times
     total = sum(counts.values())
     if len(counts) < 2:
-        return None, len(pairable)
+        return None, units
     ranks = _middle_ranks(counts)
-    # Units of the same values are counted once, and fractions of one denominator added up before: the sum is exact.
+    # Fractions of one denominator are added up before: the sum is exact.
     by_others: Counter[int] = Counter()
-    for values, times in Counter(tuple(sorted(unit)) for unit in pairable).items():
+    for values, times in pairable.items():
         by_others[len(values) - 1] += times * _disagreement(Counter(values), ranks, metric)
     observed = sum((Fraction(found, others) for others, found in by_others.items()), Fraction(0))
     expected = Fraction(_disagreement(counts, ranks, metric), total - 1)
-    return float(1 - observed / expected), len(pairable)
+    return float(1 - observed / expected), units
 
 
 def _disagreement(counts: Mapping[float, int], ranks: Mapping[float, int], metric: Metric) -> int:
@@ -128,16 +136,15 @@ def _middle_ranks(counts: Mapping[float, int]) -> dict[float, int]:
     return ranks
 
 
-def _alpha_of(units: Iterable[Mapping[str, float]], metric: Metric, judges: Collection[str]) -> Alpha:
-    """α of what these judges gave; `units` may leave out what a single one of them judged."""
-    found, pairable = alpha((tuple(voices.values()) for voices in units), metric)
+def _alpha_of(found: tuple[float | None, int], judges: Collection[str]) -> Alpha:
+    """α of what these judges gave."""
+    value, units = found
     reason: Literal["needs two judges", "undefined"] | None = None
     if len(judges) < 2:
         reason = "needs two judges"
-    elif found is None:
+    elif value is None:
         reason = "undefined"
-    value = None if found is None else rounded(found)
-    return Alpha(value=value, reason=reason, judges=len(judges), units=pairable)
+    return Alpha(value=rounded_or_none(value), reason=reason, judges=len(judges), units=units)
 
 
 def outcomes(verdicts: Iterable[Verdict]) -> dict[Meeting, dict[str, float]]:
@@ -165,11 +172,13 @@ def _is_told(verdict: Verdict) -> bool:
 
 
 def _pair(outcomes: Iterable[Mapping[str, float]], first: str, second: str) -> JudgeAgreement:
-    both = [{j: voices[j] for j in (first, second)} for voices in outcomes if first in voices and second in voices]
+    both: Counter[tuple[float, ...]] = Counter(
+        (voices[first], voices[second]) for voices in outcomes if first in voices and second in voices
+    )
     return JudgeAgreement(
         first=first,
         second=second,
-        same=sum(1 for voices in both if voices[first] == voices[second]),
-        of=len(both),
-        alpha=_alpha_of(both, "nominal", {first, second} if both else ()),
+        same=sum(times for (ours, theirs), times in both.items() if ours == theirs),
+        of=both.total(),
+        alpha=_alpha_of(_alpha(both, "nominal"), {first, second} if both else ()),
     )

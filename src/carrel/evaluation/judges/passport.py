@@ -82,7 +82,7 @@ def agreement_with(verdicts: Iterable[Verdict], truth: Iterable[Verdict]) -> Rat
         if y is not None:
             known[_meeting(verdict)].append(y)
     found: defaultdict[str, list[float]] = defaultdict(list)
-    for verdict in verdicts:
+    for verdict in verdicts if known else ():
         y, others = _value(verdict), known.get(_meeting(verdict))
         if y is not None and others:
             found[verdict.document].append(1.0 - abs(y - mean(others)))

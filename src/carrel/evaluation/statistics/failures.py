@@ -105,7 +105,8 @@ def missed(rows: Floats, worst: Floats) -> Floats:
     if not most:
         return np.zeros(len(rows))
     used, met, left = used[:, :most], met[:most], np.maximum(3, left[:, :most])
-    failed, failed_squares = (np.pad(one[:, : most - 1], ((0, 0), (1, 0))) for one in (sums, squares))
+    none = np.zeros((len(rows), 1))
+    failed, failed_squares = (np.hstack([none, one[:, : most - 1]]) for one in (sums, squares))
     mean = (sums[:, -1:] - failed) / left
     spread = np.maximum(0.0, (squares[:, -1:] - failed_squares) / left - mean * mean) / (left - 1.0)
     error = np.where(spread < _NOTHING, 0.0, np.sqrt(spread))
