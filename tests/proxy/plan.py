@@ -45,5 +45,8 @@ WRITTEN: dict[str, tuple[str, str | None]] = {
 }
 """Outcome and code of the row of a call for a text: a refused text is an answer, which loses."""
 
-JUDGED = WRITTEN | dict.fromkeys(("filtered", "refused", "policy", "half-json"), ("malformed", "reply-not-json"))
-"""The same of a call of a judge: one that refuses is asked again."""
+JUDGED = WRITTEN | {
+    "half-json": ("malformed", "reply-not-json"),
+    **dict.fromkeys(("filtered", "refused", "policy"), ("malformed", "reply-refused")),
+}
+"""The same of a call of a judge: one that refuses is asked once more."""

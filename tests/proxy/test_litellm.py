@@ -132,8 +132,9 @@ def test_every_task_is_done_or_reported_with_a_code(seen: Seen) -> None:
 def test_the_calls_that_the_proxy_counted_are_the_rows_of_the_metering(seen: Seen) -> None:
     assert all(entry.forwarded for entry in seen.journal)
     assert Counter((row.outcome, row.code) for row in seen.rows) == Counter(expected(entry) for entry in seen.journal)
-    assert len(seen.rows) == len(seen.journal) == sum(task.attempts for task in seen.tasks)
-    attempts = Counter(row.task_key for row in seen.rows)
+    # What was too fast uses up no attempt.
+    attempts = Counter(row.task_key for row in seen.rows if row.code != "rate-limited")
+    assert len(seen.rows) == len(seen.journal)
     assert {task.key: task.attempts for task in seen.tasks if task.attempts} == attempts
 
 
