@@ -15,7 +15,7 @@ from carrel.auth.tokens import TokenRevoked
 from carrel.kit.sqlite.database import KeyRejected
 from carrel.runs.progress import sharing
 from carrel.vault.keyring import UserUuid
-from carrel.vault.pool import KeyNotCached
+from carrel.vault.pool import Closing, KeyNotCached
 from tests.support.auth_stack import SERVICE_KEY, AuthStack, auth_stack, key_of
 from tests.support.clock import FakeClock
 
@@ -88,6 +88,32 @@ async def test_whose_key_is_there_for_work_alone_stays_signed_out(tmp_path: Path
             await target.ask(token)
         with pytest.raises(KeyNotCached):
             await target.refresh(ADA)
+
+
+class Work:
+    """Goes on as soon as it may, as runs do."""
+
+    def __init__(self, stack: AuthStack) -> None:
+        self._pool = stack.pool
+
+    async def opened(self, uuid: UserUuid) -> None:
+        await self._pool.lease(uuid)
+
+    async def closing(self, uuid: UserUuid, why: Closing) -> None:
+        pass
+
+
+async def test_a_sign_out_leaves_the_key_to_work_that_came_with_it(tmp_path: Path, clock: FakeClock) -> None:
+    async with auth_stack(tmp_path / "a", clock) as source, auth_stack(tmp_path / "b", clock) as target:
+        await source.create(ADA)
+        token = await source.login(ADA)
+        await moved(source, target)
+        arrived(target, key_of(ADA))
+        target.pool.subscribe(Work(target))
+        await target.sign_out.end_all(ADA)
+        assert ADA in target.pool.keyring
+        with pytest.raises(TokenRevoked):
+            await target.ask(token)
 
 
 async def test_a_deleted_users_tokens_stay_revoked_for_a_user_of_the_same_name(

@@ -18,6 +18,8 @@ from carrel.kit.processes.pool import WorkerPool
 from carrel.kit.processes.worker import Worker
 
 BOMB = r"^(\p{L}|i){150}$"
+LARGE = f"(?:{'k' * 50}){{1000}}"
+"""Too large only in any case, in which the sign of Kelvin is a k."""
 
 
 def fault(kind: Kind, matter: object) -> tuple[str, str] | None:
@@ -39,6 +41,7 @@ def chain(length: int, **more: object) -> dict[str, Any]:
         ("pattern", r"^\d{4}-\d\d$"),
         ("pattern", r"\bword\b"),
         ("pattern", r"\pL{100}"),
+        ("pattern", LARGE),
         ("pattern_in_any_case", "straße"),
         ("schema", {"$ref": "#/$defs/a", "$defs": {"a": {"type": "object"}}}),
         ("schema", {"pattern": r"^\p{L}{20}$"}),
@@ -56,6 +59,7 @@ def test_what_people_write_can_be_compiled(kind: Kind, matter: object) -> None:
     ("kind", "matter", "at", "why"),
     [
         ("pattern", "(", "", "pattern"),
+        ("pattern_in_any_case", LARGE, "", "pattern"),
         ("pattern", r"(a)\1", "", "pattern"),
         ("pattern", r"(?:\pL|\pNi){250}", "", "pattern"),
         ("pattern_in_any_case", r"(\pL{500}){2}", "", "pattern"),

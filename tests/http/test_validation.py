@@ -43,6 +43,7 @@ class Everything(In, frozen=True):
     by_number: dict[int, int] = msgspec.field(default_factory=dict)
     few: Annotated[dict[str, int], Meta(max_length=1)] = msgspec.field(default_factory=dict)
     names: list[Name] = msgspec.field(default_factory=list)
+    stops: tuple[Name, ...] = ()
     text: Text | None = None
     variables: Annotated[dict[str, str | None], limited("max_variables", "entries")] = msgspec.field(
         default_factory=dict
@@ -119,6 +120,7 @@ def test_every_fault_is_named_at_once_wherever_it_stands() -> None:
         "inner": {"word": "left", "name": "too long a name", "again": {"word": 1, "more": 2}},
         "inners": {CANARY: {"word": "left"}},
         "names": ["a", "", "abcdef", 7],
+        "stops": [7, "a", ""],
         "pair": [1],
         "text": "a" * 9,
         "user": "-",
@@ -134,6 +136,8 @@ def test_every_fault_is_named_at_once_wherever_it_stands() -> None:
         "names[1]": "must have at least 1 character",
         "names[2]": "must have at most 5 characters",
         "names[3]": "must be a string",
+        "stops[0]": "must be a string",
+        "stops[2]": "must have at least 1 character",
         "pair": "must have exactly 2 entries",
         "text": "must have at most 8 bytes",
         "user": "does not have the required form",

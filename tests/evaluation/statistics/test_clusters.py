@@ -15,12 +15,12 @@ def test_groups_of_one_document_change_nothing() -> None:
     assert clusters.error(values, [3, 1, 4, 0, 2], 0.5) == pytest.approx(intervals.share(values).error)
 
 
-def test_copies_in_groups_tell_no_more_than_the_originals() -> None:
-    values = [0.5, 1.0, 0.75, 0.0, 0.25]
+@pytest.mark.parametrize("values", [[0.5, 1.0, 0.75, 0.0, 0.25], [0.25, 1.0]])
+def test_copies_in_groups_tell_no_more_than_the_originals(values: list[float]) -> None:
     alone = intervals.share(values)
-    thrice = intervals.share([value for value in values for _ in range(3)], [i for i in range(5) for _ in range(3)])
+    thrice = intervals.share([one for one in values for _ in range(3)], [i for i in range(len(values)) for _ in "123"])
     assert (thrice.mean, thrice.error, thrice.freedom) == pytest.approx((alone.mean, alone.error, alone.freedom))
-    assert (thrice.documents, thrice.units) == (15, 5)
+    assert (thrice.documents, thrice.units) == (3 * len(values), len(values))
     assert thrice.bounds(0.975, 0.0, 1.0) == pytest.approx(alone.bounds(0.975, 0.0, 1.0))
 
 
