@@ -9,7 +9,7 @@ that is not, the answer is something else.
 import ast
 import re
 import textwrap
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from pathlib import Path
 from typing import Any, Final
 
@@ -64,6 +64,8 @@ BASES: Final = {
     "WriteOff": ("WriteOffSum",),
 }
 """What a struct is besides: another one with more fields, or a class of `carrel_sdk.behaviour`."""
+KEYWORDS: Final = {"ContentFields": ("ContentIn", "body")}
+"""The optional fields of a struct as keywords of a method, besides those that it has as parameters of their own."""
 FIELDS: Final = {"schema": "schema_"}
 """Fields that have another name in Python."""
 TYPES: Final = {"string": "str", "integer": "int", "number": "float", "boolean": "bool", "null": "None"}
@@ -72,7 +74,7 @@ HEADER: Final = '''"""What goes over the wire, as structs.
 Written by `sdk/generate.py` from `openapi.json`. Change the structs of the service, and run `make openapi client`.
 """
 
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias, TypedDict
 
 import msgspec
 from carrel_sdk.behaviour import Hidden, RunStates, TasksDone
@@ -99,7 +101,10 @@ def generated(document: Json, wanted: Iterable[str]) -> str:
             ordered[name] = schemas.struct(name)
 
     for name in wanted:
-        add(name)
+        of, *parameters = KEYWORDS.get(name, (name,))
+        add(of)
+        if of != name:
+            ordered[name] = schemas.keywords(name, of, parameters)
     aliases = [f"{name}: TypeAlias = {_literal(words)}\n" for words, name in schemas.named.items()]
     return HEADER + "".join(aliases) + "\n\n" + "\n\n".join(ordered.values())
 
@@ -139,6 +144,12 @@ class _Schemas:
         options += ["kw_only=True", *([f"rename={renamed}"] if renamed else [])]
         head = f"class {name}({', '.join([*bases, *([] if parents else ['msgspec.Struct']), *options])}):\n"
         return head + _docstring(self.by_name[name]["description"]) + "".join(own)
+
+    def keywords(self, name: str, of: str, parameters: Collection[str]) -> str:
+        """A class of the optional fields of `of`, without these."""
+        left = {field: kind for field, (kind, rest) in self._fields(of).items() if rest.startswith(" = ")}
+        fields = [f"    {field}: {kind}\n" for field, kind in left.items() if field not in parameters]
+        return f"class {name}(TypedDict, total=False):\n{_docstring(f'What a `{of}` may have.')}{''.join(fields)}"
 
     def _send(self, node: Any) -> None:
         for name in set(_references(node)) - self._sent:

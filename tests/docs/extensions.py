@@ -144,6 +144,8 @@ def field(copy: Copy) -> None:
         f"    SELECT content_seq, version, {shared}, body FROM content_versions;\n",
     )
     copy.earlier_rows(number, "UPDATE contents SET language = 'en'; UPDATE content_versions SET language = 'en'")
+    tags = "it has a name, a type and, if you like, tags"
+    copy.change("docs/user-guide/texts.md", (tags, f"{tags} and a language"))
     copy.change("tests/transfer/test_fields.py", ('    "tags": ["style', '    "language": "en",\n    "tags": ["style'))
     copy.change(
         "web/src/features/library/ContentFields.tsx",

@@ -1,6 +1,7 @@
 """Contents: documents, instructions, criteria and fragments in the user's workspace."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
+from typing import Unpack
 
 import msgspec
 
@@ -9,6 +10,7 @@ from carrel_sdk.models import (
     Content,
     ContentChange,
     ContentCounts,
+    ContentFields,
     ContentIn,
     ContentSummary,
     ContentType,
@@ -30,21 +32,10 @@ class Contents:
         name: str,
         type: ContentType,  # noqa: A002  # the field's name
         body: str = "",
-        *,
-        variables: Mapping[str, str | None] | None = None,
-        description: str = "",
-        tags: Sequence[str] = (),
+        **fields: Unpack[ContentFields],
     ) -> Content:
         """A new content. `variables` links a placeholder's name to a content's id, or leaves it open (None)."""
-        written = ContentIn(
-            name=name,
-            type=type,
-            body=body,
-            variables=dict(variables or {}),
-            description=description,
-            tags=list(tags),
-        )
-        return self._calls.post("/contents", Content, written)
+        return self._calls.post("/contents", Content, ContentIn(name=name, type=type, body=body, **fields))
 
     def find(
         self,

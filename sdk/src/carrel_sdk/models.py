@@ -3,7 +3,7 @@
 Written by `sdk/generate.py` from `openapi.json`. Change the structs of the service, and run `make openapi client`.
 """
 
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias, TypedDict
 
 import msgspec
 
@@ -278,6 +278,14 @@ class ContentIn(msgspec.Struct, omit_defaults=True, kw_only=True):
     variables: dict[str, str | None] = {}
     description: str = ""
     tags: list[str] = []
+
+
+class ContentFields(TypedDict, total=False):
+    """What a `ContentIn` may have."""
+
+    variables: dict[str, str | None]
+    description: str
+    tags: list[str]
 
 
 class ContentSummary(msgspec.Struct, frozen=True, kw_only=True):

@@ -1,6 +1,7 @@
 """Written by `sdk/generate.py` from `carrel_sdk.contents`. Change that, and run it again."""
 
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping
+from typing import Unpack
 
 import msgspec
 
@@ -10,6 +11,7 @@ from carrel_sdk.models import (
     Content,
     ContentChange,
     ContentCounts,
+    ContentFields,
     ContentIn,
     ContentSummary,
     ContentType,
@@ -25,21 +27,9 @@ class AsyncContents:
     def __init__(self, calls: AsyncCalls) -> None:
         self._calls = calls
 
-    async def create(
-        self,
-        name: str,
-        type: ContentType,
-        body: str = "",
-        *,
-        variables: Mapping[str, str | None] | None = None,
-        description: str = "",
-        tags: Sequence[str] = (),
-    ) -> Content:
+    async def create(self, name: str, type: ContentType, body: str = "", **fields: Unpack[ContentFields]) -> Content:
         """A new content. `variables` links a placeholder's name to a content's id, or leaves it open (None)."""
-        written = ContentIn(
-            name=name, type=type, body=body, variables=dict(variables or {}), description=description, tags=list(tags)
-        )
-        return await self._calls.post("/contents", Content, written)
+        return await self._calls.post("/contents", Content, ContentIn(name=name, type=type, body=body, **fields))
 
     def find(
         self, q: str | None = None, *, type: ContentType | None = None, tag: str | None = None

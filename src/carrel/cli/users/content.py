@@ -137,7 +137,7 @@ def _added(cli: UserCommand, file: Path, kind: str, name: str | None, tags: tupl
     if kind == "input_document" and file.suffix.lower() in _READ_BY_THE_SERVICE:
         return _upload(cli, file, name, tags)
     called = name or ("stdin" if str(file) == "-" else file.name)
-    return cli.workspace.contents.create(called, cast(ContentType, kind), read_text(cli, file), tags=tags)
+    return cli.workspace.contents.create(called, cast(ContentType, kind), read_text(cli, file), tags=list(tags))
 
 
 def _upload(cli: UserCommand, file: Path, name: str | None, tags: tuple[str, ...]) -> Content:
