@@ -216,7 +216,7 @@ def test_a_table_without_two_answers_in_a_row_says_so(signed_in: Terminal) -> No
 
 
 def test_a_file_for_each_model_with_the_same_columns_is_joined(signed_in: Terminal) -> None:
-    folder = Path(__file__).with_name("result_files") / "files"
+    folder = Path(__file__).parents[1] / "datasets" / "result_files" / "files"
     rank = ("rank", str(folder / "a.jsonl"), "--id", "id", "--input", "question", "--judge", "local:reader", "--json")
     for given in (f"b={folder}/b.jsonl", f"b={folder}/b.jsonl:answer"):
         answer = signed_in(*rank, "--with", given)

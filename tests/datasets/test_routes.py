@@ -348,19 +348,82 @@ async def test_a_preview_says_what_a_file_would_become_and_keeps_nothing(ada: ht
             "sheets": ["Prices", "More"],
             "columns": [{"name": "question", "role": "variable"}, {"name": "topic", "role": "metadata"}],
             "row_count": 1,
-            "rows": [{"number": 1, "id": "1", "values": {"question": "What?", "topic": "t" * 1_000}}],
+            "rows": [{"number": 1, "id": "1", "values": {"question": "What?", "topic": "t" * 200}}],
             "notes": [
                 "Of 2 sheets, the first one was read.",
                 unsuitable("topic", "group", "row 1 must have at most 100 characters"),
             ],
+            "source": "table",
+            "checks": [],
         },
     )
     chosen = await upload(ada, "a.csv", b"a,,b\n1,,2\n3,,4\n5,,6\n", f"{DATA_SETS}/preview", roles='{"b": "output"}')
     assert [column["role"] for column in chosen.json()["columns"]] == ["metadata", "output"]
-    assert (chosen.json()["row_count"], [row["values"]["b"] for row in chosen.json()["rows"]]) == (3, ["2", "4"])
+    assert (chosen.json()["row_count"], [row["values"]["b"] for row in chosen.json()["rows"]]) == (3, ["2", "4", "6"])
     wrong = await upload(ada, "a.csv", b"a,b\n1,\n", f"{DATA_SETS}/preview", roles='{"b": "variable"}')
     assert (wrong.status_code, faults_of(wrong)) == (400, {"rows[1].b": "is missing"})
     assert await kept(ada) == 0
+
+
+PROMPTFOO = json.dumps(
+    {
+        "results": {
+            "version": 3,
+            "results": [
+                {
+                    "testIdx": test,
+                    "promptIdx": prompt,
+                    "vars": {"q": f"Question {test}"},
+                    "provider": {"id": f"openai:{'ab'[prompt]}"},
+                    "prompt": {"raw": "r", "label": "l"},
+                    "response": {"output": f"{prompt} says {test}"},
+                    "score": prompt,
+                    "testCase": {"assert": [{"type": "equals"}]},
+                }
+                for test in (0, 1)
+                for prompt in (0, 1)
+            ],
+        }
+    }
+).encode()
+LOG = Path(__file__).parent / "result_files/files/inspect-zstd.eval"
+RESULTS = [
+    ("out.json", PROMPTFOO, "promptfoo", {"test": "id", "q": "variable", "openai:a": "output", "openai:b": "output"}),
+    ("log.eval", LOG.read_bytes(), "inspect", {"id": "id", "input": "variable", "fake/one": "output"}),
+    ("q.csv", TABLE, "table", {"id": "id", "question": "variable", "topic": "group"}),
+]
+
+
+@pytest.mark.parametrize(("name", "body", "source", "roles"), RESULTS, ids=[name for name, *_ in RESULTS])
+async def test_results_of_a_program_are_a_table_of_finished_answers(
+    ada: httpx.AsyncClient, name: str, body: bytes, source: str, roles: dict[str, str]
+) -> None:
+    seen = await upload(ada, name, body, f"{DATA_SETS}/preview", source="guess")
+    assert (seen.status_code, seen.json()["source"]) == (200, source), seen.text
+    found = {column["name"]: column["role"] for column in seen.json()["columns"]}
+    assert {column: found[column] for column in roles} == roles
+    graded = [check["columns"] for check in seen.json()["checks"]]
+    assert set(found) >= {column for columns in graded for column in columns.values()}
+    assert bool(graded) == (source != "table")
+    made = await upload(ada, name, body, source=source, roles=json.dumps({"q": "metadata"} if "q" in roles else {}))
+    assert (made.status_code, made.json()["row_count"]) == (201, 2), made.text
+    assert ("q", "metadata") in [(one["name"], one["role"]) for one in made.json()["columns"]] or "q" not in roles
+
+
+async def test_what_no_program_wrote_is_refused_as_a_file_of_results(ada: httpx.AsyncClient) -> None:
+    for name, body, source, status, faults in (
+        ("a.eval", LOG.read_bytes(), "table", 415, {}),
+        ("a.eval", b"PK", "guess", 400, {"file": "is no file of results that Carrel can read"}),
+        ("a.yaml", b"a: &a [*a]", "guess", 400, {"file": "the file has too many values"}),
+        ("a.json", b'{"a": 1}', "promptfoo", 400, {
+            "file": "results.results is missing: this is no results file of promptfoo"
+        }),
+        ("a.csv", TABLE, "word", 400, {
+            "source": "must be one of: table, promptfoo, inspect, langfuse, openai, lm-eval, deepeval, ragas, guess"
+        }),
+    ):  # fmt: skip
+        answer = await upload(ada, name, body, source=source)
+        assert (answer.status_code, faults_of(answer)) == (status, faults), answer.text
 
 
 async def test_a_change_keeps_the_columns_of_the_table(ada: httpx.AsyncClient) -> None:

@@ -3,8 +3,8 @@
 import httpx
 import pytest
 
-from carrel.cli.result_files.answers import Unreadable
-from carrel.cli.result_files.reading import read_table
+from carrel.datasets.result_files.answers import Unreadable
+from carrel.datasets.result_files.reading import read_table
 from tests.datasets.test_routes import DATA_SETS, faults_of, upload
 from tests.support.host import code_of
 from tests.support.spreadsheets import day, number, text, xlsx

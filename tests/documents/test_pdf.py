@@ -1,10 +1,14 @@
 """PDF files: pages, forms, fonts that say nothing, and files that are long or broken."""
 
+from typing import cast
+
 import pytest
 
 from carrel.documents import pdf
-from carrel.documents.extract import Extract, text_of
+from carrel.documents.extract import Extract, page_of, text_of
 from carrel.documents.refusals import DocumentBroken, DocumentEncrypted, DocumentWithoutText, TextTooLarge
+from carrel.documents.schemas import Format
+from carrel.errors import NotFound
 from tests.documents import files
 
 
@@ -81,3 +85,16 @@ def test_more_pages_than_any_book_has_are_refused(monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr(pdf, "MAX_PAGES", 1)
     with pytest.raises(Exception, match="document-too-complex"):
         read(files.pdf("a", "b"))
+
+
+def test_a_page_is_drawn_beside_its_text_and_doubtful_ones_are_numbered() -> None:
+    body = memoryview(files.pdf("The tower.", "", "The keeper."))
+    seen = page_of("pdf", body, 3)
+    assert (seen.number, seen.pages, seen.text, seen.is_doubtful) == (3, 3, "The keeper.", False)
+    assert (seen.image[:2], seen.image[-2:]) == (b"\xff\xd8", b"\xff\xd9")
+    for claimed, number in (("pdf", 4), ("pdf", 0), ("txt", 1)):
+        with pytest.raises(NotFound):
+            page_of(cast(Format, claimed), body, number)
+    with pytest.raises(DocumentBroken):
+        page_of("pdf", memoryview(b"%PDF-1.7"), 1)
+    assert [(one.kind, one.pages) for one in text_of("pdf", body, 1_000).remarks] == [("page_without_text", [2])]

@@ -1,6 +1,7 @@
 """Uploads over HTTP: what comes in, what stays, what goes out, and what is refused without a trace."""
 
 import asyncio
+import base64
 from collections.abc import AsyncIterator
 from pathlib import Path
 
@@ -231,8 +232,19 @@ async def test_the_same_upload_under_one_key_is_kept_once(ada: httpx.AsyncClient
 
 async def test_a_document_says_what_is_not_in_its_text(ada: httpx.AsyncClient) -> None:
     document = (await upload(ada, "a.html", b"<p>Words.<p hidden>No.<p><img src=x><img src=y>")).json()
-    assert document["remarks"] == [{"kind": "hidden_text", "count": 1}, {"kind": "picture", "count": 2}]
+    assert document["remarks"] == [
+        {"kind": "hidden_text", "count": 1, "pages": []},
+        {"kind": "picture", "count": 2, "pages": []},
+    ]
     assert (await ada.get(f"{DOCUMENTS}/{document['id']}")).json() == document
+
+
+async def test_a_page_of_a_pdf_is_shown_in_a_worker_as_it_looks(ada: httpx.AsyncClient) -> None:
+    path = f"{DOCUMENTS}/{(await upload(ada, 'a.pdf', files.pdf('Words.'))).json()['id']}/pages"
+    seen = (await ada.get(f"{path}/1")).json()
+    assert (seen["text"], seen["pages"], base64.b64decode(seen["image"])[:2]) == ("Words.", 1, b"\xff\xd8")
+    for number, code in ((2, "not-found"), (0, "invalid-input")):
+        assert code_of(await ada.get(f"{path}/{number}")) == code
 
 
 async def test_an_original_is_read_again_and_the_text_before_stays_a_version(
@@ -247,7 +259,7 @@ async def test_an_original_is_read_again_and_the_text_before_stays_a_version(
     path, content = f"{DOCUMENTS}/{document['id']}", f"{CONTENTS}/{document['content_id']}"
     read = await ada.post(f"{path}/reread")
     assert (read.status_code, read.json()) == (200, (await ada.get(path)).json())
-    assert (read.json()["version"], read.json()["remarks"]) == (2, [{"kind": "picture", "count": 1}])
+    assert (read.json()["version"], read.json()["remarks"]) == (2, [{"kind": "picture", "count": 1, "pages": []}])
     assert (await ada.get(content)).json()["body"] == "| Price |  | 20 |\n| --- | --- | --- |"
     assert (await ada.get(f"{content}/versions/1")).json()["body"] == "Price | 20"
     assert (await ada.post(f"{path}/reread")).json()["version"] == 2

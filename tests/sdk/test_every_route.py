@@ -102,6 +102,7 @@ OF_USERS: list[Callable[[Any], object]] = [
     lambda workspace: workspace.documents.get("{document_id}"),
     lambda workspace: workspace.documents.original("{document_id}"),
     lambda workspace: workspace.documents.reread("{document_id}"),
+    lambda workspace: workspace.documents.page("{document_id}", 1),
     lambda workspace: workspace.documents.delete("{document_id}"),
     lambda workspace: workspace.data_sets.upload("a.csv", b"x"),
     lambda workspace: workspace.data_sets.preview("a.csv", b"x"),
@@ -243,7 +244,11 @@ def requested(wire: Wire) -> set[tuple[str, str]]:
 
 def _named(path: str) -> str:
     """The path as the interface describes it: versions and documents have numbers."""
-    return path.replace("/answers/1", "/answers/{document}").replace("/7", "/{version}")
+    return (
+        path.replace("/answers/1", "/answers/{document}")
+        .replace("/pages/1", "/pages/{number}")
+        .replace("/7", "/{version}")
+    )
 
 
 def test_a_user_reaches_every_route_of_a_session(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -32,15 +32,17 @@ class DataSets:
         name: str | None = None,
         columns: Mapping[str, ColumnRole] | None = None,
         sheet: str | None = None,
+        source: str | None = None,
     ) -> UploadedDataSet:
         """Keep the rows of a table: all of them, or none. `columns` chooses roles; names suggest the others.
 
-        `sheet` is one of a spreadsheet; without it the first one is read.
+        `sheet` is one of a spreadsheet; without it the first one is read. `source` is the program that wrote a file of
+        results, such as `promptfoo`, or `guess`.
 
         Raises:
             CarrelApiError: a code that begins with `data-set-` says what is wrong; `errors` names row and column.
         """
-        fields = _fields(columns, sheet) | ({} if name is None else {"name": name})
+        fields = _fields(columns, sheet, source) | ({} if name is None else {"name": name})
         return self._calls.post_file("/data-sets", UploadedDataSet, (file_name, body), fields)
 
     def preview(
@@ -50,13 +52,14 @@ class DataSets:
         *,
         columns: Mapping[str, ColumnRole] | None = None,
         sheet: str | None = None,
+        source: str | None = None,
     ) -> TablePreview:
-        """What `upload` would keep: columns with their roles, the first two rows, and what is left out. Keeps nothing.
+        """What `upload` would keep: columns with their roles, the first rows, and what is left out. Keeps nothing.
 
         Raises:
             CarrelApiError: as `upload`.
         """
-        fields = _fields(columns, sheet)
+        fields = _fields(columns, sheet, source)
         return self._calls.post_file("/data-sets/preview", TablePreview, (file_name, body), fields)
 
     def add_version(
@@ -114,9 +117,9 @@ class DataSets:
         self._calls.delete(_path(data_set_id), if_match=if_match)
 
 
-def _fields(columns: Mapping[str, ColumnRole] | None, sheet: str | None) -> dict[str, str]:
+def _fields(columns: Mapping[str, ColumnRole] | None, sheet: str | None, source: str | None = None) -> dict[str, str]:
     chosen = {} if not columns else {"roles": msgspec.json.encode(dict(columns)).decode()}
-    return chosen if sheet is None else chosen | {"sheet": sheet}
+    return chosen | {name: value for name, value in (("sheet", sheet), ("source", source)) if value is not None}
 
 
 def _path(data_set_id: str) -> str:

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from carrel_sdk.calls import Calls
-from carrel_sdk.models import Document
+from carrel_sdk.models import Document, PdfPage
 from carrel_sdk.transport import segment
 
 
@@ -40,6 +40,10 @@ class Documents:
             CarrelApiError: a code that begins with `document-`; the text stays as it is.
         """
         return self._calls.post(f"{_path(document_id)}/reread", Document)
+
+    def page(self, document_id: str, number: int) -> PdfPage:
+        """A page of a PDF as it looks, with the text that is read from it; pages count from 1."""
+        return self._calls.get(f"{_path(document_id)}/pages/{number}", PdfPage)
 
     def delete(self, document_id: str) -> None:
         """Delete the original and its text, with all versions of it.

@@ -418,11 +418,63 @@ class DataSetVersion(msgspec.Struct, frozen=True, kw_only=True):
     updated_at: str
 
 
+class Check(msgspec.Struct, omit_defaults=True, kw_only=True, rename={"schema_": "schema"}):
+    """One check of every answer. It needs no judge and costs no call.
+
+    - `contains`: every one of `texts` stands in the answer. `not_contains`: none of them does. Without `texts`, both
+      look for the expected output.
+    - `forbidden`: none of `texts` stands in the answer as whole words, in any case.
+    - `regex`: the answer holds a match of `pattern`, in the syntax of RE2. `^` and `$` are the ends of the answer.
+    - `equals`: the answer is the expected output. With `tolerance`, two numbers may differ by so much.
+    - `json`: the answer is valid JSON. `json_schema`: it also follows `schema`.
+    - `length`: the answer has at least `least` and at most `most` words.
+    - `rouge_l`, `chrf`: the share by which the answer overlaps with the expected output (ROUGE-L by words, chrF by
+      characters). With `least`, the answer passes if the share is at least this.
+    - `grade`: the number from 0 to 1 that the row has in the column which `columns` names for the candidate: what
+      another program gave the answer. With `least`, the answer passes if the number is at least this.
+
+    The expected output of a document is its reference, unless the check has an `expected` of its own, or names in
+    `column` a column of the data set (role `metadata`). For `regex` the pattern is there; `json`, `json_schema` and
+    `length` are made of the rows that have anything there. A document without any has no mark. `ignore_case` and
+    `ignore_space` go with `contains`, `not_contains` and `equals`; `ignore_case` also with `regex`. An answer that
+    fails a `required` check loses by rule against one that passes all of them, and gets the least score on every
+    criterion. `name` names the check in results; without one it has the name of its kind.
+    """
+
+    kind: Literal[
+        "chrf",
+        "contains",
+        "equals",
+        "forbidden",
+        "grade",
+        "json",
+        "json_schema",
+        "length",
+        "not_contains",
+        "regex",
+        "rouge_l",
+    ]
+    name: str = ""
+    required: bool = False
+    texts: list[str] = []
+    pattern: str | None = None
+    expected: str | None = None
+    schema_: dict[str, Any] | None = None
+    least: float | None = None
+    most: float | None = None
+    tolerance: float | None = None
+    ignore_case: bool = False
+    ignore_space: bool = False
+    column: str | None = None
+    columns: dict[str, str] = {}
+
+
 class TablePreview(msgspec.Struct, frozen=True, kw_only=True):
-    """What a file would become, with its first two rows, of whose cells there are at most 1,000 characters.
+    """What a file would become, with its first fifty rows, of whose cells there are at most 200 characters.
 
     `sheets` are those of a spreadsheet, the one that is read first. `columns` have the roles that were chosen or that
-    names suggest; `notes` are those of an upload.
+    names suggest; `notes` are those of an upload. `source` is the program that wrote the file, and `checks` are the
+    grades in it, as checks of a run.
     """
 
     format: TableFormat
@@ -431,6 +483,9 @@ class TablePreview(msgspec.Struct, frozen=True, kw_only=True):
     row_count: int = 0
     rows: list[DataSetRow] = []
     notes: list[str] = []
+    source: str
+    """One of deepeval, inspect, langfuse, lm-eval, openai, promptfoo, ragas, table."""
+    checks: list[Check] = []
 
 
 class UploadedDataSet(DataSet, kw_only=True):
@@ -442,7 +497,8 @@ class UploadedDataSet(DataSet, kw_only=True):
 class DocumentRemark(msgspec.Struct, frozen=True, kw_only=True):
     """Something of a file that is not in its text, or, of a `doubtful_page`, may be wrong there, and how often.
 
-    A picture counts when nothing describes it, a page when it shows no text, such as a scanned one.
+    A picture counts when nothing describes it, a page when it shows no text, such as a scanned one. `pages` are the
+    numbers of the first hundred of them.
     """
 
     kind: str
@@ -450,6 +506,7 @@ class DocumentRemark(msgspec.Struct, frozen=True, kw_only=True):
     picture, placeholder, unreadable_page.
     """
     count: int = 0
+    pages: list[int] = []
 
 
 class Document(msgspec.Struct, frozen=True, kw_only=True):
@@ -468,6 +525,19 @@ class Document(msgspec.Struct, frozen=True, kw_only=True):
     remarks: list[DocumentRemark] = []
     version: int = 0
     created_at: str
+
+
+class PdfPage(msgspec.Struct, frozen=True, kw_only=True):
+    """A page of a PDF: a picture of it as a JPEG, and the text that was read from it, which may be none.
+
+    `is_doubtful` says that the text may not be what the page shows.
+    """
+
+    number: int
+    pages: int = 0
+    text: str
+    is_doubtful: bool = False
+    image: str
 
 
 class BoardRun(msgspec.Struct, frozen=True, kw_only=True):
@@ -1587,57 +1657,6 @@ class Output(msgspec.Struct, omit_defaults=True, kw_only=True):
     connection: str | None = None
     path: str = ""
     branch: str | None = None
-
-
-class Check(msgspec.Struct, omit_defaults=True, kw_only=True, rename={"schema_": "schema"}):
-    """One check of every answer. It needs no judge and costs no call.
-
-    - `contains`: every one of `texts` stands in the answer. `not_contains`: none of them does. Without `texts`, both
-      look for the expected output.
-    - `forbidden`: none of `texts` stands in the answer as whole words, in any case.
-    - `regex`: the answer holds a match of `pattern`, in the syntax of RE2. `^` and `$` are the ends of the answer.
-    - `equals`: the answer is the expected output. With `tolerance`, two numbers may differ by so much.
-    - `json`: the answer is valid JSON. `json_schema`: it also follows `schema`.
-    - `length`: the answer has at least `least` and at most `most` words.
-    - `rouge_l`, `chrf`: the share by which the answer overlaps with the expected output (ROUGE-L by words, chrF by
-      characters). With `least`, the answer passes if the share is at least this.
-    - `grade`: the number from 0 to 1 that the row has in the column which `columns` names for the candidate: what
-      another program gave the answer. With `least`, the answer passes if the number is at least this.
-
-    The expected output of a document is its reference, unless the check has an `expected` of its own, or names in
-    `column` a column of the data set (role `metadata`). For `regex` the pattern is there; `json`, `json_schema` and
-    `length` are made of the rows that have anything there. A document without any has no mark. `ignore_case` and
-    `ignore_space` go with `contains`, `not_contains` and `equals`; `ignore_case` also with `regex`. An answer that
-    fails a `required` check loses by rule against one that passes all of them, and gets the least score on every
-    criterion. `name` names the check in results; without one it has the name of its kind.
-    """
-
-    kind: Literal[
-        "chrf",
-        "contains",
-        "equals",
-        "forbidden",
-        "grade",
-        "json",
-        "json_schema",
-        "length",
-        "not_contains",
-        "regex",
-        "rouge_l",
-    ]
-    name: str = ""
-    required: bool = False
-    texts: list[str] = []
-    pattern: str | None = None
-    expected: str | None = None
-    schema_: dict[str, Any] | None = None
-    least: float | None = None
-    most: float | None = None
-    tolerance: float | None = None
-    ignore_case: bool = False
-    ignore_space: bool = False
-    column: str | None = None
-    columns: dict[str, str] = {}
 
 
 class Configuration(msgspec.Struct, omit_defaults=True, kw_only=True):

@@ -5,5 +5,5 @@ Begin with `program`, which runs first, and `main`, which finds the command. The
 everybody's.
 
 Everything that is not a command is in a package: `interface` (what commands share), `serving` (the server inside of
-`serve`), `result_files` (files of other tools, for `rank`) and `demonstration` (what `demo` needs).
+`serve`) and `demonstration` (what `demo` needs).
 """

@@ -35,10 +35,11 @@ from carrel.cli.interface.ranking_table import checks_table, ranking_table, verd
 from carrel.cli.interface.reading import read_text
 from carrel.cli.interface.terminal import UserCommand
 from carrel.cli.interface.watching import follow, snapshots
-from carrel.cli.result_files.answers import AnswerTable, Unreadable, free_name
-from carrel.cli.result_files.joining import JoinedFile, join
-from carrel.cli.result_files.json_text import MAX_FILE_BYTES
-from carrel.cli.result_files.reading import Source, read_results, read_table
+from carrel.datasets.result_files.answers import AnswerTable, Unreadable, free_name
+from carrel.datasets.result_files.joining import JoinedFile, join
+from carrel.datasets.result_files.json_text import MAX_FILE_BYTES
+from carrel.datasets.result_files.reading import read_results, read_table
+from carrel.datasets.schemas import Source
 
 _BUILT_IN: Final = "local:"
 _SHOWN_CODES: Final = 5

@@ -1,27 +1,45 @@
 """The rows of a table on their way from the worker that reads and checks it to the thread that stores them."""
 
 from collections.abc import Iterator
-from itertools import count, zip_longest
+from itertools import count, islice, zip_longest
+from pathlib import PurePath
 from typing import Annotated, Final, TypeVar
 
 import msgspec
 from msgspec import Meta
 
+from carrel.checks.definition import Check
 from carrel.datasets import reading
 from carrel.datasets.last_turns import with_answers
 from carrel.datasets.names import Cells
 from carrel.datasets.refusals import TableUnreadable
-from carrel.datasets.schemas import MAX_COLUMNS, Column, DataSetRow, Format, Role, TablePreview
+from carrel.datasets.result_files.answers import Unreadable
+from carrel.datasets.result_files.reading import read_results
+from carrel.datasets.schemas import (
+    MAX_COLUMNS,
+    RESULT_ENDINGS,
+    SINGLE_ROLES,
+    Column,
+    DataSetRow,
+    Format,
+    Role,
+    Source,
+    TablePreview,
+    WrittenBy,
+)
 from carrel.datasets.table import CheckedTable, Limits
+from carrel.errors import FieldError
 
 T = TypeVar("T")
 
 _BATCH_BYTES: Final = 256 * 1024
 """A longer row is a batch of its own."""
-_PREVIEWED: Final = 2
-"""Rows."""
-_PREVIEWED_CHARACTERS: Final = 1_000
+_PREVIEWED: Final = 50
+"""Rows: they tell what is in a column."""
+_PREVIEWED_CHARACTERS: Final = 200
 """Of each of their cells."""
+_MOST_WORDS: Final = 300
+"""Characters of a message."""
 _Columns = Annotated[list[Column], Meta(max_length=MAX_COLUMNS)]
 
 
@@ -46,6 +64,9 @@ class RowBatch(msgspec.Struct, frozen=True, array_like=True):
     sheets: list[str] = []
     """The sheets of a spreadsheet that can be seen, the one that was read first."""
     row_count: int = 0
+    source: Source = "table"
+    grades: dict[str, dict[str, str]] = {}
+    """The columns with grades, by their name and the candidate."""
 
 
 class _EncodedBatch(msgspec.Struct, frozen=True, array_like=True):
@@ -58,6 +79,8 @@ class _EncodedBatch(msgspec.Struct, frozen=True, array_like=True):
     hollow: list[int] = []
     sheets: list[str] = []
     row_count: int = 0
+    source: Source = "table"
+    grades: dict[str, dict[str, str]] = {}
 
 
 _batch = msgspec.msgpack.Decoder(RowBatch)
@@ -110,6 +133,37 @@ def read_table(
     yield _encode(_EncodedBatch(rows, table.columns, *about))
 
 
+def read_answers(
+    pieces: Iterator[bytes], file_name: str, written_by: WrittenBy, kind: Format, roles: dict[str, Role], limits: Limits
+) -> Iterator[bytes]:
+    """Read a file of finished answers as `read_table` reads a table, which it may be after all. For a worker.
+
+    Raises:
+        CarrelError: one of `READING_REFUSALS`.
+    """
+    body = b"".join(pieces)
+    try:
+        answers = read_results(file_name, body, None if written_by == "guess" else written_by)
+    except Unreadable as error:
+        raise TableUnreadable(errors=(FieldError("file", str(error)[:_MOST_WORDS]),)) from None
+    if answers is None and PurePath(file_name).suffix.lower() in RESULT_ENDINGS:
+        raise TableUnreadable(errors=(FieldError("file", "is no file of results that Carrel can read"),))
+    if answers is None:
+        yield from read_table(iter([body]), kind, roles, [], limits)
+        return
+    lines = iter([answers.as_json_lines()])
+    # What the user chose takes a role from the column that the file says.
+    taken = {role for role in roles.values() if role in SINGLE_ROLES}
+    own: dict[str, Role] = {name: "metadata" if role in taken else role for name, role in answers.roles.items()}
+    encoded = b""
+    for following in read_table(lines, "jsonl", own | roles, [], limits):
+        if encoded:
+            yield encoded
+        encoded = following
+    last = msgspec.structs.replace(decoded(encoded), source=answers.source, grades=answers.grades)
+    yield _encode(last)
+
+
 def cleaned(encoded: list[bytes]) -> list[bytes]:
     """The batches of a whole table without the columns that are left out, and with the ids that it has after all.
 
@@ -145,7 +199,7 @@ def preview(kind: Format, encoded: list[bytes]) -> TablePreview:
     if not encoded:
         raise TableUnreadable
     # A row may be a batch of its own.
-    rows = [row for batch in encoded[:_PREVIEWED] for row in decoded(batch).rows][:_PREVIEWED]
+    rows = list(islice((row for batch in encoded for row in decoded(batch).rows), _PREVIEWED))
     last = decoded(encoded[-1])
     names = [column.name for column in last.columns or ()]
     if any(len(row.cells) > len(names) for row in rows):
@@ -158,4 +212,5 @@ def preview(kind: Format, encoded: list[bytes]) -> TablePreview:
         )
         for number, row in enumerate(rows, start=1)
     ]
-    return TablePreview(kind, last.sheets, last.columns or [], last.row_count, first, last.notes)
+    checks = [Check(kind="grade", name=name, columns=columns) for name, columns in last.grades.items()]
+    return TablePreview(kind, last.sheets, last.columns or [], last.row_count, first, last.notes, last.source, checks)

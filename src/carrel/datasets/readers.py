@@ -7,7 +7,7 @@ from contextlib import AsyncExitStack, contextmanager
 from typing import Final
 
 from carrel.config import Settings
-from carrel.datasets.batches import cleaned, read_table
+from carrel.datasets.batches import cleaned, read_answers, read_table
 from carrel.datasets.refusals import TableTooComplex
 from carrel.datasets.schemas import SPREADSHEETS, Column, Format, Role, TableUpload
 from carrel.datasets.table import Limits
@@ -44,14 +44,20 @@ class TableReaders:
             CarrelError: one of `TABLE_REFUSALS`.
         """
         # Rows take no more than the file, but for UTF-16, and a number and a sign for each row and cell. A spreadsheet
-        # is packed.
-        most = 2 * (self._most_packed if file.format in SPREADSHEETS else len(file.body)) + 32 * MIB
+        # is packed, as some results are.
+        is_packed = file.format in SPREADSHEETS or file.source != "table"
+        most = 2 * (self._most_packed if is_packed else len(file.body)) + 32 * MIB
 
         def gathered(stream: Stream) -> list[bytes]:
             found: list[bytes] = []
             size = 0
-            args = (file.format, file.roles, list(before), self._limits, file.sheet)
-            for batch in stream.read(read_table, _taken(file.body), *args):
+            pieces, limits = _taken(file.body), self._limits
+            if file.source == "table":
+                read = stream.read(read_table, pieces, file.format, file.roles, list(before), limits, file.sheet)
+            else:
+                named = (file.file_name, file.source)
+                read = stream.read(read_answers, pieces, *named, file.format, file.roles, limits)
+            for batch in read:
                 size += len(batch)
                 if size > most:
                     raise WorkerLied

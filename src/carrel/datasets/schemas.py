@@ -1,11 +1,12 @@
 """What goes over the wire about data sets, and a table as it came."""
 
 from dataclasses import dataclass
-from typing import Annotated, Any, Final, Literal
+from typing import Annotated, Any, Final, Literal, get_args
 
 import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
+from carrel.checks.definition import Check
 from carrel.http.requests.schema import Description, In, Name
 from carrel.kit.clock import Time
 from carrel.vault.ids import DataSetId
@@ -24,6 +25,11 @@ FORMATS: Final[dict[str, Format]] = {
     ".ods": "ods",
 }
 """By the endings of files' names."""
+Source = Literal["table", "promptfoo", "inspect", "langfuse", "openai", "lm-eval", "deepeval", "ragas"]
+"""What wrote a file of finished answers."""
+WrittenBy = Source | Literal["guess"]
+RESULT_ENDINGS: Final = (".eval", ".yaml", ".yml")
+"""Of names of files with results that are no tables."""
 SPREADSHEETS: Final[tuple[Format, ...]] = ("xlsx", "xls", "ods")
 Role = Literal["id", "variable", "messages", "expected", "group", "output", "metadata"]
 SINGLE_ROLES: Final[tuple[Role, ...]] = ("id", "messages", "expected", "group")
@@ -63,6 +69,13 @@ FORM: Final[dict[str, Any]] = {
             "type": "string",
             "description": 'The roles of columns as a JSON object, such as `{"question": "variable"}`.',
         },
+        "source": {
+            "type": "string",
+            "enum": [*get_args(Source), "guess"],
+            "default": "table",
+            "description": "Which program wrote the file, whose finished answers then become columns; `guess` tells"
+            " by the file itself.",
+        },
         "columns": {"type": "string", "description": "The same as `roles`, under its earlier name."},
     },
 }
@@ -83,13 +96,18 @@ class Column(In, frozen=True):
 
 @dataclass(frozen=True, repr=False)
 class TableUpload:
-    """A file as it came. `roles` are those that the user chose, by the columns' names."""
+    """A file as it came. `roles` are those that the user chose, by the columns' names.
+
+    The `file_name` tells what a program called the file.
+    """
 
     name: str
     format: Format
     body: bytearray
     roles: dict[str, Role]
     sheet: str | None = None
+    source: WrittenBy = "table"
+    file_name: str = ""
 
 
 class DataSetSummary(msgspec.Struct, frozen=True):
@@ -137,10 +155,11 @@ class DataSetChange(In, frozen=True, kw_only=True):
 
 
 class TablePreview(msgspec.Struct, frozen=True):
-    """What a file would become, with its first two rows, of whose cells there are at most 1,000 characters.
+    """What a file would become, with its first fifty rows, of whose cells there are at most 200 characters.
 
     `sheets` are those of a spreadsheet, the one that is read first. `columns` have the roles that were chosen or that
-    names suggest; `notes` are those of an upload.
+    names suggest; `notes` are those of an upload. `source` is the program that wrote the file, and `checks` are the
+    grades in it, as checks of a run.
     """
 
     format: Format
@@ -149,6 +168,8 @@ class TablePreview(msgspec.Struct, frozen=True):
     row_count: int
     rows: list["DataSetRow"]
     notes: list[str]
+    source: Source
+    checks: list[Check]
 
 
 class DataSetVersion(msgspec.Struct, frozen=True):

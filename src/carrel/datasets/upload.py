@@ -3,19 +3,19 @@
 from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass, field
 from pathlib import PurePosixPath
-from typing import Final
+from typing import Final, cast, get_args
 
 import msgspec
 
 from carrel.config import Settings
 from carrel.datasets.refusals import TableEmpty, TableFormatUnsupported
-from carrel.datasets.schemas import FORMATS, Format, Role, TableUpload
+from carrel.datasets.schemas import FORMATS, RESULT_ENDINGS, SPREADSHEETS, Format, Role, Source, TableUpload, WrittenBy
 from carrel.errors import BadInput
 from carrel.http.requests.validation import explain, name_of
 from carrel.uploads import form
 from carrel.uploads.form import Sink, UploadTooLarge
 
-_MAX_PARTS: Final = 5
+_MAX_PARTS: Final = 6
 _MAX_FIELD_BYTES: Final = 64 * 1024
 _BY_MEDIA_TYPE: Final[dict[str, Format]] = {
     "text/csv": "csv",
@@ -24,6 +24,7 @@ _BY_MEDIA_TYPE: Final[dict[str, Format]] = {
     "application/jsonl": "jsonl",
     "application/json": "json",
 }
+_SOURCES: Final = (*get_args(Source), "guess")
 _roles = msgspec.json.Decoder(dict[str, Role])
 
 
@@ -45,7 +46,7 @@ class _Form:
         if name == "file":
             self.file_name, self.format = file_name, _format(file_name, media_type)
             return self._add_to_file
-        if name not in ("name", "roles", "columns", "sheet"):
+        if name not in ("name", "roles", "columns", "sheet", "source"):
             raise BadInput.at(name_of(name), "is not a known field")
         self.fields[name] = bytearray()
         return lambda chunk: self._add_to_field(name, chunk)
@@ -87,7 +88,14 @@ async def read(
     elif not 1 <= len(name) <= most:
         raise BadInput.at("name", f"must have 1 to {most} characters")
     chosen = _chosen(sent, "columns") | _chosen(sent, "roles")
-    return TableUpload(name, sent.format, sent.body, chosen, sent.text("sheet"))
+    source = sent.text("source") or "table"
+    if source not in _SOURCES:
+        raise BadInput.at("source", f"must be one of: {', '.join(_SOURCES)}")
+    if source == "table" and _is_no_table(sent.file_name):
+        raise TableFormatUnsupported
+    # No program writes its results as one.
+    written_by = cast(WrittenBy, "table" if sent.format in SPREADSHEETS else source)
+    return TableUpload(name, sent.format, sent.body, chosen, sent.text("sheet"), written_by, sent.file_name)
 
 
 def _chosen(sent: _Form, field: str) -> dict[str, Role]:
@@ -106,6 +114,13 @@ def _format(file_name: str, media_type: str | None) -> Format:
     """The format by the name's ending; for a name without one, by the media type."""
     ending = PurePosixPath(file_name).suffix.lower()
     found = FORMATS.get(ending) if ending else _BY_MEDIA_TYPE.get(media_type or "")
+    if _is_no_table(file_name):
+        # What comes out of it are lines.
+        found = "jsonl"
     if found is None:
         raise TableFormatUnsupported
     return found
+
+
+def _is_no_table(file_name: str) -> bool:
+    return PurePosixPath(file_name).suffix.lower() in RESULT_ENDINGS

@@ -5,9 +5,9 @@ from typing import Final
 
 from carrel.config import Settings
 from carrel.documents import upload
-from carrel.documents.extract import Extract, text_of
+from carrel.documents.extract import Extract, page_of, text_of
 from carrel.documents.refusals import DocumentTooComplex
-from carrel.documents.schemas import DocumentUpload
+from carrel.documents.schemas import DocumentUpload, PdfPage
 from carrel.http.request import Request
 from carrel.kit.plain_text import is_text
 from carrel.kit.processes.jobs import WorkerError
@@ -17,6 +17,10 @@ from carrel.vault.keyring import UserUuid
 
 READING_SECONDS: Final = 60.0
 """On the clock of the wall, where others have the processor, too. `max_reading_seconds` counts the file's own time."""
+
+
+MAX_IMAGE_BYTES: Final = 5_000_000
+"""Of a page; a photograph of one takes less."""
 
 
 class Intake:
@@ -52,6 +56,21 @@ class Intake:
             raise DocumentTooComplex from None
         # `text_of` promises this, but a file that took its process over need not keep the promise.
         if not is_text(found.text) or not found.text.strip() or len(found.text.encode()) > most:
+            raise DocumentTooComplex
+        return found
+
+    async def page(self, uuid: UserUuid, file: DocumentUpload, number: int) -> PdfPage:
+        """A page of a user's file.
+
+        Raises:
+            CarrelError: one of this package's refusals, or `NotFound`.
+        """
+        try:
+            body = memoryview(file.body)
+            found = await self._readers.run(uuid, page_of, file.format, body, number, timeout_seconds=READING_SECONDS)
+        except WorkerError:
+            raise DocumentTooComplex from None
+        if not is_text(found.text) or len(found.image) > MAX_IMAGE_BYTES:
             raise DocumentTooComplex
         return found
 

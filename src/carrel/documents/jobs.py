@@ -7,18 +7,20 @@ import zipfile
 from contextlib import suppress
 from typing import Final, get_args
 
-from carrel.datasets.batches import read_table
+from carrel.datasets.batches import read_answers, read_table
 from carrel.datasets.refusals import READING_REFUSALS
+from carrel.datasets.result_files.inspect_log import unpacker
 from carrel.documents import refusals
-from carrel.documents.extract import text_of
+from carrel.documents.extract import page_of, text_of
 from carrel.documents.schemas import Format
-from carrel.errors import CarrelError
+from carrel.errors import CarrelError, NotFound
 from carrel.kit.processes.jobs import MIB, Jobs
 
 _REFUSALS = (
     *(refusals.DocumentBroken, refusals.DocumentEncrypted, refusals.DocumentTooComplex, refusals.DocumentWithoutText),
     *(refusals.FormatMismatch, refusals.TextNotUtf8, refusals.TextTooLarge),
     *READING_REFUSALS,
+    NotFound,
 )
 
 
@@ -27,6 +29,8 @@ def prepare() -> None:
     for name in ("html", "mail", "pdf", "slides", "word"):
         importlib.import_module(f"carrel.documents.{name}")
     importlib.import_module("carrel.datasets.spreadsheets")
+    unpacker()
+    importlib.import_module("PIL.Image").preinit()
     for module in pkgutil.walk_packages(importlib.import_module("encodings").__path__, "encodings."):
         with suppress(ImportError):  # what needs another system
             importlib.import_module(module.name)
@@ -53,7 +57,7 @@ def _presentation() -> bytes:
 MAX_MEMORY_BYTES: Final = 512 * MIB
 """For what a call takes. A Word file of 872 pages takes 280 MB, and what people write otherwise far less."""
 JOBS = Jobs(
-    *("documents", __name__, (text_of, read_table)),
+    *("documents", __name__, (text_of, page_of, read_table, read_answers)),
     errors=_REFUSALS,
     prepare=prepare,
     memory_bytes=MAX_MEMORY_BYTES,

@@ -1,7 +1,10 @@
 """PDF files, read with PDFium. An empty line divides pages; what stands in forms and notes is part of its page."""
 
+import io
 import re
 from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Final
 
 import pypdfium2
@@ -14,8 +17,14 @@ from carrel.documents.refusals import (
     DocumentWithoutText,
     TextTooLarge,
 )
+from carrel.documents.schemas import PdfPage
+from carrel.errors import NotFound
+from carrel.kit.plain_text import as_text
 
 MAX_PAGES: Final = 10_000
+_MOST_PIXELS: Final = (1_000, 1_600)
+_MOST_SCALE: Final = 2.0
+"""Pixels for a point of a page."""
 _LIGATURES: Final = {0xFB00: "ff", 0xFB01: "fi", 0xFB02: "fl", 0xFB03: "ffi", 0xFB04: "ffl", 0xFB05: "st", 0xFB06: "st"}
 _CHARACTERS: Final = _LIGATURES | {0x00AD: None, 0x0002: None, 0xFFFE: None, 0xFEFF: None, 0x0000: None}
 """PDFium writes U+FFFE or 2 where a word was divided at the end of a line; the word is whole without it."""
@@ -34,24 +43,58 @@ _FEW_WORDS: Final = 12
 """Below this, a page may hold nothing but names of parts."""
 
 
-def text(body: memoryview, max_bytes: int, left_out: Counter[str]) -> str:
+def text(body: memoryview, max_bytes: int, left_out: Counter[str], pages: dict[str, list[int]]) -> str:
     """The text of every page; `left_out` counts the pages without text, and those whose text is doubtful.
+
+    Their numbers come into `pages`.
 
     Raises:
         DocumentBroken, DocumentEncrypted, DocumentTooComplex, DocumentWithoutText, TextTooLarge
     """
+    with _opened(body) as document:
+        return _text(document, max_bytes, left_out, pages)
+
+
+def page(body: memoryview, number: int) -> PdfPage:
+    """One page as it looks, with its text.
+
+    Raises:
+        DocumentBroken, DocumentEncrypted
+        NotFound: there is no such page.
+    """
+    with _opened(body) as document:
+        if not 1 <= number <= len(document):
+            raise NotFound
+        try:
+            found, is_text = _page(document, number - 1)
+            seen = document[number - 1]
+            scale = min(
+                _MOST_SCALE, *(most / max(1, size) for most, size in zip(_MOST_PIXELS, seen.get_size(), strict=True))
+            )
+            image = seen.render(scale=scale, rev_byteorder=True).to_pil().convert("RGB")
+        except pypdfium2.PdfiumError:
+            raise DocumentBroken from None
+        made = io.BytesIO()
+        image.save(made, "jpeg", quality=80)
+        return PdfPage(number, len(document), as_text(found), not is_text, made.getvalue())
+
+
+@contextmanager
+def _opened(body: memoryview) -> Iterator[pypdfium2.PdfDocument]:
     try:
         document = pypdfium2.PdfDocument(bytes(body))
     except pypdfium2.PdfiumError as error:
         raise (DocumentEncrypted if error.err_code == raw.FPDF_ERR_PASSWORD else DocumentBroken) from None
     try:
         document.init_forms()  # draws the values that a form holds without showing them
-        return _text(document, max_bytes, left_out)
+        yield document
     finally:
         document.close()
 
 
-def _text(document: pypdfium2.PdfDocument, max_bytes: int, left_out: Counter[str]) -> str:
+def _text(
+    document: pypdfium2.PdfDocument, max_bytes: int, left_out: Counter[str], numbers: dict[str, list[int]]
+) -> str:
     count = len(document)
     if count > MAX_PAGES:
         raise DocumentTooComplex
@@ -62,11 +105,14 @@ def _text(document: pypdfium2.PdfDocument, max_bytes: int, left_out: Counter[str
             found, is_text = _page(document, at)
         except pypdfium2.PdfiumError:
             left_out["unreadable_page"] += 1
+            numbers.setdefault("unreadable_page", []).append(at + 1)
             continue
         if not found:
             left_out["page_without_text"] += 1
+            numbers.setdefault("page_without_text", []).append(at + 1)
         elif not is_text:
             unreadable += 1
+            numbers.setdefault("doubtful_page", []).append(at + 1)
         pages.append(found)
         size += len(found)
         if size > max_bytes:

@@ -2,12 +2,13 @@
 
 import hashlib
 from functools import partial
+from typing import Annotated
 
 from carrel.auth import guard
 from carrel.auth.programs import scopes
 from carrel.documents import refusals, store
 from carrel.documents.intake import Intake
-from carrel.documents.schemas import FORM, Document, DocumentId, DocumentUpload
+from carrel.documents.schemas import FORM, Document, DocumentId, DocumentUpload, PdfPage
 from carrel.errors import Malformed
 from carrel.http.answers.download import Download
 from carrel.http.answers.etag import IfMatch, etag
@@ -16,10 +17,10 @@ from carrel.http.request import Request
 from carrel.http.requests.body import MULTIPART
 from carrel.http.requests.describe import produces, raises, versioned
 from carrel.http.requests.idempotency import Once
-from carrel.http.requests.routing import Router, delete, get, post
+from carrel.http.requests.routing import Path, Router, delete, get, post
 from carrel.kit.sqlite.paging import Page, Paging
 from carrel.uploads.form import UploadTooLarge
-from carrel.uploads.memory import UploadMemory, UploadsBusy
+from carrel.uploads.memory import UploadMemory, UploadReservation, UploadsBusy
 from carrel.vault.workspace import Workspace
 
 _BYTES = "application/octet-stream"
@@ -84,20 +85,41 @@ async def reread_document(
 ) -> Response[Document]:
     """Read the original again; another text than before becomes a new version of the content."""
     with room.place(workspace.uuid) as place:
-        document = workspace.read(store.get, document_id)
-        place.take(document.bytes)
-        body = bytearray()
-        while len(body) < document.bytes:
-            body += await workspace.scan(store.piece, document_id, len(body) // store.PIECE_BYTES)
-        upload = DocumentUpload(document.name, document.file_name, document.format, body)
+        upload = await _original(document_id, workspace, place)
         extract = await intake.extract(workspace.uuid, upload)
         return tagged(await workspace.write(store.reread, document_id, extract))
+
+
+@get(
+    "/{document_id:str}/pages/{number:int}",
+    guards=[guard.full],
+    opt=scopes.READ | raises(refusals.DocumentBroken, refusals.DocumentTooComplex, UploadsBusy),
+)
+async def read_page(
+    document_id: DocumentId,
+    number: Annotated[int, Path(ge=1, le=10_000)],
+    workspace: Workspace,
+    intake: Intake,
+    room: UploadMemory,
+) -> PdfPage:
+    """A page of a PDF as it looks, beside the text that is read from it."""
+    with room.place(workspace.uuid) as place:
+        return await intake.page(workspace.uuid, await _original(document_id, workspace, place), number)
 
 
 @delete("/{document_id:str}", guards=[guard.session], opt=scopes.WRITE | raises(refusals.DocumentInUse))
 async def delete_document(document_id: DocumentId, workspace: Workspace, if_match: IfMatch) -> None:
     """Remove the original and its text with all its versions, unless a preset or a content uses the text."""
     await workspace.write(store.delete, document_id, if_match)
+
+
+async def _original(document_id: DocumentId, workspace: Workspace, place: UploadReservation) -> DocumentUpload:
+    document = workspace.read(store.get, document_id)
+    place.take(document.bytes)
+    body = bytearray()
+    while len(body) < document.bytes:
+        body += await workspace.scan(store.piece, document_id, len(body) // store.PIECE_BYTES)
+    return DocumentUpload(document.name, document.file_name, document.format, body)
 
 
 def _digest(upload: DocumentUpload) -> bytes:
@@ -114,6 +136,7 @@ router = Router(
         read_document,
         download_original,
         reread_document,
+        read_page,
         delete_document,
     ],
     tags=["Documents"],

@@ -55,11 +55,26 @@ class DocumentUpload:
 class DocumentRemark(msgspec.Struct, frozen=True):
     """Something of a file that is not in its text, or, of a `doubtful_page`, may be wrong there, and how often.
 
-    A picture counts when nothing describes it, a page when it shows no text, such as a scanned one.
+    A picture counts when nothing describes it, a page when it shows no text, such as a scanned one. `pages` are the
+    numbers of the first hundred of them.
     """
 
     kind: RemarkKind
     count: int
+    pages: list[int] = []
+
+
+class PdfPage(msgspec.Struct, frozen=True):
+    """A page of a PDF: a picture of it as a JPEG, and the text that was read from it, which may be none.
+
+    `is_doubtful` says that the text may not be what the page shows.
+    """
+
+    number: int
+    pages: int
+    text: str
+    is_doubtful: bool
+    image: bytes
 
 
 class Document(msgspec.Struct, frozen=True):

@@ -32,26 +32,34 @@ class AsyncDataSets:
         name: str | None = None,
         columns: Mapping[str, ColumnRole] | None = None,
         sheet: str | None = None,
+        source: str | None = None,
     ) -> UploadedDataSet:
         """Keep the rows of a table: all of them, or none. `columns` chooses roles; names suggest the others.
 
-        `sheet` is one of a spreadsheet; without it the first one is read.
+        `sheet` is one of a spreadsheet; without it the first one is read. `source` is the program that wrote a file of
+        results, such as `promptfoo`, or `guess`.
 
         Raises:
             CarrelApiError: a code that begins with `data-set-` says what is wrong; `errors` names row and column.
         """
-        fields = _fields(columns, sheet) | ({} if name is None else {"name": name})
+        fields = _fields(columns, sheet, source) | ({} if name is None else {"name": name})
         return await self._calls.post_file("/data-sets", UploadedDataSet, (file_name, body), fields)
 
     async def preview(
-        self, file_name: str, body: bytes, *, columns: Mapping[str, ColumnRole] | None = None, sheet: str | None = None
+        self,
+        file_name: str,
+        body: bytes,
+        *,
+        columns: Mapping[str, ColumnRole] | None = None,
+        sheet: str | None = None,
+        source: str | None = None,
     ) -> TablePreview:
-        """What `upload` would keep: columns with their roles, the first two rows, and what is left out. Keeps nothing.
+        """What `upload` would keep: columns with their roles, the first rows, and what is left out. Keeps nothing.
 
         Raises:
             CarrelApiError: as `upload`.
         """
-        fields = _fields(columns, sheet)
+        fields = _fields(columns, sheet, source)
         return await self._calls.post_file("/data-sets/preview", TablePreview, (file_name, body), fields)
 
     async def add_version(

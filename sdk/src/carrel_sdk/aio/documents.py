@@ -4,7 +4,7 @@ from collections.abc import AsyncIterator
 
 from carrel_sdk.aio.calls import AsyncCalls
 from carrel_sdk.documents import _path
-from carrel_sdk.models import Document
+from carrel_sdk.models import Document, PdfPage
 
 
 class AsyncDocuments:
@@ -42,6 +42,10 @@ class AsyncDocuments:
             CarrelApiError: a code that begins with `document-`; the text stays as it is.
         """
         return await self._calls.post(f"{_path(document_id)}/reread", Document)
+
+    async def page(self, document_id: str, number: int) -> PdfPage:
+        """A page of a PDF as it looks, with the text that is read from it; pages count from 1."""
+        return await self._calls.get(f"{_path(document_id)}/pages/{number}", PdfPage)
 
     async def delete(self, document_id: str) -> None:
         """Delete the original and its text, with all versions of it.

@@ -15,10 +15,11 @@ from hypothesis import given
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
-from carrel.cli.result_files.answers import Unreadable
-from carrel.cli.result_files.json_text import MAX_ELEMENTS
-from carrel.cli.result_files.reading import Source, read_results, read_table
-from tests.cli.result_files.test_result_files import CHOICES, DEEPEVAL, OPENAI, V2, log, promptfoo, result, sample
+from carrel.datasets.result_files.answers import Unreadable
+from carrel.datasets.result_files.json_text import MAX_ELEMENTS
+from carrel.datasets.result_files.reading import read_results, read_table
+from carrel.datasets.schemas import Source
+from tests.datasets.result_files.test_result_files import CHOICES, DEEPEVAL, OPENAI, V2, log, promptfoo, result, sample
 
 if sys.version_info >= (3, 14):
     from compression import zstd

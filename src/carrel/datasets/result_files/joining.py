@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
-from carrel.cli.result_files.answers import AnswerTable, Unreadable, free_name, shown
+from carrel.datasets.result_files.answers import AnswerTable, Unreadable, free_name, shown
 
 
 class JoinedFile(NamedTuple):

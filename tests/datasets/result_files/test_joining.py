@@ -2,9 +2,9 @@
 
 import pytest
 
-from carrel.cli.result_files.answers import AnswerTable, Unreadable
-from carrel.cli.result_files.joining import JoinedFile, join
-from carrel.cli.result_files.reading import read_table
+from carrel.datasets.result_files.answers import AnswerTable, Unreadable
+from carrel.datasets.result_files.joining import JoinedFile, join
+from carrel.datasets.result_files.reading import read_table
 
 QUESTIONS = JoinedFile("questions.csv", read_table("questions.csv", b"id;question\n1;Why?\n2;How?\n"))
 

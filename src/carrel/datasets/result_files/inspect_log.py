@@ -3,16 +3,18 @@
 A sample is a row, and the model of the log is the only candidate: others come from other logs, joined by sample.
 """
 
+import importlib
 import io
 import struct
 import sys
 import zipfile
 import zlib
 from collections.abc import Iterable, Iterator
+from types import ModuleType
 from typing import Any, Final, NamedTuple
 
-from carrel.cli.result_files.answers import AnswerTable, Grade, ResultFile, Unreadable, get, shown, text_of
-from carrel.cli.result_files.json_text import decoded
+from carrel.datasets.result_files.answers import AnswerTable, Grade, ResultFile, Unreadable, get, shown, text_of
+from carrel.datasets.result_files.json_text import decoded
 
 _MOST_BYTES: Final = 1 << 30
 """Of all files in the zip, which are read one by one."""
@@ -82,20 +84,20 @@ def _unpacked(file: zipfile.ZipFile, name: str) -> bytes:
     packed = zipfile.ZipInfo(entry.orig_filename)
     packed.flag_bits, packed.header_offset = entry.flag_bits, entry.header_offset
     packed.compress_size = packed.file_size = entry.compress_size
-    # The import stands here, so that the terminal program works without the packages of the service.
-    if sys.version_info >= (3, 14):
-        from compression import zstd
-    else:
-        from backports import zstd
-
+    zstd = unpacker()
     window: dict[int, int] = {zstd.DecompressionParameter.window_log_max: _WINDOW_LOG}
     try:
-        found = zstd.ZstdDecompressor(options=window).decompress(file.open(packed).read(), entry.file_size + 1)
+        found: bytes = zstd.ZstdDecompressor(options=window).decompress(file.open(packed).read(), entry.file_size + 1)
     except zstd.ZstdError as error:
         raise zipfile.BadZipFile(str(error)) from None
     if len(found) != entry.file_size or zlib.crc32(found) != entry.CRC:
         raise zipfile.BadZipFile
     return found
+
+
+def unpacker() -> ModuleType:
+    """What unpacks zstd. It is imported late, so that the terminal program works without the service's packages."""
+    return importlib.import_module("compression.zstd" if sys.version_info >= (3, 14) else "backports.zstd")
 
 
 def fits(file: ResultFile) -> bool:

@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Any, Final
 
-from carrel.cli.result_files.answers import AnswerTable, Grade, ResultFile, Unreadable, free_name, get, text_of
+from carrel.datasets.result_files.answers import AnswerTable, Grade, ResultFile, Unreadable, free_name, get, text_of
 
 _LONG_LABEL: Final = 40
 _CELL: Final = re.compile(r"\[(PASS|FAIL|ERROR)\] ?(?:\(([\d.]+|undefined)[^)\n]*\)\s*\n\n)?(.*)", re.DOTALL)

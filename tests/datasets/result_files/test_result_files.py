@@ -10,8 +10,9 @@ from typing import Any
 import pytest
 import yaml
 
-from carrel.cli.result_files.answers import AnswerTable, Unreadable
-from carrel.cli.result_files.reading import Source, read_results
+from carrel.datasets.result_files.answers import AnswerTable, Unreadable
+from carrel.datasets.result_files.reading import read_results
+from carrel.datasets.schemas import Source
 
 FILES = Path(__file__).with_name("files")
 

@@ -6,7 +6,7 @@ OpenAI's Evals, lm-evaluation-harness, deepeval and ragas differ in the names of
 from collections.abc import Callable, Iterable
 from typing import Any, Final, NamedTuple
 
-from carrel.cli.result_files.answers import (
+from carrel.datasets.result_files.answers import (
     AnswerTable,
     Grade,
     ResultFile,

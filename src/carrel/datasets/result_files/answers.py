@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import PurePath
 from typing import Any, Final, NamedTuple
 
-from carrel.datasets.schemas import MAX_COLUMN_CHARACTERS
+from carrel.datasets.schemas import MAX_COLUMN_CHARACTERS, Role, Source
 
 _SHOWN_CHARACTERS: Final = 60
 _MOST_GRADES: Final = 20
@@ -67,6 +67,17 @@ class AnswerTable:
     expected: str | None = None
     group: str | None = None
     grades: dict[str, dict[str, str]] = field(default_factory=dict)
+    source: Source = "table"
+    """What wrote the file."""
+
+    @property
+    def roles(self) -> dict[str, Role]:
+        """What each column is, as the file says itself."""
+        roles: dict[str, Role] = dict.fromkeys(self.columns, "metadata")
+        roles |= dict.fromkeys(self.inputs, "variable")
+        roles |= dict.fromkeys(self.candidates, "output")
+        single: dict[Role, str | None] = {"id": self.id, "expected": self.expected, "group": self.group}
+        return roles | {column: role for role, column in single.items() if column is not None}
 
     @property
     def columns(self) -> list[str]:

@@ -3,7 +3,7 @@
 import json
 from typing import Any, Final
 
-from carrel.cli.result_files.answers import Unreadable
+from carrel.datasets.result_files.answers import Unreadable
 from carrel.kit import json_elements
 
 MAX_FILE_BYTES: Final = 128 * 1024 * 1024

@@ -7,21 +7,20 @@ import resource
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
+from dataclasses import replace
 from itertools import islice
 from multiprocessing import get_context
 from pathlib import PurePath
-from typing import Any, Final, Literal, NamedTuple
+from typing import Any, Final, NamedTuple
 
-from carrel.cli.result_files import inspect_log, langfuse, one_candidate, promptfoo
-from carrel.cli.result_files.answers import AnswerTable, ResultFile, Unreadable, get
-from carrel.cli.result_files.json_text import MAX_ELEMENTS, MAX_FILE_BYTES, decoded, require_few, too_many
 from carrel.datasets import reading as tables
-from carrel.datasets.schemas import FORMATS, SPREADSHEETS, Format
+from carrel.datasets.result_files import inspect_log, langfuse, one_candidate, promptfoo
+from carrel.datasets.result_files.answers import AnswerTable, ResultFile, Unreadable, get
+from carrel.datasets.result_files.json_text import MAX_ELEMENTS, MAX_FILE_BYTES, decoded, require_few, too_many
+from carrel.datasets.schemas import FORMATS, SPREADSHEETS, Format, Source
 from carrel.errors import CarrelError
 from carrel.kit import yaml_values
 from carrel.kit.yaml_values import YamlUnreadable
-
-Source = Literal["table", "promptfoo", "inspect", "langfuse", "openai", "lm-eval", "deepeval", "ragas"]
 
 
 class _Reader(NamedTuple):
@@ -75,7 +74,7 @@ def _results(path: PurePath, body: bytes, source: Source | None, *, named: bool)
     if body.startswith(_ZIP):
         if ending != ".eval" and _SPREADSHEET in body:
             raise Unreadable("the file is a spreadsheet: its name should end in .xlsx")
-        return inspect_log.read_packed(body)
+        return replace(inspect_log.read_packed(body), source="inspect")
     if ending not in _ENDINGS:
         if source is not None:
             raise Unreadable(f"a file of {source} ends in {', '.join(_ENDINGS)} or .eval")
@@ -87,7 +86,7 @@ def _results(path: PurePath, body: bytes, source: Source | None, *, named: bool)
         # A data set's own message names the row.
         return None
     if reader := _reader(file, source, named=named):
-        return reader.read(file)
+        return replace(reader.read(file), source=reader.source)
     if isinstance(file.document, dict) or ending in (".yaml", ".yml"):
         raise Unreadable(f"the file is no array of rows, and no file of {_PROGRAMS}")
     return None

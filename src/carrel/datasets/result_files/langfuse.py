@@ -7,7 +7,7 @@ all records have the same one, by version, release or name.
 from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
-from carrel.cli.result_files.answers import (
+from carrel.datasets.result_files.answers import (
     AnswerTable,
     Grade,
     ResultFile,
@@ -17,7 +17,7 @@ from carrel.cli.result_files.answers import (
     shown,
     text_of,
 )
-from carrel.cli.result_files.json_text import decoded
+from carrel.datasets.result_files.json_text import decoded
 
 _PROMPT_VERSION: Final = ("promptVersion", "prompt_version")
 _NAMES: Final = (
