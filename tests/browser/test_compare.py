@@ -1,5 +1,6 @@
 """A new comparison, as somebody sets it up who has never seen Carrel: how many actions, fields and pages it takes."""
 
+import json
 import re
 from pathlib import Path
 
@@ -31,6 +32,7 @@ WORDS = """
 }
 """
 """How many words of the decision are in the window before anybody scrolls. Below it, answers speak for themselves."""
+LOG = Path(__file__).parents[1] / "datasets" / "result_files" / "files" / "inspect-zstd.eval"
 TICKETS = "Ticket,Category,Customer message\n" + "".join(
     f'T-{1000 + number},{("Delivery", "Returns")[number % 2]},"I ordered a helmet {number} days ago. Where is it?"\n'
     for number in range(25)
@@ -141,7 +143,10 @@ async def _from_a_table_without_a_key(page: Page, deployment: Deployment, models
     brought = page.get_by_role("region", name="What to work on")
     await expect(brought).to_contain_text("a table with 25 rows")
     await expect(brought.get_by_label("The question is in")).to_have_value("Customer message")
+    await expect(brought.get_by_label("Name rows by")).to_have_value("Ticket")
     await expect(brought.get_by_role("listitem").first).to_contain_text("I ordered a helmet 0 days ago")
+    assert list(deployment.workspace.data_sets.each()) == [], "nothing is kept before its columns are agreed"
+    await hand.click(brought.get_by_role("button", name="Use the 25 rows"))
     await hand.type(page.get_by_label("What the models are to do"), "Answer the customer in two sentences.")
     await hand.click(page.get_by_role("radio", name="OpenAI"))
     await hand.type(page.get_by_label("Key", exact=True), models.key)
@@ -152,11 +157,77 @@ async def _from_a_table_without_a_key(page: Page, deployment: Deployment, models
         await hand.click(page.get_by_role("checkbox", name=model))
     await hand.click(page.get_by_role("button", name="Compare", exact=True))
     await expect(page.get_by_text("live", exact=True)).to_be_visible()
+    stored = 3  # what the key takes: a provider, the key, and a button
     print(f"a table, without a key: {hand.actions} actions, {hand.typed} typed fields; the aim is 14 and 3")
-    assert (hand.actions, hand.typed) == (10, 2)
+    print(f"a table, with a key: {hand.actions - stored} actions; the aim is 9")
+    assert (hand.actions, hand.typed) == (11, 2)
     [run] = deployment.workspace.runs.find(state="running")
     assert run.progress.total >= 50
     deployment.workspace.runs.cancel(run.id)
+
+
+RESULTS = [
+    {
+        "testIdx": test,
+        "promptIdx": prompt,
+        "vars": {"message": f"Where is order {test}?"},
+        "provider": {"id": f"openai:{('gpt-5', 'gpt-5-mini')[prompt]}"},
+        "prompt": {"raw": "Answer", "label": "Answer"},
+        "response": {"output": f"Order {test} is {('on its way', 'lost')[prompt]}."},
+        "score": 1 - prompt * (test % 3 > 0),
+        "testCase": {"assert": [{"type": "contains"}]},
+    }
+    for test in range(30)
+    for prompt in (0, 1)
+]
+SUITE = """
+description: Support
+prompts: ["Answer the customer: {{message}}"]
+providers: [openai:gpt-5-mini, "exec:python answer.py"]
+tests: tests.csv
+defaultTest:
+  assert: [{type: contains, value: order}, {type: javascript, value: output.length < 300}]
+"""
+
+
+async def test_whatever_is_dropped_is_told_and_leads_on(page: Page, deployment: Deployment, tmp_path: Path) -> None:
+    """Results of promptfoo to their decision, a configuration to a comparison, and a log of Inspect to its rows."""
+    results, suite, tests = (tmp_path / name for name in ("out.json", "promptfooconfig.yaml", "tests.csv"))
+    results.write_text(json.dumps({"evalId": "e", "results": {"version": 3, "results": RESULTS}}), encoding="utf-8")
+    suite.write_text(SUITE, encoding="utf-8")
+    tests.write_text("message,__expected\nWhere is order 1?,contains:way\nWhere is order 2?,llm-rubric:kind\n")
+    await page.goto(f"{deployment.site.url}/desk")
+    await settled(page)
+    hand = Hand(page)
+    await hand.click(page.get_by_role("link", name="New comparison"))
+    await hand.choose(page.get_by_role("button", name="Choose files"), [results])
+    brought = page.get_by_role("region", name="What to work on")
+    await expect(brought).to_contain_text("results of promptfoo with 30 rows and finished answers of openai:gpt-5")
+    await expect(brought).to_contain_text("Its grades come along as checks: promptfoo.")
+    await at_rest(page)
+    assert await serious_faults(page, "'#carrel'") == []
+    await hand.click(brought.get_by_role("button", name="Decide between these answers"))
+    await expect(page.get_by_role("region", name="Verdict")).to_contain_text("openai:gpt-5")
+    await expect(page.get_by_role("region", name="Ranking").locator("tbody tr")).to_have_count(2)
+    print(f"\nresults of promptfoo to their decision: {hand.actions} actions; the aim is 5")
+    assert (hand.actions, hand.typed) == (4, 0)
+
+    await page.goto(f"{deployment.site.url}/desk#/compare")
+    await hand.choose(page.get_by_role("button", name="Choose files"), [tests, suite])
+    await expect(brought).to_contain_text("a configuration of promptfoo")
+    await brought.get_by_role("button", name="Import it").click()
+    await expect(brought).to_contain_text("a data set of 2 rows, a prompt and a comparison that is ready to run")
+    await expect(brought.get_by_role("listitem").filter(has_text="javascript")).to_be_visible()
+    await brought.get_by_role("link", name="Open the comparison").click()
+    await expect(page.get_by_role("article", name="Candidate openai:gpt-5-mini")).to_be_visible()
+    await expect(page.get_by_role("listitem").filter(has_text="javascript")).to_be_visible()
+
+    await page.goto(f"{deployment.site.url}/desk#/compare")
+    await hand.choose(page.get_by_role("button", name="Choose files"), [LOG])
+    await expect(brought).to_contain_text("results of Inspect with 2 rows and finished answers of fake/one")
+    await expect(brought.get_by_label("Expected answer")).to_have_value("expected")
+    await brought.get_by_role("button", name="Use the 2 rows").click()
+    await expect(page.get_by_role("region", name="Who competes")).to_contain_text("fake/one competes")
 
 
 async def test_the_sample_runs_after_three_actions_without_a_key_and_is_read_to_its_answers_by_keyboard_alone(

@@ -3,7 +3,7 @@ import { keepPreviousData, queryOptions } from "@tanstack/react-query";
 import { data } from "carrel-sdk";
 import type { Api } from "./client";
 import { queryKeys } from "./queryKeys";
-import type { Configuration, ContentSummary, ContentType, DataSetSummary, DryRun } from "./types";
+import type { Configuration, ContentSummary, ContentType, DataSetSummary, Document, DryRun } from "./types";
 
 const PAGE = 200;
 const AT_MOST = 2000;
@@ -165,5 +165,44 @@ export function triedDocumentQuery(api: Api, runId: string) {
     queryKey: queryKeys.run.names(runId, [1]),
     queryFn: ({ signal }) => data(api.client.GET("/api/runs/{run_id}/answers/beginnings", { params, signal })),
     staleTime: Infinity,
+  });
+}
+
+/** The originals that are kept, by the content that each became; the newest two thousand of them. */
+export function documentsQuery(api: Api) {
+  return queryOptions({
+    queryKey: queryKeys.documents,
+    queryFn: async ({ signal }) => {
+      const found = new Map<string, Document>();
+      let cursor: string | undefined;
+      // A page of large rows has fewer than its limit.
+      while (found.size < AT_MOST) {
+        const query = { limit: PAGE, ...(cursor ? { cursor } : {}) };
+        const { items, next_cursor } = await data(api.client.GET("/api/documents", { params: { query }, signal }));
+        for (const document of items) found.set(document.content_id, document);
+        if (!next_cursor) break;
+        cursor = next_cursor;
+      }
+      return found;
+    },
+    staleTime: 60_000,
+  });
+}
+
+/** A page of a PDF as it looks, with the text that was read from it. */
+export function pageQuery(api: Api, documentId: string, number: number) {
+  const params = { path: { document_id: documentId, number } };
+  return queryOptions({
+    queryKey: queryKeys.documentPage(documentId, number),
+    queryFn: ({ signal }) => data(api.client.GET("/api/documents/{document_id}/pages/{number}", { params, signal })),
+    staleTime: 60_000,
+  });
+}
+
+export function textQuery(api: Api, contentId: string) {
+  const params = { path: { content_id: contentId } };
+  return queryOptions({
+    queryKey: queryKeys.content.text(contentId),
+    queryFn: ({ signal }) => data(api.client.GET("/api/contents/{content_id}", { params, signal })),
   });
 }

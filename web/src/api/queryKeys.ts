@@ -42,6 +42,7 @@ export const queryKeys = {
   },
   content: {
     one: (id: string) => ["content", id],
+    text: (id: string) => ["content", id, "text"],
     versions: (id: string) => ["content", id, "versions"],
     version: (id: string, version: number) => ["content", id, "version", version],
     resolved: (id: string, version: number, variables: Readonly<Record<string, string>>) => [
@@ -55,6 +56,7 @@ export const queryKeys = {
   /** Criteria in YAML, as rows. */
   criteriaRows: (body: string) => ["criteria-rows", body],
   documents: ["documents"],
+  documentPage: (id: string, number: number) => ["documents", id, "page", number],
   dataSets: ["data-sets"],
   dataSet: {
     one: (id: string) => ["data-set", id],

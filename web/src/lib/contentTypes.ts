@@ -38,12 +38,8 @@ export const DOCUMENT_ENDINGS = [
 
 export const TABLE_ENDINGS = [".csv", ".tsv", ".tab", ".jsonl", ".ndjson", ".json", ".xlsx", ".xlsm", ".xls", ".ods"];
 
-/** Files whose rows may be inputs one by one. */
-export function isTableFile(file: { name: string }): boolean {
-  return endsIn(file, TABLE_ENDINGS);
-}
-
-function endsIn(file: { name: string }, endings: readonly string[]): boolean {
+/** Whether a file is called so. */
+export function endsIn(file: { name: string }, endings: readonly string[]): boolean {
   const name = file.name.toLowerCase();
   return endings.some((ending) => name.endsWith(ending));
 }

@@ -14,7 +14,7 @@ import type { ContentType } from "../../api/types";
 import { useFormats } from "../../app/context";
 import { Button as Press, IconButton } from "../Button";
 import { filesIn } from "./dropped";
-import { DOCUMENT_ENDINGS, isTableFile, TABLE_ENDINGS, TEXT_ENDINGS, wordsForType } from "../../lib/contentTypes";
+import { DOCUMENT_ENDINGS, TABLE_ENDINGS, TEXT_ENDINGS, wordsForType } from "../../lib/contentTypes";
 import { isUnderWay, type Upload, type UploadState, useUploads } from "./uploads";
 
 const ICONS: Record<UploadState, LucideIcon> = {
@@ -34,25 +34,23 @@ const WORDS: Record<UploadState, string> = {
   stopped: "stopped",
 };
 
+type Send = (files: readonly File[]) => Promise<void>;
+
 interface Props {
   type: ContentType;
   isSlim: boolean;
   /** Told the ids of the new contents; then nothing else says that they were added. */
   onAdded?: (contentIds: readonly string[]) => void;
-  /** Takes the first table among the files, whose rows are inputs; without it, a table is one text. */
-  onTable?: (table: File) => void;
+  /** Takes what is more than a text, such as a table whose rows are inputs, and uploads the rest. */
+  onFiles?: (files: readonly File[], upload: Send) => void;
   /** Stands beside the button that chooses files. */
   children?: ReactNode;
 }
 
 /** Files that are dropped or chosen become contents. */
-export function UploadArea({ type, isSlim, onAdded, onTable, children }: Props) {
+export function UploadArea({ type, isSlim, onAdded, onFiles, children }: Props) {
   const { uploads, take: upload, stop, clear } = useUploads(type, onAdded);
-  const take = (files: readonly File[]) => {
-    const table = onTable && files.find(isTableFile);
-    if (table) onTable(table);
-    return upload(files.filter((file) => file !== table));
-  };
+  const take = (files: readonly File[]) => (onFiles ? onFiles(files, upload) : void upload(files));
   const isForDocuments = type === "input_document";
   return (
     <div className="stack tight">
@@ -66,8 +64,8 @@ export function UploadArea({ type, isSlim, onAdded, onTable, children }: Props) 
           {isForDocuments && isSlim && children
             ? "Drop more files, or folders of them."
             : isForDocuments
-              ? onTable
-                ? "Drop a table (CSV, Excel, JSON), each row of which is a question; or PDF, Word, web and text files."
+              ? onFiles
+                ? "Drop any file: a table (CSV, Excel, JSON), results or a configuration of promptfoo, an Inspect log, or PDF, Word, web and text files."
                 : "Drop PDF, Word, web and text files, or folders of them: each file becomes one of the documents."
               : `Drop text files here: each becomes one of the ${wordsForType(type).toLowerCase()}.`}
         </span>
@@ -77,9 +75,9 @@ export function UploadArea({ type, isSlim, onAdded, onTable, children }: Props) 
             acceptedFileTypes={[
               ...(isForDocuments ? DOCUMENT_ENDINGS : []),
               ...TEXT_ENDINGS,
-              ...(onTable ? TABLE_ENDINGS : []),
+              ...(onFiles ? [...TABLE_ENDINGS, ".eval"] : []),
             ]}
-            onSelect={(files) => void take([...(files ?? [])])}
+            onSelect={(files) => take([...(files ?? [])])}
           >
             <Button className="btn small">Choose files</Button>
           </FileTrigger>

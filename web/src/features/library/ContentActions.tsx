@@ -3,11 +3,12 @@ import { useNavigate } from "@tanstack/react-router";
 import { Copy, FileDown, Trash2 } from "lucide-react";
 import { useState } from "react";
 import type { ContentSummary } from "../../api/types";
+import { documentsQuery } from "../../api/queries";
 import { useApi, useFormats } from "../../app/context";
 import { Button, IconButton } from "../../components/Button";
 import { Dialog, Confirm } from "../../components/Dialog";
 import { WhyNotDeleted } from "./InUse";
-import { documentsQuery, useContentActions, useDownloadOriginal } from "./queries";
+import { useContentActions, useDownloadOriginal } from "./queries";
 
 /** The buttons of a text in a list. */
 export function ContentActions({ content }: { content: ContentSummary }) {

@@ -137,30 +137,6 @@ export function useContentActions() {
   };
 }
 
-const PAGE = 200;
-const AT_MOST = 2000;
-
-/** The originals that are kept, by the content that each became; the newest two thousand of them. */
-export function documentsQuery(api: Api) {
-  return queryOptions({
-    queryKey: queryKeys.documents,
-    queryFn: async ({ signal }) => {
-      const found = new Map<string, Document>();
-      let cursor: string | undefined;
-      // A page of large rows has fewer than its limit.
-      while (found.size < AT_MOST) {
-        const query = { limit: PAGE, ...(cursor ? { cursor } : {}) };
-        const { items, next_cursor } = await data(api.client.GET("/api/documents", { params: { query }, signal }));
-        for (const document of items) found.set(document.content_id, document);
-        if (!next_cursor) break;
-        cursor = next_cursor;
-      }
-      return found;
-    },
-    staleTime: 60_000,
-  });
-}
-
 export function useDownloadOriginal() {
   const api = useApi();
   return useMutation({

@@ -14,6 +14,7 @@ import { CandidateCard } from "./CandidateCard";
 import { ChecksPart } from "./ChecksPart";
 import { CombinationPart } from "./CombinationPart";
 import { chosenOf, type Faults, freeLabel, labelOf, NEW_LABEL, shortName, withBuiltIn } from "./draft";
+import { DroppedParts } from "./DroppedParts";
 import { InputsPart } from "./InputsPart";
 import { JudgesPart } from "./JudgesPart";
 import { LimitsPart } from "./LimitsPart";
@@ -160,11 +161,7 @@ export function PresetForm({ draft, onChange, faults, models, documents, connect
       <section className="card stack" aria-labelledby="checks-title">
         <h2 id="checks-title">Checks without a judge</h2>
         <ChecksPart checks={draft.checks ?? []} onChange={(checks) => change({ checks })} at={at} />
-        {draft.dropped?.length ? (
-          <p className="small dim">
-            Not taken over from the suite: {draft.dropped.map(({ kind, count }) => `${kind} (${count})`).join(", ")}.
-          </p>
-        ) : null}
+        <DroppedParts dropped={draft.dropped} />
       </section>
       <CombinationPart draft={draft} change={change} at={at} models={models} />
       <OutputPart draft={draft} change={change} at={at} connections={connections} />

@@ -113,7 +113,7 @@ test("a candidate may have its finished answers in a column, and needs no model 
 });
 
 test("a new comparison works on rows instead of documents", async () => {
-  const onRows = vi.fn<(rows: Rows | undefined) => void>();
+  const onRows = vi.fn<(rows: Rows | undefined, answers: readonly string[]) => void>();
   const step = (rows: Rows | undefined) => (
     <DocumentsStep
       documents={[]}
@@ -122,6 +122,9 @@ test("a new comparison works on rows instead of documents", async () => {
       onSample={vi.fn()}
       isTakingSample={false}
       rows={rows}
+      onTable={vi.fn()}
+      onDecide={vi.fn()}
+      judges={undefined}
       onRows={onRows}
       at={(path) => (path === "rows" ? ["has no rows with these values"] : [])}
     />
@@ -129,14 +132,14 @@ test("a new comparison works on rows instead of documents", async () => {
   await renderPage(step(undefined));
   await screen.findByRole("option", { name: "Questions" });
   fireEvent.change(screen.getByLabelText("Data set"), { target: { value: "s1" } });
-  expect(onRows).toHaveBeenLastCalledWith({ data_set: "s1" });
+  expect(onRows).toHaveBeenLastCalledWith({ data_set: "s1" }, ["now"]);
   cleanup();
   await renderPage(step({ data_set: "s1" }));
   await screen.findByRole("option", { name: "Questions" });
   expect(screen.queryByRole("button", { name: "Take the sample" })).toBeNull();
   expect(screen.getByText("has no rows with these values")).toBeTruthy();
   fireEvent.change(screen.getByLabelText("Data set"), { target: { value: "" } });
-  expect(onRows).toHaveBeenLastCalledWith(undefined);
+  expect(onRows).toHaveBeenLastCalledWith(undefined, []);
 });
 
 test("another data set keeps no column of the one before", () => {

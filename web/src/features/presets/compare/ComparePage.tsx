@@ -4,7 +4,7 @@ import { useMemo, useRef, useState } from "react";
 import { faultsAt } from "carrel-sdk";
 import { connectionsQuery } from "../../../api/github";
 import { contentChoiceQuery, draftsQuery } from "../../../api/queries";
-import type { DraftSummary } from "../../../api/types";
+import type { DefaultJudges, DraftSummary } from "../../../api/types";
 import { useDefaultJudges } from "../../../api/useDefaultJudges";
 import { useModels } from "../../../api/useModels";
 import { useApi } from "../../../app/context";
@@ -20,7 +20,18 @@ import { DocumentsStep } from "./DocumentsStep";
 import { ModelsStep } from "./ModelsStep";
 import { MoreStep } from "./MoreStep";
 import { SAMPLE_MODELS, SAMPLE_TASK } from "./sample";
-import { EMPTY, keptOf, missingIn, nameOf, presetOf, type Prompt, type Setup, type TriedInput } from "./setup";
+import {
+  EMPTY,
+  keptOf,
+  type KeptTable,
+  missingIn,
+  nameOf,
+  presetOf,
+  type Prompt,
+  type Setup,
+  type TriedInput,
+  withTable,
+} from "./setup";
 import { StartCard } from "./StartCard";
 import { TaskStep } from "./TaskStep";
 import { TrialPart } from "./TrialPart";
@@ -29,6 +40,7 @@ import { usePrompts } from "./usePrompts";
 import { useTry } from "./useTrial";
 
 const route = getRouteApi("/compare");
+const NO_MODELS: readonly string[] = [];
 const HEAD = {
   title: "New comparison",
   intro: "Bring documents, say what is to be done with them, and pick the models: you learn which one does it best.",
@@ -72,12 +84,14 @@ function Comparison({ opened }: { opened: Opened }) {
   const judges = useDefaultJudges(setup.models);
   const preset = useMemo(() => presetOf(setup, judges), [setup, judges]);
   const missing = missingIn(setup, false, judges);
-  const isKept = setup.prompts.every(({ text, contentId, kept }) => contentId !== undefined && kept === text);
+  const isKept =
+    !setup.models.length ||
+    setup.prompts.every(({ text, contentId, kept }) => contentId !== undefined && kept === text);
   const rehearsal = useRehearsal(preset, missing.length === 0 && isKept && Boolean(judges ?? setup.more.comparison));
   const compare = useCompare();
   const tries = useTry();
   const sample = useSample();
-  const start = () =>
+  const start = (setup: Setup, judges: DefaultJudges | undefined) =>
     compare.mutate(
       { setup, judges },
       {
@@ -87,6 +101,12 @@ function Comparison({ opened }: { opened: Opened }) {
         },
       },
     );
+  const judgesOfAnswers = useDefaultJudges(NO_MODELS);
+  const decide = (table: KeptTable) => {
+    const decided = withTable({ ...EMPTY, name: table.name }, table);
+    setSetup(decided);
+    start(decided, judgesOfAnswers);
+  };
   const tryOn = (on: TriedInput) =>
     tries.mutate(
       { setup, on },
@@ -126,7 +146,10 @@ function Comparison({ opened }: { opened: Opened }) {
             onSample={takeSample}
             isTakingSample={sample.isPending}
             rows={setup.rows}
-            onRows={(rows) => change({ rows })}
+            onRows={(rows, answers) => change({ rows, answers })}
+            onTable={(table) => setSetup((before) => withTable(before, table))}
+            onDecide={decide}
+            judges={judgesOfAnswers}
             at={(path) => faultsAt(error, path)}
           />
           {sample.isError && <ErrorNote error={sample.error} />}
@@ -158,7 +181,7 @@ function Comparison({ opened }: { opened: Opened }) {
           tries={tries}
           onTry={tryOn}
           starts={compare}
-          onStart={start}
+          onStart={() => start(setup, judges)}
           onGo={(part) => goTo(grid.current, part)}
         />
       </div>

@@ -1,51 +1,125 @@
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { dataSetsQuery } from "../../../api/queries";
-import type { ContentSummary, Rows } from "../../../api/types";
+import type { ContentSummary, DefaultJudges, Rows } from "../../../api/types";
 import { useApi, useFormats } from "../../../app/context";
 import { Button } from "../../../components/Button";
 import { Disclosure } from "../../../components/Disclosure";
 import { ErrorNote, Spinner } from "../../../components/Feedback";
 import { UploadArea } from "../../../components/uploads/UploadArea";
+import { isDocumentFile } from "../../../lib/contentTypes";
 import { chosenOf } from "../draft";
 import { DocumentPicker } from "../DocumentPicker";
 import { RowsField } from "../RowsField";
+import { first } from "./brought";
+import { BroughtSuite, BroughtTable } from "./BroughtPart";
+import { ReadPart } from "./ReadPart";
+import { answersIn, type KeptTable } from "./setup";
 import { TablePart } from "./TablePart";
-import { useBringTable } from "./useTable";
+import { useLook } from "./useBrought";
+
+type Send = (files: readonly File[]) => Promise<void>;
 
 interface Props extends DocumentsProps {
   rows: Rows | undefined;
-  onRows: (rows: Rows | undefined) => void;
+  /** The rows, and the columns among them with finished answers. */
+  onRows: (rows: Rows | undefined, answers: readonly string[]) => void;
+  onTable: (table: KeptTable) => void;
+  onDecide: (table: KeptTable) => void;
+  /** Who compares finished answers by default. */
+  judges: DefaultJudges | undefined;
   at: (path: string) => string[];
 }
 
 /** What the models work on: documents, or rows of a data set if there is one. */
-export function DocumentsStep({ rows, onRows, at, ...documents }: Props) {
+export function DocumentsStep({ rows, onRows, onTable, onDecide, judges, at, ...documents }: Props) {
   const dataSets = useQuery(dataSetsQuery(useApi())).data ?? [];
   const table = dataSets.find(({ id }) => id === rows?.data_set);
-  const bring = useBringTable();
-  const [file, setFile] = useState<File>();
-  const take = (file: File) => {
-    setFile(file);
-    bring.mutate(file, { onSuccess: ({ id }) => onRows({ data_set: id }) });
+  const look = useLook();
+  // Sends files as documents, whatever else they might be.
+  const [send, setSend] = useState<{ upload: Send }>();
+  const take = (files: readonly File[], upload: Send) => {
+    const file = first(files);
+    if (!file) return void upload(files);
+    const beside = files.filter((one) => one !== file);
+    setSend({ upload });
+    look.mutate(
+      { file, beside },
+      { onSuccess: (found) => void upload(found ? (found.kind === "suite" ? [] : beside) : files) },
+    );
   };
+  const brought = look.data;
+  const leave = () => look.reset();
   return (
     <section className="card stack" aria-labelledby="documents-title" data-part="inputs">
       <h2 id="documents-title">1 · What to work on</h2>
-      {!rows && <Documents {...documents} onTable={take} />}
-      {bring.isPending && <Spinner label={`${file?.name ?? "The table"} is being read…`} />}
-      {bring.isError && <ErrorNote error={bring.error} />}
-      {table && <TablePart table={table} />}
+      {!rows && <Documents {...documents} onFiles={take} />}
+      {look.isPending && <Spinner label={`${look.variables.file.name} is being looked at…`} />}
+      {look.isError && (
+        <Refused
+          error={look.error}
+          onText={
+            send && isDocumentFile(look.variables.file)
+              ? () => {
+                  void send.upload([look.variables.file]);
+                  leave();
+                }
+              : undefined
+          }
+        />
+      )}
+      {brought?.kind === "suite" && <BroughtSuite key={brought.file.name} brought={brought} onLeave={leave} />}
+      {brought?.kind === "table" && !rows && (
+        <BroughtTable
+          key={`${brought.file.name} ${brought.sheet ?? ""}`}
+          brought={brought}
+          judges={judges}
+          onSheet={(sheet) => look.mutate({ file: brought.file, beside: [], sheet })}
+          onTake={(kept) => {
+            onTable(kept);
+            leave();
+          }}
+          onDecide={onDecide}
+          onText={
+            send && isDocumentFile(brought.file)
+              ? () => {
+                  void send.upload([brought.file]);
+                  leave();
+                }
+              : undefined
+          }
+          onLeave={leave}
+        />
+      )}
+      {table && rows && <TablePart table={table} onColumns={(columns) => onRows(rows, answersIn(columns))} />}
       {(dataSets.length > 0 || rows) && (
         <RowsField
           rows={rows ?? null}
           dataSets={dataSets}
           none="None: documents"
-          onChange={(next) => onRows(next ?? undefined)}
+          onChange={(next) =>
+            onRows(next ?? undefined, answersIn(dataSets.find(({ id }) => id === next?.data_set)?.columns ?? []))
+          }
           at={at}
         />
       )}
     </section>
+  );
+}
+
+/** Why a file is no table, and what else it may be. */
+function Refused({ error, onText }: { error: unknown; onText: (() => void) | undefined }) {
+  return (
+    <>
+      <ErrorNote error={error} />
+      {onText && (
+        <div>
+          <Button small onPress={onText}>
+            Take it as one text
+          </Button>
+        </div>
+      )}
+    </>
   );
 }
 
@@ -64,8 +138,8 @@ function Documents({
   onChange,
   onSample,
   isTakingSample,
-  onTable,
-}: DocumentsProps & { onTable: (table: File) => void }) {
+  onFiles,
+}: DocumentsProps & { onFiles: (files: readonly File[], upload: Send) => void }) {
   const formats = useFormats();
   const taken = chosenOf(documents, chosen);
   const bytes = taken.reduce((sum, document) => sum + document.body_bytes, 0);
@@ -75,7 +149,7 @@ function Documents({
         type="input_document"
         isSlim={chosen.length > 0}
         onAdded={(ids) => onChange([...new Set([...chosen, ...ids])])}
-        onTable={onTable}
+        onFiles={onFiles}
       >
         <span className="dim small">or</span>
         <Button small onPress={onSample} isDisabled={isTakingSample}>
@@ -88,6 +162,7 @@ function Documents({
           {chosen.length === 1 ? "document" : "documents"} <span className="dim">· {formats.bytes(bytes)}</span>
         </p>
       )}
+      <ReadPart documents={taken} />
       {documents.length > 0 && (
         <Disclosure
           title="Choose from the library"

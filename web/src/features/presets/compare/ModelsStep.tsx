@@ -24,6 +24,14 @@ export function ModelsStep({ setup, known, onChange }: Props) {
   return (
     <section className="card stack" aria-labelledby="models-title" data-part="generation">
       <h2 id="models-title">3 · Who competes</h2>
+      {setup.rows && setup.answers?.length ? (
+        <p role="status">
+          <strong>
+            <bdi>{setup.answers.join(", ")}</bdi>
+          </strong>{" "}
+          {setup.answers.length === 1 ? "competes with its" : "compete with their"} finished answers.
+        </p>
+      ) : null}
       <ModelPicker
         models={known.models}
         chosen={setup.models}

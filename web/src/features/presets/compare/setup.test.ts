@@ -1,6 +1,17 @@
 import { expect, test } from "vitest";
 import type { DefaultJudges } from "../../../api/types";
-import { candidatesOf, cellOf, EMPTY, keptOf, missingIn, nameOf, presetOf, triedPart, type Setup } from "./setup";
+import {
+  candidatesOf,
+  cellOf,
+  EMPTY,
+  keptOf,
+  missingIn,
+  nameOf,
+  presetOf,
+  triedPart,
+  type Setup,
+  withTable,
+} from "./setup";
 
 function byDefault(...models: string[]): DefaultJudges {
   const judge = { host: null, family: "x", grounds: "check" as const, right: 1, measured: null, source: null };
@@ -99,4 +110,24 @@ test("a draft holds every text that is nowhere else, and leaves to the library w
     ["", undefined],
   ]);
   expect(kept.prompts[1]?.isShared).toBe(true);
+});
+
+test("finished answers compete without a task, and what another program gave them decides where nobody judges", () => {
+  const grade = { kind: "grade" as const, name: "right", columns: { a: "right, a", b: "right, b", gone: "x" } };
+  const table = { id: "s1", name: "out.json", answers: ["a", "b"], checks: [grade] };
+  const decided = withTable({ ...EMPTY, name: "out.json" }, table);
+  expect(missingIn(decided, false, byDefault())).toEqual([]);
+  expect(missingIn(decided, true)).toHaveLength(1);
+  const preset = presetOf(decided, byDefault());
+  expect(preset).toMatchObject({ name: "out.json", rows: { data_set: "s1" }, inputs: [], instructions: null });
+  expect(preset.generation.candidates).toEqual([
+    { label: "a", column: "a" },
+    { label: "b", column: "b" },
+  ]);
+  expect([preset.comparison, preset.checks]).toEqual([null, [{ ...grade, columns: { a: "right, a", b: "right, b" } }]]);
+  expect(presetOf(decided, byDefault("x:y")).comparison?.judges).toEqual([{ model: "x:y" }]);
+  // A model beside them needs a task.
+  const beside = { ...decided, models: ["x:a"] };
+  expect(missingIn(beside).map(({ part }) => part)).toEqual(["instructions"]);
+  expect(candidatesOf(beside).map(({ label }) => label)).toEqual(["a", "b", "a 2"]);
 });

@@ -1,5 +1,5 @@
 /** A comparison while it is set up: documents, prompts and models, and the preset that they make. */
-import type { Candidate, DefaultJudges, PresetIn, Rows } from "../../../api/types";
+import type { AnswerCheck, Candidate, DataSetColumn, DefaultJudges, PresetIn, Rows } from "../../../api/types";
 import { freeLabel, shortName } from "../draft";
 
 export interface Prompt {
@@ -17,6 +17,8 @@ export interface Setup {
   documents: readonly string[];
   /** Rows of a data set, which take the place of documents. */
   rows?: Rows | undefined;
+  /** Columns of the data set with finished answers, each of which competes. */
+  answers?: readonly string[] | undefined;
   prompts: readonly Prompt[];
   models: readonly string[];
   /** Cells of the grid of models and prompts that do not take part. */
@@ -40,18 +42,53 @@ export function letterOf(prompt: number): string {
   return String.fromCharCode(65 + (prompt % 26));
 }
 
-/** The cells that take part, as candidates: the label says the model, and the prompt where there are several. */
-export function candidatesOf({ models, prompts, off }: Setup): Candidate[] {
-  const labels: string[] = [];
-  return models.flatMap((model) =>
-    prompts.flatMap((prompt, number): Candidate[] => {
-      if (off.includes(cellOf(model, number))) return [];
-      const wanted = prompts.length > 1 ? `${shortName(model)} · ${letterOf(number)}` : shortName(model);
-      const label = freeLabel(wanted, labels);
-      labels.push(label);
-      return [{ label, model, ...(number > 0 && prompt.contentId ? { instructions: prompt.contentId } : {}) }];
-    }),
-  );
+/** A table that was dropped and is a data set now, with the grades in it as checks. */
+export interface KeptTable {
+  id: string;
+  name: string;
+  answers: readonly string[];
+  checks: readonly AnswerCheck[];
+}
+
+/** The setup with the rows of a table, whose finished answers compete. */
+export function withTable(setup: Setup, { id, answers, checks }: KeptTable): Setup {
+  const more = checks.length ? { ...setup.more, checks: [...checks] } : setup.more;
+  return { ...setup, rows: { data_set: id }, answers, more };
+}
+
+/** The columns with finished answers. */
+export function answersIn(columns: readonly DataSetColumn[]): string[] {
+  return columns.filter(({ role }) => role === "output").map(({ name }) => name);
+}
+
+/**
+ * The columns with finished answers and the cells that take part, as candidates: the label says the model, and the prompt
+ * where there are several.
+ */
+export function candidatesOf({ rows, answers, models, prompts, off }: Setup): Candidate[] {
+  const finished = rows ? (answers ?? []) : [];
+  const labels: string[] = [...finished];
+  return [
+    ...finished.map((column): Candidate => ({ label: column, column })),
+    ...models.flatMap((model) =>
+      prompts.flatMap((prompt, number): Candidate[] => {
+        if (off.includes(cellOf(model, number))) return [];
+        const wanted = prompts.length > 1 ? `${shortName(model)} · ${letterOf(number)}` : shortName(model);
+        const label = freeLabel(wanted, labels);
+        labels.push(label);
+        return [{ label, model, ...(number > 0 && prompt.contentId ? { instructions: prompt.contentId } : {}) }];
+      }),
+    ),
+  ];
+}
+
+/** The checks, those of grades by the candidates that take part. */
+function checksOf(checks: readonly AnswerCheck[], labels: readonly (string | undefined)[]): AnswerCheck[] {
+  return checks.flatMap((check) => {
+    if (check.kind !== "grade") return [check];
+    const columns = Object.fromEntries(Object.entries(check.columns ?? {}).filter(([label]) => labels.includes(label)));
+    return Object.keys(columns).length ? [{ ...check, columns }] : [];
+  });
 }
 
 /**
@@ -60,16 +97,23 @@ export function candidatesOf({ models, prompts, off }: Setup): Candidate[] {
  */
 export function presetOf(setup: Setup, byDefault: DefaultJudges | undefined): PresetIn {
   const judges = (byDefault?.judges ?? []).map(({ model }) => ({ model }));
+  const candidates = candidatesOf(setup);
+  const checks = checksOf(
+    setup.more.checks ?? [],
+    candidates.map(({ label }) => label),
+  );
   return {
     tags: [],
     scoring: null,
-    comparison: { judges },
+    // Without a judge, checks decide.
+    comparison: byDefault && !judges.length && checks.length ? null : { judges },
     ...setup.more,
+    ...(checks.length ? { checks } : {}),
     name: setup.name.trim() || nameOf(setup.prompts[0]?.text ?? ""),
     ...(setup.rows ? { rows: setup.rows, references: {}, groups: null } : {}),
     inputs: setup.rows ? [] : [...setup.documents],
-    instructions: setup.prompts[0]?.contentId ?? null,
-    generation: { ...setup.more.generation, candidates: candidatesOf(setup) },
+    instructions: (setup.models.length && setup.prompts[0]?.contentId) || null,
+    generation: { ...setup.more.generation, candidates },
   };
 }
 
@@ -116,12 +160,18 @@ export function missingIn(setup: Setup, isTrial = false, byDefault?: DefaultJudg
   const missing: Missing[] = [];
   if (!setup.documents.length && !setup.rows)
     missing.push({ part: "inputs", words: "Bring documents, or try the sample." });
-  if (setup.prompts.some((prompt) => !prompt.text.trim()))
+  const hasAnswers = setup.rows !== undefined && Boolean(setup.answers?.length);
+  // Finished answers need no task.
+  if ((setup.models.length || !hasAnswers) && setup.prompts.some((prompt) => !prompt.text.trim()))
     missing.push({ part: "instructions", words: "Write the task." });
   const found = candidatesOf(setup).length;
-  if (found < (isTrial ? 1 : 2))
-    missing.push({ part: "generation", words: "Pick two models, or two prompts for one." });
-  const hasJudges = setup.more.comparison === undefined ? byDefault?.judges.length !== 0 : true;
+  if (isTrial ? !setup.models.length : found < 2)
+    missing.push({
+      part: "generation",
+      words: hasAnswers ? "Pick a model to compete with the answers." : "Pick two models, or two prompts for one.",
+    });
+  const hasChecks = Boolean(setup.more.checks?.length);
+  const hasJudges = setup.more.comparison === undefined ? hasChecks || byDefault?.judges.length !== 0 : true;
   if (!isTrial && found >= 2 && !hasJudges) missing.push({ part: "comparison", words: byDefault?.sentence ?? "" });
   // The service would call an id that nobody has chosen yet an unknown one.
   if (!isTrial && setup.more.scoring?.criteria === "")

@@ -33,6 +33,11 @@ export function asks({ role }: DataSetColumn): boolean {
   return role === "variable" || role === "messages";
 }
 
+/** The columns with one of them as finished answers, or no longer. */
+export function withOutput(columns: readonly DataSetColumn[], at: string, isOutput: boolean): DataSetColumn[] {
+  return columns.map((column) => (column.name === at ? { ...column, role: isOutput ? "output" : "metadata" } : column));
+}
+
 /** The columns with this role at one of them, or at none; whichever had it before is anything else. */
 export function withRole(columns: readonly DataSetColumn[], role: Role, at: string | undefined): DataSetColumn[] {
   return columns.map((column) =>

@@ -45,7 +45,10 @@ export function useCompare() {
   };
   return useMutation({
     mutationFn: async ({ setup, judges }: { setup: Setup; judges: DefaultJudges | undefined }) => {
-      const prompts = await Promise.all(setup.prompts.map((prompt) => keepPrompt(api, prompt)));
+      // Finished answers need no task.
+      const prompts = setup.models.length
+        ? await Promise.all(setup.prompts.map((prompt) => keepPrompt(api, prompt)))
+        : setup.prompts;
       const { id, key } = await save(presetOf({ ...setup, prompts }, judges));
       return (await data(
         api.client.POST("/api/presets/{preset_id}/execute", {
