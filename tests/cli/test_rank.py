@@ -81,6 +81,17 @@ def test_labels_need_no_judge_and_everything_agrees(signed_in: Terminal, tmp_pat
     assert signed_in("run", "watch", run, "--decided").exit_code == 0
     assert "a is better than b" in signed_in("gate", "--run", run, "--baseline", "b").stdout
     assert signed_in("rank", str(file), "--candidates", "a,b").exit_code == 2
+    by_f1 = json.loads(signed_in(*rank, "--by", "macro-f1", "--json").stdout)
+    assert by_f1["verdict"]["sentence"].startswith("a is best: its macro F1 is")
+    assert by_f1["ranking"]["majority"] == 0.398496
+    run = json.loads(signed_in("run", "list", "--json").stdout.splitlines()[0])["id"]
+    assert "a is better than b: its macro F1 differs" in " ".join(
+        signed_in("gate", "--run", run, "--baseline", "b").stdout.split()
+    )
+    classes = json.loads(signed_in("run", "classes", run, "--json").stdout)
+    assert (classes["classes"], classes["majority"]) == (["ham", "spam"], "spam")
+    assert classes["rows"][0]["classes"][0]["confused"] == [25, 0, 2]
+    assert [row["accuracy"]["share"] for row in classes["rows"]] == [0.95, 0.75, 0.6625]
 
 
 def test_ctrl_c_ends_the_service_too_and_nothing_stays(table: Path, temporary: Path) -> None:

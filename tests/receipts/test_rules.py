@@ -2,7 +2,7 @@
 
 from carrel.receipts import rules
 
-DIGEST = "e05dacc0c6bdc5dfa5f1a8090c653eba68c2b5d659e33ef0b5d58eefa34a50a1"
+DIGEST = "6d961e551754adfa262b075899b52746c4e11a6d710acf231e10bdb180135c93"
 
 
 def test_the_rules_of_rankings_and_words_are_those_that_this_version_says_it_has() -> None:

@@ -53,6 +53,14 @@ def marks(candidate: str, passed: str) -> list[Mark]:
     return [Mark(document=f"d{i}", candidate=candidate, value=float(one == "+")) for i, one in enumerate(passed, 1)]
 
 
+def classified(candidate: str, answers: str, expected: str = "001122") -> list[Mark]:
+    pairs = zip(map(int, answers), map(int, expected * (len(answers) // len(expected))), strict=True)
+    return [
+        Mark(document=f"d{i}", candidate=candidate, value=float(answer == one), expected=one, answer=answer)
+        for i, (answer, one) in enumerate(pairs, 1)
+    ]
+
+
 TWO = [*verdicts("AB", "a" * 12, "x"), *verdicts("AB", "b" * 12, "y")]
 APART = [*verdicts("AB", "ab" * 6, "x"), *verdicts("AB", "ba" * 6, "y")]
 MISSING = [*verdicts("AB", "a" * 7 + "?" * 9), *verdicts("AC", "a" * 16), *verdicts("BC", "a" * 16)]
@@ -109,6 +117,10 @@ CASES: Final[dict[Kind, tuple[Evidence, str]]] = {
     "by_judges": (
         evidence(verdicts("AB", "a" * 12), measure="checks", marks=[*marks("A", "-" * 12), *marks("B", "+" * 12)]),
         "By the judges, A leads.",
+    ),
+    "majority": (
+        evidence([], measure="accuracy", marks=[*classified("A", "001122" * 3), *classified("B", "000000" * 3)]),
+        "Always giving the most frequent of the expected answers reaches 33 %.",
     ),
     "head_to_head": (evidence(HEAD, "ABCD"), "Head to head, B won 100 % against A on 12 documents"),
     "equally_long": (

@@ -775,15 +775,17 @@ class Figures(msgspec.Struct, frozen=True, kw_only=True):
 
     `basis` is `scores` when nothing was compared but something was scored: then leaders, contrasts, bounds and groups
     are about scores. It is `checks` when the verdict is by checks, and they are about what `measure` names; and
-    `answers` when a run has neither judge nor check: then nobody leads. `judged_leaders` are those of the judges where
-    the verdict is by checks. `leaders` have the greatest win share, several if they are level. `groups` has more than
-    one entry when candidates never met, directly or through others: then nobody leads. `exploratory`: weights were
-    moved after seeing results. `look` is `None` where a run looks once, at its end; else it is the one that this was
-    found at, or that is next, and intervals and contrasts are as strict as that look is. `grouping` is there if
-    documents belong together, or may do so: then all intervals are those of groups of documents. `found_chance` is the
-    chance that judges who agree as these did would have found a true lead of 69 % on all documents of the run; in four
-    of five runs it lies between `found_chance_low` and `found_chance_high`. `None` where nothing was compared, where
-    there are too few documents, where some belong together, and where verdicts of only two candidates are missing.
+    `answers` when a run has neither judge nor check: then nobody leads. `majority` is what somebody reaches who always
+    gives the most frequent of the expected answers, where they are classes: whoever is best is ahead of that, too.
+    `judged_leaders` are those of the judges where the verdict is by checks. `leaders` have the greatest win share,
+    several if they are level. `groups` has more than one entry when candidates never met, directly or through others:
+    then nobody leads. `exploratory`: weights were moved after seeing results. `look` is `None` where a run looks once,
+    at its end; else it is the one that this was found at, or that is next, and intervals and contrasts are as strict as
+    that look is. `grouping` is there if documents belong together, or may do so: then all intervals are those of groups
+    of documents. `found_chance` is the chance that judges who agree as these did would have found a true lead of 69 %
+    on all documents of the run; in four of five runs it lies between `found_chance_low` and `found_chance_high`. `None`
+    where nothing was compared, where there are too few documents, where some belong together, and where verdicts of
+    only two candidates are missing.
     """
 
     rows: list[Row]
@@ -810,7 +812,8 @@ class Figures(msgspec.Struct, frozen=True, kw_only=True):
     found_chance_low: float | None = None
     found_chance_high: float | None = None
     measure: str | None = None
-    """One of accuracy, checks, required."""
+    """One of accuracy, checks, macro_f1, required."""
+    majority: float | None = None
     judged_leaders: list[str] = []
 
 
@@ -1667,7 +1670,8 @@ class Configuration(msgspec.Struct, omit_defaults=True, kw_only=True):
     the same text do. Columns of a data set say both for its rows.
     Judges score or compare the answers, or `checks` are made, which need no judge. Without any of them, a run only
     makes answers, which judges can judge later. `headline` says by which of both the verdict is: by judges if there are
-    any, else by checks, unless it is given. With `economy`, calls go in batches at half the price, which a provider
+    any, else by checks, unless it is given. `macro_f1` is the mean F1 over the classes that the expected outputs of a
+    check `equals` are. With `economy`, calls go in batches at half the price, which a provider
     answers within a day; it goes with models of OpenAI and Anthropic, and with built-in ones. With `reuse`, answers and
     verdicts are those of earlier runs wherever the same was asked of the same model with the same parameters.
     """
@@ -1687,7 +1691,7 @@ class Configuration(msgspec.Struct, omit_defaults=True, kw_only=True):
     output: Output = msgspec.field(default_factory=Output)
     groups: DocumentGroups | None = None
     checks: list[Check] = []
-    headline: Literal["checks", "judges"] | None = None
+    headline: Literal["checks", "judges", "macro_f1"] | None = None
     dropped: list[DroppedPart] = []
 
 
@@ -2092,6 +2096,47 @@ class Checkpoint(msgspec.Struct, frozen=True, kw_only=True):
     committed_at: str
 
 
+class ClassFigures(msgspec.Struct, frozen=True, kw_only=True):
+    """One class as a candidate tells it: the shares of hits among what it said and among what is, and their F1.
+
+    `confused` is how many documents of this class it gave to each class, in their order, and last to none of them;
+    several answers to one document count as parts.
+    """
+
+    name: str
+    precision: PassRate
+    recall: PassRate
+    f1: PassRate
+    confused: list[float] = []
+
+
+class CandidateClasses(msgspec.Struct, frozen=True, kw_only=True):
+    """One candidate: how often it is right, and the means of the classes' precision, recall and F1."""
+
+    candidate: str
+    accuracy: PassRate
+    macro_f1: PassRate
+    micro_f1: float = 0.0
+    weighted_f1: float = 0.0
+    macro_precision: float = 0.0
+    macro_recall: float = 0.0
+    classes: list[ClassFigures] = []
+
+
+class ClassResults(msgspec.Struct, frozen=True, kw_only=True):
+    """The results of a run by classes; without any, `sentence` says why. No verdict follows from them.
+
+    Figures are those of scikit-learn with the expected answers as its `labels`. The last row is that of the most
+    frequent answer, `majority`.
+    """
+
+    sentence: str
+    check: str | None = None
+    classes: list[str] = []
+    majority: str | None = None
+    rows: list[CandidateClasses] = []
+
+
 class Refused(msgspec.Struct, frozen=True, kw_only=True):
     """A run that was not deleted, and the code of the error that says why."""
 
@@ -2111,11 +2156,12 @@ class GateSource(msgspec.Struct, frozen=True, kw_only=True):
 
     `comparisons`: the win share against the baseline, minus one half. `scores`: the mean score. `required`: the share
     of documents that pass every required check. `checks`: the mean of all checks. `check`: one of them, by its `name`.
+    `macro_f1`: the mean F1 over classes.
     `change` is None without documents on which both took part.
     """
 
     kind: str
-    """One of check, checks, comparisons, required, scores."""
+    """One of check, checks, comparisons, macro_f1, required, scores."""
     name: str
     decides: bool = False
     change: Change | None = None

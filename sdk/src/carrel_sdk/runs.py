@@ -14,6 +14,7 @@ from carrel_sdk.models import (
     AnswerNote,
     Beginnings,
     Checkpoint,
+    ClassResults,
     Configuration,
     Deleted,
     DocumentGroups,
@@ -231,6 +232,10 @@ class Runs:
         Without a column, only which columns there are.
         """
         return self._calls.get(f"{_path(run_id)}/split", Split, {"column": column, "round": round})
+
+    def classes(self, run_id: str) -> ClassResults:
+        """Precision, recall, F1 and confusion, where the expected answers are classes. Costs no calls."""
+        return self._calls.get(f"{_path(run_id)}/classes", ClassResults)
 
     def figures(self, run_id: str, *, round: int | None = None) -> AnswerFigures:  # noqa: A002  # the parameter's name
         """The win shares, scores, checks and faults of all answers, without their texts."""

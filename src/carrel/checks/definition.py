@@ -128,6 +128,11 @@ def is_share(check: Check) -> bool:
     return check.kind in _SHARES and check.least is None
 
 
+def is_of_classes(check: Check) -> bool:
+    """Whether the check may tell classes: it compares answers with what is expected of each document."""
+    return check.kind == "equals" and check.expected is None and check.tolerance is None
+
+
 def columns_of(check: Check) -> list[str]:
     """The columns of the data set that the check names."""
     return list(dict.fromkeys([*([check.column] if check.column is not None else []), *check.columns.values()]))

@@ -10,6 +10,7 @@ import msgspec
 
 from carrel.checks import json_schema, overlap, patterns
 from carrel.checks.definition import Check
+from carrel.checks.normalising import folded
 from carrel.checks.work import CheckInput
 
 _NUMBER = re.compile(r"[+-]?(\d{1,3}(,\d{3})+|\d+)?(\.\d+)?([eE][+-]?\d{1,3})?")
@@ -126,7 +127,7 @@ def _grade(check: Check, cell: str | None) -> float | None:
 
 
 def _containing(check: Check, *, wanted: bool) -> _Made:
-    own = [_folded(check, text) for text in check.texts]
+    own = [folded(check, text) for text in check.texts]
 
     def made(read: _ReadAnswer) -> float | None:
         texts = own
@@ -134,8 +135,8 @@ def _containing(check: Check, *, wanted: bool) -> _Made:
             expected = _expected(check, read)
             if expected is None or not expected.strip():  # every answer would contain it
                 return None
-            texts = [_folded(check, expected)]
-        answer = _folded(check, read.answer.text)
+            texts = [folded(check, expected)]
+        answer = folded(check, read.answer.text)
         return float(all((text in answer) == wanted for text in texts))
 
     return made
@@ -151,7 +152,7 @@ def _equal(check: Check, answer: str, expected: str) -> float:
         ours, theirs = _number(answer), _number(expected)
         if ours is not None and theirs is not None:
             return float(abs(ours - theirs) <= check.tolerance)
-    return float(_folded(check, answer) == _folded(check, expected))
+    return float(folded(check, answer) == folded(check, expected))
 
 
 def _number(text: str) -> float | None:
@@ -174,9 +175,3 @@ def _overlapping(measure: Callable[[str, str], float]) -> Callable[[Check, str, 
         return share if check.least is None else float(share >= check.least)
 
     return made
-
-
-def _folded(check: Check, text: str) -> str:
-    if check.ignore_case:
-        text = text.casefold()
-    return " ".join(text.split()) if check.ignore_space else text

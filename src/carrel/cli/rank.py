@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from tempfile import NamedTemporaryFile
-from typing import Final, NamedTuple, get_args
+from typing import Final, Literal, NamedTuple, get_args
 from uuid import uuid4
 
 import msgspec
@@ -31,6 +31,7 @@ from carrel_sdk.models import (
 
 from carrel.cli.demonstration.own_service import ServiceFailed, own_service
 from carrel.cli.interface import terminal, tokens
+from carrel.cli.interface.class_tables import class_tables
 from carrel.cli.interface.ranking_table import checks_table, ranking_table, verdict_panel
 from carrel.cli.interface.reading import read_text
 from carrel.cli.interface.terminal import UserCommand
@@ -64,6 +65,7 @@ class _Table(NamedTuple):
     roles: dict[str, ColumnRole]
     candidates: list[str]
     checks: list[Check]
+    headline: Literal["checks", "macro_f1"] | None
 
 
 @click.command("rank", context_settings={"help_option_names": ["-h", "--help"]})
@@ -83,6 +85,11 @@ class _Table(NamedTuple):
 @click.option(
     "--expected", metavar="COLUMN", help="The expected answer: judges see it; without judges, answers must equal it."
 )
+@click.option(
+    "--by",
+    type=click.Choice(["judges", "checks", "macro-f1"]),
+    help="What the verdict is by; macro-f1 is the mean F1 over the classes of --expected.  [default: judges, if any]",
+)
 @click.option("--group", metavar="COLUMN", help="Rows with the same value count together.")
 @click.option("--id", "row_id", metavar="COLUMN", help="What names a row.")
 @click.option(
@@ -98,6 +105,7 @@ def command(
     judges: tuple[str, ...],
     criteria: Path | None,
     expected: str | None,
+    by: str | None,
     group: str | None,
     row_id: str | None,
     source: Source | None,
@@ -117,7 +125,10 @@ def command(
     """
     try:
         chosen = _ColumnNames(inputs, candidates, expected, group, row_id)
-        table = _table(file, others, chosen, source, judged=bool(judges), as_json=as_json)
+        by = by or ("judges" if judges else "checks")
+        if by == "judges" and not judges:
+            terminal.end(terminal.EXIT_USAGE, "--by judges needs a --judge", as_json=as_json)
+        table = _table(file, others, chosen, source, by, as_json=as_json)
     except Unreadable as error:
         terminal.end(terminal.EXIT_FAILED, str(error), as_json=as_json)
     # Without a handler, SIGTERM would end this process and leave the service running.
@@ -142,7 +153,7 @@ def command(
 
 
 def _table(
-    file: Path, others: tuple[str, ...], chosen: _ColumnNames, source: Source | None, *, judged: bool, as_json: bool
+    file: Path, others: tuple[str, ...], chosen: _ColumnNames, source: Source | None, by: str, *, as_json: bool
 ) -> _Table:
     """The files as one table and the roles of its columns. Ends the program if they do not fit.
 
@@ -162,7 +173,7 @@ def _table(
         labels = labels or list(answers.candidates)
         answers = answers.only(labels)
         chosen = _completed(chosen, answers)
-    elif not judged and not chosen.inputs and labels:
+    elif by != "judges" and not chosen.inputs and labels:
         answers, chosen = _asked(table, chosen, labels)
     if not chosen.inputs or not labels:
         words = "a table needs --input and --candidates, which name its columns"
@@ -178,13 +189,15 @@ def _table(
         raise Unreadable(f"{file.name}: no row has the answers of two candidates")
     # A name that nobody gave as an option has no meaning.
     rest: dict[str, ColumnRole] = dict.fromkeys((answers or table).columns, "metadata")
+    grades = {} if answers is None else answers.grades
+    checks = [Check(kind="grade", name=name, columns=columns) for name, columns in grades.items()]
+    if by == "macro-f1" or (by == "checks" and not checks):
+        checks.append(_by_label(chosen, as_json=as_json))
+    headlines: dict[str, Literal["checks", "macro_f1"]] = {"checks": "checks", "macro-f1": "macro_f1"}
+    headline = headlines.get(by)
     if answers is None:
-        checks = [] if judged else _by_label(chosen, as_json=as_json)
-        return _Table(file.name, file.name, body, rest | roles, labels, checks)
-    checks = [Check(kind="grade", name=name, columns=columns) for name, columns in answers.grades.items()]
-    if not judged and not checks:
-        checks = _by_label(chosen, as_json=as_json)
-    return _Table(file.name, f"{file.stem}.jsonl", answers.as_json_lines(), rest | roles, labels, checks)
+        return _Table(file.name, file.name, body, rest | roles, labels, checks, headline)
+    return _Table(file.name, f"{file.stem}.jsonl", answers.as_json_lines(), rest | roles, labels, checks, headline)
 
 
 def _asked(table: AnswerTable, chosen: _ColumnNames, labels: Sequence[str]) -> tuple[AnswerTable, _ColumnNames]:
@@ -198,12 +211,12 @@ def _asked(table: AnswerTable, chosen: _ColumnNames, labels: Sequence[str]) -> t
     return table, chosen._replace(inputs=inputs)
 
 
-def _by_label(chosen: _ColumnNames, *, as_json: bool) -> list[Check]:
+def _by_label(chosen: _ColumnNames, *, as_json: bool) -> Check:
     """The check that stands in for judges."""
     if chosen.expected is None:
         words = "say with --judge who compares, or with --expected which column has the right answers"
         terminal.end(terminal.EXIT_USAGE, words, as_json=as_json)
-    return [Check(kind="equals", name=chosen.expected)]
+    return Check(kind="equals", name=chosen.expected)
 
 
 def _answered(row: Mapping[str, str | None], labels: Sequence[str]) -> int:
@@ -325,6 +338,7 @@ def _rank(
         scoring=scoring,
         comparison=comparison,
         checks=table.checks,
+        headline=table.headline,
     )
     run = workspace.runs.create(configuration=configuration, name=f"Ranking of {table.name}")
     workspace.runs.start(run.id)
@@ -358,3 +372,7 @@ def _show(cli: UserCommand, run_id: str) -> None:
     if found.checks is not None:
         cli.console.print()
         cli.console.print(checks_table(found.checks))
+        classes = cli.workspace.runs.classes(run_id)
+        if classes.rows:
+            cli.console.print()
+            cli.console.print(class_tables(classes))

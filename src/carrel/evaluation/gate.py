@@ -9,7 +9,7 @@ from carrel.evaluation.statistics import clusters, noninferiority
 from carrel.evaluation.statistics.noninferiority import ERROR, Change, Outcome
 from carrel.evaluation.words import counted, listed, percent
 
-SourceKind = Literal["comparisons", "scores", "required", "checks", "check"]
+SourceKind = Literal["comparisons", "scores", "required", "checks", "check", "macro_f1"]
 Lead = Literal["ahead", "behind", "level"]
 """Which of the two the run's verdict puts ahead of the other, from the candidate's side; neither if they are level."""
 
@@ -37,6 +37,7 @@ class GateSource(msgspec.Struct, frozen=True, kw_only=True):
 
     `comparisons`: the win share against the baseline, minus one half. `scores`: the mean score. `required`: the share
     of documents that pass every required check. `checks`: the mean of all checks. `check`: one of them, by its `name`.
+    `macro_f1`: the mean F1 over classes.
     `change` is null without documents on which both took part.
     """
 
@@ -165,6 +166,7 @@ def _words(source: GateSource) -> str:
         "scores": "its mean score",
         "required": "the share that passes every required check",
         "checks": "the mean of all checks",
+        "macro_f1": "its macro F1",
         "check": f"the check {source.name}",
     }[source.kind]
     change = source.change

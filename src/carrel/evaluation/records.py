@@ -72,12 +72,18 @@ class Score(msgspec.Struct, frozen=True, kw_only=True, gc=False):
 
 
 class Mark(msgspec.Struct, frozen=True, kw_only=True, gc=False):
-    """What the checks say of one answer: a value from 0 to 1; `None` if the answer never came."""
+    """What the checks say of one answer: a value from 0 to 1; `None` if the answer never came.
+
+    Where the expected outputs are classes, `expected` is the number of the document's and `answer` that of the answer,
+    `None` if it names none of them.
+    """
 
     document: str
     candidate: str
     repeat: int = 1
     value: float | None = None
+    expected: int | None = None
+    answer: int | None = None
 
 
 def by_rule(a_delivered: bool, b_delivered: bool) -> Side | None:

@@ -25,6 +25,7 @@ Kind = Literal[
     "chance_to_find",
     "by_scores",
     "by_judges",
+    "majority",
     "head_to_head",
     "equally_long",
     "without_judge",

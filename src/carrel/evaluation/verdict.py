@@ -20,6 +20,7 @@ VOTED = "about documents like these, for these judges; a person has voted blind 
 """Mentions the votes without their number, which may still grow."""
 CHECKED = "about documents like these, for these judges, a person among them"
 BY_CHECKS = "about documents like these, and about nothing but what the checks ask"
+NO_CLASSES = "The expected answers are no classes, so nobody can be called best by macro F1."
 UNCHECKABLE = "No answer could be checked, so nobody can be called best."
 NO_JUDGEMENT = "no judgement of the answers"
 ANSWERS_ONLY = "Nothing was compared or scored, so nobody can be called best: the run only made answers."
@@ -71,7 +72,8 @@ class Statement(msgspec.Struct, frozen=True, kw_only=True):
 def state(ranking: Ranking, human: HumanCheck | None = None) -> Statement:
     """Put a ranking into words; the same ranking gives the same words."""
     if ranking.basis == "checks" and not ranking.groups:
-        return Statement(outcome="nothing", sentence=UNCHECKABLE, scope=BY_CHECKS, notes=(), grey=True)
+        sentence = NO_CLASSES if ranking.measure == "macro_f1" else UNCHECKABLE
+        return Statement(outcome="nothing", sentence=sentence, scope=BY_CHECKS, notes=(), grey=True)
     if ranking.basis == "answers":
         return Statement(outcome="nothing", sentence=ANSWERS_ONLY, scope=NO_JUDGEMENT, notes=(), grey=True)
     outcome = _outcome(ranking)
@@ -195,6 +197,8 @@ def _reached(ranking: Ranking, score: str) -> str:
             return f"the mean of its checks is {score}, on"
         case "accuracy":
             return f"it is right on {score} of"
+        case "macro_f1":
+            return f"its macro F1 is {score}, on"
 
 
 def _documents(ranking: Ranking) -> str:
@@ -278,6 +282,9 @@ def _doubts(ranking: Ranking) -> list[Remark]:
             )
             for one in _lost(ranking)
         )
+    if ranking.majority is not None:
+        always = f"Always giving the most frequent of the expected answers reaches {percent(ranking.majority)}."
+        found.append(Remark("majority", always))
     level = ranking.length_adjusted.leaders if ranking.length_adjusted is not None else ()
     if ranking.leaders and level and not set(ranking.leaders) & set(level):
         found.append(

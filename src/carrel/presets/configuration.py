@@ -182,7 +182,8 @@ class Configuration(In, frozen=True, kw_only=True):
     the same text do. Columns of a data set say both for its rows.
     Judges score or compare the answers, or `checks` are made, which need no judge. Without any of them, a run only
     makes answers, which judges can judge later. `headline` says by which of both the verdict is: by judges if there are
-    any, else by checks, unless it is given. With `economy`, calls go in batches at half the price, which a provider
+    any, else by checks, unless it is given. `macro_f1` is the mean F1 over the classes that the expected outputs of a
+    check `equals` are. With `economy`, calls go in batches at half the price, which a provider
     answers within a day; it goes with models of OpenAI and Anthropic, and with built-in ones. With `reuse`, answers and
     verdicts are those of earlier runs wherever the same was asked of the same model with the same parameters.
     """
@@ -205,7 +206,7 @@ class Configuration(In, frozen=True, kw_only=True):
     output: Output = Output()
     groups: DocumentGroups | None = None
     checks: Checks = msgspec.field(default_factory=list)
-    headline: Literal["judges", "checks"] | None = None
+    headline: Literal["judges", "checks", "macro_f1"] | None = None
     dropped: Annotated[list[DroppedPart], Meta(max_length=MAX_DROPPED_KINDS)] = msgspec.field(default_factory=list)
 
 

@@ -53,7 +53,7 @@ def named_combined(candidates: Sequence[Candidate]) -> list[str]:
 def is_by_checks(configuration: Configuration) -> bool:
     """Whether the verdict is by checks."""
     if configuration.headline is not None:
-        return configuration.headline == "checks"
+        return configuration.headline != "judges"
     return bool(configuration.checks) and configuration.scoring is None and configuration.comparison is None
 
 
@@ -119,9 +119,12 @@ def scores(configuration: Configuration, documents: int) -> int:
 def _purpose_faults(configuration: Configuration) -> Iterator[FieldError]:
     """Faults in who says which answers are best: judges, checks, or nobody where a run only makes answers."""
     judged = configuration.scoring is not None or configuration.comparison is not None
-    if configuration.headline == "checks" and not configuration.checks:
+    comparison, by_checks = configuration.comparison, is_by_checks(configuration)
+    if by_checks and not configuration.checks:
         yield FieldError("headline", "must be judges: there are no checks")
-    if configuration.headline == "checks" and configuration.comparison and configuration.comparison.stop_when_decided:
+    if configuration.headline == "macro_f1" and not any(map(definition.is_of_classes, configuration.checks)):
+        yield FieldError("headline", "needs a check equals that compares with the expected outputs of the documents")
+    if by_checks and comparison is not None and comparison.stop_when_decided:
         yield FieldError("comparison.stop_when_decided", "goes with a headline by judges, whose looks decide")
     if judged:
         return

@@ -2,6 +2,7 @@
 
 import importlib
 
+from carrel.evaluation import classes
 from carrel.judges import run_passports
 from carrel.kit.processes.jobs import Jobs
 from carrel.reports import rendering
@@ -28,6 +29,7 @@ JOBS = Jobs(
         run_passports.drawn,
         gate_decision.decide,
         split_parts.split_packed,
+        classes.results,
         figures.of,
     ),
     prepare=prepare,

@@ -7,10 +7,11 @@ import pytest
 from msgspec.structs import replace
 
 from carrel.evaluation import verdict
-from carrel.evaluation.ranking.ranking import Ranking
-from carrel.evaluation.records import Verdict, Word
+from carrel.evaluation.classes import MAJORITY
+from carrel.evaluation.ranking.ranking import Measure, Ranking
+from carrel.evaluation.records import Mark, Verdict, Word
 from carrel.runs.findings import gate_decision
-from carrel.runs.findings.gate_decision import GatePair
+from carrel.runs.findings.gate_decision import GateMarks, GatePair
 from carrel.runs.verdicts import judgement
 from carrel.runs.verdicts.judgement import Evidence
 from tests.reports.doubts import evidence
@@ -54,6 +55,30 @@ def table(seed: int) -> Evidence:
                     )
                 )
     return evidence(told, names)
+
+
+def checked(seed: int) -> Evidence:
+    """Two to four candidates of whom the first may be right more often, by classes of which one may be rare."""
+    draw = random.Random(seed)
+    names, better, rare = "ABCD"[: draw.randint(2, 4)], draw.random() * 0.3, draw.choice((0.1, 0.5))
+    classes = [int(draw.random() < rare) for _ in range(draw.randint(4, 40))]
+    marks = []
+    for name in names:
+        for place, expected in enumerate(classes):
+            answer = expected if draw.random() < 0.65 + better * (name == "A") else 1 - expected
+            value = None if draw.random() < 0.02 else float(answer == expected)
+            marks.append(Mark(document=f"d{place}", candidate=name, value=value, expected=expected, answer=answer))
+    measure: Measure = draw.choice(("accuracy", "macro_f1"))
+    return replace(evidence([], names), marks=marks, measure=measure, checked=True)
+
+
+def gate_marks(found: Evidence, pair: GatePair) -> list[GateMarks]:
+    """What the gate reads of the same answers."""
+    by_candidate = {
+        name: {one.document: one.value for one in found.marks if one.candidate == name and one.value is not None}
+        for name in (pair.candidate, pair.baseline)
+    }
+    return [GateMarks("checks", "", True, by_candidate[pair.candidate], by_candidate[pair.baseline])]
 
 
 def with_one_more_win(found: Evidence, winner: str, seed: int) -> Evidence:
@@ -103,7 +128,10 @@ def contradictions(found: Evidence, ranking: Ranking) -> list[str]:
             (GatePair(one.candidate, leader, []), "better"),
             (GatePair(leader, one.candidate, []), "worse"),
         ):
-            outcome = gate_decision.decide(judgement.pack(found), pair, 0.05, []).outcome
+            if MAJORITY in pair:
+                continue
+            marks = gate_marks(found, pair) if found.marks else []
+            outcome = gate_decision.decide(judgement.pack(found), pair, 0.05, marks).outcome
             weak = distrusted or not one.excludes_zero
             if outcome == against or (weak and outcome in ("better", "worse")):
                 wrong.append(f"{said.sentence} Of {pair.candidate} and {pair.baseline}, the gate: {outcome}.")
@@ -112,7 +140,7 @@ def contradictions(found: Evidence, ranking: Ranking) -> list[str]:
 
 def weaker(found: Evidence, ranking: Ranking, seed: int) -> list[str]:
     """What becomes weaker if whoever is best wins once more."""
-    if ranking.best is None:
+    if ranking.best is None or found.marks:
         return []
     more = judgement.rank(with_one_more_win(found, ranking.best, seed))
     before, after = verdict.state(ranking), verdict.state(more)
@@ -122,7 +150,10 @@ def weaker(found: Evidence, ranking: Ranking, seed: int) -> list[str]:
 
 
 def told(seed: int) -> list[str]:
-    found = table(seed)
+    return [*of(seed, table(seed)), *of(seed, checked(seed))]
+
+
+def of(seed: int, found: Evidence) -> list[str]:
     ranking = judgement.rank(found)
     return [f"{seed}: {one}" for one in (*contradictions(found, ranking), *weaker(found, ranking, seed))]
 

@@ -15,6 +15,7 @@ from carrel_sdk.models import (
     AnswerNote,
     Beginnings,
     Checkpoint,
+    ClassResults,
     Configuration,
     Deleted,
     DocumentGroups,
@@ -223,6 +224,10 @@ class AsyncRuns:
         Without a column, only which columns there are.
         """
         return await self._calls.get(f"{_path(run_id)}/split", Split, {"column": column, "round": round})
+
+    async def classes(self, run_id: str) -> ClassResults:
+        """Precision, recall, F1 and confusion, where the expected answers are classes. Costs no calls."""
+        return await self._calls.get(f"{_path(run_id)}/classes", ClassResults)
 
     async def figures(self, run_id: str, *, round: int | None = None) -> AnswerFigures:
         """The win shares, scores, checks and faults of all answers, without their texts."""

@@ -22,6 +22,7 @@ _KINDS: Final = {
     "scores": "mean score",
     "required": "all required checks",
     "checks": "mean of all checks",
+    "macro_f1": "macro F1",
 }
 _MARKDOWN = re.compile(r"([\\`*_{}\[\]<>|#~!&@])")
 

@@ -10,6 +10,7 @@ from rich.text import Text
 
 from carrel.cli.interface import terminal
 from carrel.cli.interface.board_table import board_table
+from carrel.cli.interface.class_tables import class_tables
 from carrel.cli.interface.ranking_table import (
     checks_table,
     decision_panel,
@@ -235,6 +236,18 @@ def ranking(cli: UserCommand, run_id: str, without_judge: str | None, number: in
         if table is not None:
             cli.console.print(table)
     cli.console.print(Text("How far each judge can be trusted: carrel judge list", style="dim"))
+
+
+@command.command("classes")
+@click.argument("run_id")
+@user_command
+def classes(cli: UserCommand, run_id: str) -> None:
+    """Print precision, recall, F1 and confusion, where the expected answers are classes."""
+    found = cli.workspace.runs.classes(run_id)
+    if cli.as_json:
+        terminal.print_json(found)
+    else:
+        cli.console.print(class_tables(found))
 
 
 @command.command("leaderboard")

@@ -40,9 +40,10 @@ from carrel.evaluation.statistics import clusters, intervals
 from carrel.evaluation.statistics.intervals import rounded, rounded_or_none
 from carrel.providers.base import Criterion
 
-Measure = Literal["required", "checks", "accuracy"]
-"""What a verdict by checks is about: the share of answers that pass every required check, the mean of all checks, or
-the share of answers that equal the expected ones, where that is all that is checked."""
+Measure = Literal["required", "checks", "accuracy", "macro_f1"]
+"""What a verdict by checks is about: the share of answers that pass every required check, the mean of all checks, the
+share of answers that equal the expected ones, where that is all that is checked, or the mean F1 over the classes that
+the expected answers are."""
 
 
 class Row(msgspec.Struct, frozen=True, kw_only=True):
@@ -103,15 +104,17 @@ class Ranking(msgspec.Struct, frozen=True, kw_only=True):
 
     `basis` is `scores` when nothing was compared but something was scored: then leaders, contrasts, bounds and groups
     are about scores. It is `checks` when the verdict is by checks, and they are about what `measure` names; and
-    `answers` when a run has neither judge nor check: then nobody leads. `judged_leaders` are those of the judges where
-    the verdict is by checks. `leaders` have the greatest win share, several if they are level. `groups` has more than
-    one entry when candidates never met, directly or through others: then nobody leads. `exploratory`: weights were
-    moved after seeing results. `look` is `None` where a run looks once, at its end; else it is the one that this was
-    found at, or that is next, and intervals and contrasts are as strict as that look is. `grouping` is there if
-    documents belong together, or may do so: then all intervals are those of groups of documents. `found_chance` is the
-    chance that judges who agree as these did would have found a true lead of 69 % on all documents of the run; in four
-    of five runs it lies between `found_chance_low` and `found_chance_high`. `None` where nothing was compared, where
-    there are too few documents, where some belong together, and where verdicts of only two candidates are missing.
+    `answers` when a run has neither judge nor check: then nobody leads. `majority` is what somebody reaches who always
+    gives the most frequent of the expected answers, where they are classes: whoever is best is ahead of that, too.
+    `judged_leaders` are those of the judges where the verdict is by checks. `leaders` have the greatest win share,
+    several if they are level. `groups` has more than one entry when candidates never met, directly or through others:
+    then nobody leads. `exploratory`: weights were moved after seeing results. `look` is `None` where a run looks once,
+    at its end; else it is the one that this was found at, or that is next, and intervals and contrasts are as strict as
+    that look is. `grouping` is there if documents belong together, or may do so: then all intervals are those of groups
+    of documents. `found_chance` is the chance that judges who agree as these did would have found a true lead of 69 %
+    on all documents of the run; in four of five runs it lies between `found_chance_low` and `found_chance_high`. `None`
+    where nothing was compared, where there are too few documents, where some belong together, and where verdicts of
+    only two candidates are missing.
     """
 
     rows: tuple[Row, ...]
@@ -137,6 +140,7 @@ class Ranking(msgspec.Struct, frozen=True, kw_only=True):
     found_chance_low: float | None = None
     found_chance_high: float | None = None
     measure: Measure | None = None
+    majority: float | None = None
     judged_leaders: tuple[str, ...] = ()
 
     @property

@@ -51,7 +51,7 @@ def rate(values: Sequence[float], groups: Sequence[int] = (), missing: int = 0) 
     )
 
 
-def wilson(passed: int, of: int, p: float = _P) -> tuple[float, float]:
+def wilson(passed: float, of: float, p: float = _P) -> tuple[float, float]:
     """The score interval of a share (Wilson 1927); `p` is the probability up to which it reaches on either side."""
     z = normal(p)
     share, extra = passed / of, z * z / of

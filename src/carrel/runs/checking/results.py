@@ -6,6 +6,7 @@ from typing import NamedTuple
 import msgspec
 
 from carrel.evaluation import passing
+from carrel.evaluation.classes import ClassEvidence
 from carrel.evaluation.passing import AnswerMarks, CheckResults
 from carrel.evaluation.ranking import grouping
 from carrel.evaluation.ranking.ranking import Measure
@@ -13,7 +14,7 @@ from carrel.evaluation.records import Mark
 from carrel.evaluation.statistics.means import mean
 from carrel.kit.sqlite.database import Connection
 from carrel.kit.sqlite.rows import Select, SqlColumn
-from carrel.runs.checking import marks
+from carrel.runs.checking import labels, marks
 from carrel.runs.model import units
 from carrel.runs.model.setup import Setup
 
@@ -24,13 +25,14 @@ _marks = Select(
 
 
 class _Checked(NamedTuple):
-    """An answer that was planned; without marks if it never came, or if no check is made any more."""
+    """An answer that was planned; without marks if it never came. `text` is its beginning, where it was delivered."""
 
     document: int
     candidate: int
     repeat: int
     passes: bool | None
     marks: list[float | None] | None
+    text: str | None
 
 
 _checked = Select(
@@ -39,6 +41,7 @@ _checked = Select(
     candidate="tasks.candidate",
     repeat="tasks.repeat",
     passes=SqlColumn("passes", bool),
+    text=f"iif(delivered, substr(body, 1, {labels.CHARACTERS + 1}), NULL)",
 )
 _OF_ANSWERS = (
     "FROM generated JOIN check_marks ON generated = generated.seq WHERE generated.run = ?"
@@ -74,6 +77,8 @@ def measure(conn: Connection, setup: Setup) -> Measure | None:
     )
     if headline == "judges" or (headline is None and setup.round.judges):
         return None
+    if headline == "macro_f1":
+        return "macro_f1"
     asked = [one.check for one in marks.asked(conn, setup.seq)]
     if any(check.required for check in asked):
         return "required"
@@ -82,6 +87,7 @@ def measure(conn: Connection, setup: Setup) -> Measure | None:
 
 def marked(conn: Connection, setup: Setup, by: Measure) -> Iterator[Mark]:
     """What the checks say of each answer by a measure; nothing where no check says anything of it."""
+    found = labels.of(conn, setup) if by in ("accuracy", "macro_f1") else None
     for row in _checked.each(
         conn,
         "FROM tasks LEFT JOIN generated ON generated.task = tasks.seq"
@@ -90,13 +96,34 @@ def marked(conn: Connection, setup: Setup, by: Measure) -> Iterator[Mark]:
         setup.seq,
     ):
         known = [mark for mark in row.marks or () if mark is not None]
-        if by == "required":
+        if by == "required" or row.passes is None:
             value = None if row.passes is None else float(row.passes)
         else:
             value = mean(known) if known else None
         if value is not None or row.passes is None:
-            label = setup.candidate(row.candidate).label
-            yield Mark(document=f"d{row.document}", candidate=label, repeat=row.repeat, value=value)
+            yield Mark(
+                document=f"d{row.document}",
+                candidate=setup.candidate(row.candidate).label,
+                repeat=row.repeat,
+                value=value,
+                expected=None if found is None else found.documents.get(row.document),
+                answer=None if found is None or row.text is None else found.number(row.text),
+            )
+
+
+def classes(conn: Connection, setup: Setup) -> ClassEvidence | None:
+    """What the classes of the run's answers follow from; `None` if it has none. Unbounded: to be scanned."""
+    found = labels.of(conn, setup)
+    if found is None:
+        return None
+    judged = units.of(conn, setup.seq)
+    given = [
+        msgspec.structs.replace(mark, document=judged.same.get(mark.document, mark.document))
+        for mark in marked(conn, setup, "macro_f1")
+    ]
+    candidates = tuple(candidate.label for candidate in setup.candidates)
+    groups = grouping.moved(judged.groups, judged.same).joined
+    return ClassEvidence(found.check.name, found.names, candidates, given, groups)
 
 
 def by_part(conn: Connection, setup: Setup, places: Sequence[int], parts: int) -> list[CheckResults | None]:

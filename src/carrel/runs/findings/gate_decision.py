@@ -10,10 +10,10 @@ import msgspec
 from carrel.checks.definition import Check
 from carrel.evaluation import gate
 from carrel.evaluation.gate import Differences, GateResult, Lead, SourceKind
-from carrel.evaluation.ranking import scores
+from carrel.evaluation.ranking import by_checks, scores
 from carrel.evaluation.ranking.ranking import Ranking
 from carrel.evaluation.ranking.table import tabulate
-from carrel.evaluation.records import Verdict
+from carrel.evaluation.records import Mark, Verdict
 from carrel.evaluation.statistics.means import mean
 from carrel.runs.verdicts import judgement
 from carrel.runs.verdicts.judgement import Evidence, PackedEvidence
@@ -64,12 +64,20 @@ def decide(packed: PackedEvidence, pair: GatePair, margin: float, marks: list[Ga
     """Whether the candidate is worse."""
     evidence = judgement.once(judgement.unpack(packed))
     ranking = judgement.rank(evidence)
-    by_checks = ranking.basis == "checks"
-    found = [] if by_checks else [*_judged(evidence, pair, ranking)]
+    found = [] if ranking.basis == "checks" else [*_judged(evidence, pair, ranking)]
+    by_f1 = ranking.measure == "macro_f1"
+    if by_f1:
+        differences, reach = by_checks.differences(_with_absent(evidence.marks, pair), pair.candidate, pair.baseline)
+        lead = _lead(ranking, pair, differences)
+        found.append(Differences("macro_f1", "", differences, reach, decides=True, lead=lead))
     for one in marks:
+        # The mean of all checks is the same answers by another measure, which nobody chose.
+        if by_f1 and one.kind == "checks":
+            continue
         differences = gate.marked(one.candidate, one.baseline)
-        lead = _lead(ranking, pair, differences) if by_checks and one.decides else None
-        found.append(Differences(one.kind, one.name, differences, 1.0, one.decides, lead))
+        decides = one.decides and not by_f1
+        lead = _lead(ranking, pair, differences) if ranking.basis == "checks" and decides else None
+        found.append(Differences(one.kind, one.name, differences, 1.0, decides, lead))
     return gate.decide(pair.candidate, pair.baseline, margin, found, evidence.groups.joined)
 
 
@@ -88,6 +96,16 @@ def _judged(evidence: Evidence, pair: GatePair, ranking: Ranking) -> Iterator[Di
         differences = scores.differences(cells, pair.candidate, pair.baseline, weights)
         lead = _lead(ranking, pair, differences)
         yield Differences("scores", "", differences | absent, 1.0, decides=True, lead=lead)
+
+
+def _with_absent(marks: Sequence[Mark], pair: GatePair) -> list[Mark]:
+    """With answers that never came as wrong ones, where the baseline has one."""
+    expected = {mark.document: mark.expected for mark in marks}
+    absent = [
+        Mark(document=document, candidate=pair.candidate, value=0.0, expected=expected.get(document))
+        for document in pair.absent
+    ]
+    return [*(mark for mark in marks if mark.value is not None), *absent]
 
 
 def _lead(ranking: Ranking, pair: GatePair, differences: Mapping[str, float]) -> Lead | None:

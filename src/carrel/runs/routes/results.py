@@ -7,6 +7,7 @@ from typing import Annotated
 
 from carrel.auth import guard
 from carrel.auth.programs import scopes
+from carrel.evaluation.classes import ClassResults
 from carrel.evaluation.gate import GateResult
 from carrel.evaluation.split import Split
 from carrel.http.answers import accept
@@ -17,7 +18,7 @@ from carrel.http.requests.parameters import RoundNumber
 from carrel.http.requests.routing import Header, Query, Router, get
 from carrel.kit.processes.pool import WorkerPool
 from carrel.providers.registry import canonical
-from carrel.runs.findings import gate, splits
+from carrel.runs.findings import classes, gate, splits
 from carrel.runs.model.schemas import GeneratedDocument, RankingOut
 from carrel.runs.model.setup import RunId
 from carrel.runs.tasks import answers
@@ -102,6 +103,14 @@ async def read_split(
     return await splits.answer(workspace, workers, run_id, column, round_number)
 
 
+@get("/classes", guards=[guard.session], opt=scopes.READ)
+async def read_classes(run_id: RunId, workspace: Workspace, workers: WorkerPool) -> ClassResults:
+    """Precision, recall, F1 and confusion, where the expected answers are classes. It costs no calls."""
+    return await classes.answer(workspace, workers, run_id)
+
+
 router = Router(
-    "/runs/{run_id:str}", route_handlers=[read_ranking, read_gate, read_split, read_generated], tags=["Run artifacts"]
+    "/runs/{run_id:str}",
+    route_handlers=[read_ranking, read_gate, read_split, read_classes, read_generated],
+    tags=["Run artifacts"],
 )

@@ -101,6 +101,8 @@ class _Mark(NamedTuple):
     candidate: int
     repeat: int
     value: float | None
+    expected: int | None
+    answer: int | None
 
 
 _rest = msgspec.msgpack.Decoder(Evidence)
@@ -192,6 +194,8 @@ def unpack(packed: PackedEvidence) -> Evidence:
                 candidate=names[line.candidate],
                 repeat=line.repeat,
                 value=line.value,
+                expected=line.expected,
+                answer=line.answer,
             )
             for piece in packed.marks
             for line in _marks.decode(piece)

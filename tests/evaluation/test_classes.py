@@ -1,0 +1,101 @@
+"""Classes: the figures of scikit-learn, intervals that hold, and nobody best by luck."""
+
+import pytest
+
+from carrel.evaluation.ranking.ranking import Measure
+from carrel.evaluation.statistics.f_scores import Classified, scores
+from tests.evaluation.labelled import World, covered, tournaments
+from tests.support import soak
+
+# What scikit-learn 1.9.1 says with `labels` as expected and `zero_division=0`: precision, recall and F1 of each class,
+# then accuracy and the macro, micro and weighted F1. An x names no class.
+FIGURES: dict[str, tuple[str, str, list[list[float]]]] = {
+    "two classes, 95 : 5": (
+        "aaaaaaaaaaaaaaaaaaab" * 2,
+        "aaaaaaabaaaaaaaaaaab" + "a" * 20,
+        [[0.9736842105263158, 0.5]] * 3 + [[0.95, 0.736842105263158, 0.95, 0.95]],
+    ),
+    "one class that nobody said": (
+        "aabbccaabb",
+        "aababbaaab",
+        [
+            [0.6666666666666666, 0.5, 0.0],
+            [1.0, 0.5, 0.0],
+            [0.8, 0.5, 0.0],
+            [0.6, 0.43333333333333335, 0.6, 0.52],
+        ],
+    ),
+    "answers that name no class": (
+        "abcabcabcabc",
+        "abxabcaxcbbc",
+        [
+            [1.0, 0.75, 1.0],
+            [0.75, 0.75, 0.75],
+            [0.8571428571428571, 0.75, 0.8571428571428571],
+            [0.75, 0.8214285714285715, 0.8181818181818182, 0.8214285714285715],
+        ],
+    ),
+}
+
+
+@pytest.mark.parametrize(("expected", "given", "figures"), FIGURES.values(), ids=FIGURES)
+def test_figures_are_those_of_scikit_learn(expected: str, given: str, figures: list[list[float]]) -> None:
+    names = sorted(set(expected))
+    numbers = [names.index(one) if one in names else -1 for one in given]
+    found = scores(Classified(range(len(given)), [names.index(one) for one in expected], numbers), len(names))
+    right = float(found.hits.sum() / found.expected.sum())
+    means = [right, float(found.f1.mean()), found.micro_f1, found.weighted_f1]
+    told = [found.precision.tolist(), found.recall.tolist(), found.f1.tolist(), means]
+    for one, wanted in zip(told, figures, strict=True):
+        assert one == pytest.approx(wanted, abs=1e-9)
+    # What documents add is the mean, class by class.
+    assert found.each.mean(axis=0).tolist() == pytest.approx(figures[2], abs=1e-9)
+
+
+def _worlds() -> list[tuple[int, float, int, float]]:
+    """Classes, the share of the first, documents, and how often candidates err."""
+    two = [(2, 0.5, 20, 0.2), (2, 0.5, 20, 0.05), (2, 0.5, 50, 0.1), (2, 0.5, 200, 0.1), (3, 0.9, 100, 0.1)]
+    rare = [(2, 0.95, d, r) for d, r in ((20, 0.05), (20, 0.2), (50, 0.05), (100, 0.1), (500, 0.05))]
+    five = [(5, 0.2, 20, 0.2), (5, 0.2, 50, 0.2), (5, 0.2, 50, 0.05), (5, 0.2, 200, 0.1), (5, 0.8, 100, 0.1)]
+    many = [(10, 0.1, 100, 0.2), (10, 0.1, 100, 0.05), (10, 0.1, 500, 0.1), (20, 0.05, 100, 0.2), (20, 0.05, 200, 0.2)]
+    return [
+        *two,
+        *rare,
+        *five,
+        (5, 0.8, 200, 0.1),
+        *many,
+        (20, 0.05, 200, 0.05),
+        (20, 0.05, 500, 0.1),
+        (20, 0.5, 500, 0.1),
+    ]
+
+
+WORLDS = _worlds()
+LEVEL = (World(2, 0.5, 0.15), World(2, 0.95, 0.04, lopsided=True), World(5, 0.2, 0.1, lopsided=True))
+"""Worlds in which two candidates are level; the last ones err in the rarest class alone, or everywhere."""
+
+
+def _held(count: int) -> list[float]:
+    return [covered(World(classes, first, rate), documents, count, 7) for classes, first, documents, rate in WORLDS]
+
+
+def _called_best(measure: Measure, count: int, documents: int) -> float:
+    found = [one.best is not None for world in LEVEL for one in tournaments(world, measure, 3, documents, count, 5)]
+    return sum(found) / len(found)
+
+
+def test_intervals_hold_and_nobody_is_best_by_luck() -> None:
+    held = _held(40)
+    assert 0.93 < sum(held) / len(held) < 0.985
+    assert _called_best("accuracy", 8, 40) <= 0.1
+    assert _called_best("macro_f1", 8, 40) <= 0.1
+
+
+@pytest.mark.soak(campaign="verdicts")
+def test_so_they_do_in_thousands_of_runs() -> None:
+    held = _held(soak.size(2_000))
+    assert all(0.9 < one < 0.995 for one in held)
+    assert sum(0.93 <= one <= 0.975 for one in held) >= 20
+    for measure in ("accuracy", "macro_f1"):
+        for documents in (20, 100, 500):
+            assert _called_best(measure, soak.size(1_000), documents) <= 0.05
