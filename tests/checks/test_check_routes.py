@@ -90,6 +90,21 @@ async def test_a_run_with_checks_alone_shows_its_results_everywhere(ada: httpx.A
     assert {row["required"] for row in rows if row["check"] == "json_schema"} == {"1"}
 
 
+async def test_what_a_check_ignores_is_counted_and_fields_are_named(ada: httpx.AsyncClient) -> None:
+    checks: list[dict[str, Any]] = [
+        {"kind": "equals", "expected": '{"CITY": "Rome"}', "ignore_case": True},
+        {"kind": "fields", "expected": '{"city": "Rome", "zip": 1}'},
+    ]
+    run = await executed(ada, (await preset_with(ada, checks)).json()["id"])
+    found = (await ada.get(f"{run}/ranking")).json()["checks"]
+    assert [one["lenient"] for one in found["checks"]] == [4, None]
+    assert [(one["field"], one["right"], one["missing"]) for one in found["rows"][0]["fields"]] == [
+        ("city", 3, 0),
+        ("zip", 0, 3),
+    ]
+    assert "Field by field" in (await ada.get(f"{run}/report?format=html")).text
+
+
 async def executed(ada: httpx.AsyncClient, preset: str) -> str:
     """The path of a run of the preset that has ended."""
     started = await ada.post(f"/api/presets/{preset}/execute", json={})

@@ -7,7 +7,7 @@ import pytest
 
 from carrel.checks import overlap
 from carrel.checks.definition import Check
-from carrel.checks.marking import mark
+from carrel.checks.marking import fields, mark
 from carrel.checks.work import CheckInput
 
 
@@ -51,6 +51,26 @@ def marked(answer: str, reference: str | None = None, /, **asked: Any) -> float 
         ({"kind": "equals", "tolerance": 0}, "1e400", "1e400", 1.0),
         ({"kind": "equals", "tolerance": 1e300}, "1e400", "-1e400", 0.0),
         ({"kind": "equals", "tolerance": 1e300}, "1e400", "1e401", 0.0),
+        ({"kind": "equals", "ignore_prefix": True}, "**Answer:** spam", "spam", 1.0),
+        ({"kind": "equals", "ignore_prefix": True}, "The answer: spam", "spam", 0.0),
+        ({"kind": "equals", "ignore_fence": True, "ignore_prefix": True}, "Output:\n```text\nspam\n```\n", "spam", 1.0),
+        ({"kind": "json"}, "```json\n{}\n```", None, 0.0),
+        ({"kind": "json", "ignore_fence": True}, "```json\n{}\n```", None, 1.0),
+        ({"kind": "json_schema", "schema_": {"required": ["a"]}, "ignore_fence": True}, "```\n{}\n```", None, 0.0),
+        ({"kind": "fields"}, '{"b": 2.0, "a": 1}', '{"a": 1, "b": 2}', 1.0),
+        ({"kind": "fields"}, '{"a": 1, "c": 3}', '{"a": 1, "b": 2}', 1 / 3),
+        ({"kind": "fields"}, '{"a": true}', '{"a": 1}', 0.0),
+        ({"kind": "fields"}, "no JSON", '{"a": 1, "b": 2}', 0.0),
+        ({"kind": "fields"}, "{}", "no JSON", None),
+        ({"kind": "fields"}, "[" * 5_000, "[" * 400 + "]" * 400, 0.0),
+        ({"kind": "fields", "tolerance": 0.5}, '{"a": "1,200.4"}', '{"a": 1200}', 1.0),
+        ({"kind": "fields"}, '{"a": "1200"}', '{"a": 1200}', 0.0),
+        ({"kind": "fields", "days": 1}, '{"on": "2026-11-28T10:00"}', '{"on": "2026-11-27"}', 1.0),
+        ({"kind": "fields", "days": 0}, '{"on": "2026-11-28"}', '{"on": "2026-11-27"}', 0.0),
+        ({"kind": "fields"}, '{"a": ["x", "y"]}', '{"a": ["y", "x"]}', 0.0),
+        ({"kind": "fields", "unordered": True}, '{"a": ["x", "y", "z"]}', '{"a": ["y", "x"]}', 2 / 3),
+        ({"kind": "fields", "ignore_case": True}, '{"a": "PARIS"}', '{"a": "Paris"}', 1.0),
+        ({"kind": "fields", "least": 0.5}, '{"a": 1, "b": 3}', '{"a": 1, "b": 2}', 1.0),
         ({"kind": "contains"}, "The answer is 42.", " \n", None),
         ({"kind": "not_contains", "ignore_space": True}, "The answer is 42.", "\t", None),
         ({"kind": "json"}, '{"a": [1, 2]}', None, 1.0),
@@ -152,3 +172,13 @@ def test_marks_come_in_the_order_of_answers_and_checks() -> None:
         [0.0, 0.0],
         [1.0, 0.0],
     ]
+
+
+def test_every_field_says_whether_it_is_right_wrong_missing_or_too_much() -> None:
+    check = Check(kind="fields", name="f")
+    answer = CheckInput(
+        '{"a": 1, "items": [{"p": 1}, {"p": 9}], "more": []}',
+        '{"a": 2, "items": [{"p": 1}, {"p": 2}], "gone": {"x": 1}}',
+    )
+    [found] = fields([check, Check(kind="json", name="j")], [answer])
+    assert found == {"f": {"a": (0, 1, 0, 0), "items[].p": (1, 1, 0, 0), "gone.x": (0, 0, 1, 0), "more": (0, 0, 0, 1)}}

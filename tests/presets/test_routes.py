@@ -37,7 +37,8 @@ async def test_a_preset_lives_from_creation_to_deletion(ada: httpx.AsyncClient, 
     assert (await ada.get(path)).json() == preset
     assert set(preset) == {
         "id", "name", "description", "tags", "inputs", "rows", "instructions", "references", "generation", "scoring",
-        "comparison", "combination", "limits", "billing", "economy", "reuse", "output", "groups", "checks", "dropped",
+        "comparison", "combination", "limits", "billing", "economy", "reuse", "output", "groups", "checks", "headline",
+        "dropped",
         "version", "created_at",
         "updated_at",
     }  # fmt: skip

@@ -2,7 +2,7 @@
 
 from carrel.receipts import rules
 
-DIGEST = "6d961e551754adfa262b075899b52746c4e11a6d710acf231e10bdb180135c93"
+DIGEST = "2d0bdf8beddde9fec3bff8b4f542ce89259a981a8682e4c5bfa1d3ed7fa95da9"
 
 
 def test_the_rules_of_rankings_and_words_are_those_that_this_version_says_it_has() -> None:

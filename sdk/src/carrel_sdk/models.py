@@ -426,6 +426,10 @@ class Check(msgspec.Struct, omit_defaults=True, kw_only=True, rename={"schema_":
     - `forbidden`: none of `texts` stands in the answer as whole words, in any case.
     - `regex`: the answer holds a match of `pattern`, in the syntax of RE2. `^` and `$` are the ends of the answer.
     - `equals`: the answer is the expected output. With `tolerance`, two numbers may differ by so much.
+    - `fields`: the share of the fields of the expected output, which is JSON, that the answer has with the same values,
+      in any order of keys. A field beyond these counts like a wrong one. Numbers may differ by `tolerance`, which also
+      lets a text such as "1,200" be a number, and dates (ISO 8601) by `days`; with `unordered`, lists are sets. With
+      `least`, the answer passes if the share is at least this.
     - `json`: the answer is valid JSON. `json_schema`: it also follows `schema`.
     - `length`: the answer has at least `least` and at most `most` words.
     - `rouge_l`, `chrf`: the share by which the answer overlaps with the expected output (ROUGE-L by words, chrF by
@@ -436,8 +440,10 @@ class Check(msgspec.Struct, omit_defaults=True, kw_only=True, rename={"schema_":
     The expected output of a document is its reference, unless the check has an `expected` of its own, or names in
     `column` a column of the data set (role `metadata`). For `regex` the pattern is there; `json`, `json_schema` and
     `length` are made of the rows that have anything there. A document without any has no mark. `ignore_case` and
-    `ignore_space` go with `contains`, `not_contains` and `equals`; `ignore_case` also with `regex`. An answer that
-    fails a `required` check loses by rule against one that passes all of them, and gets the least score on every
+    `ignore_space` go with `contains`, `not_contains`, `equals` and `fields`; `ignore_case` also with `regex`.
+    `ignore_prefix` (a first `Answer:`, `Label:` or the like) and `ignore_fence` (Markdown's fence around the whole) go
+    with `equals`, `fields`, `json` and `json_schema`. Results say how many answers pass only because of that. An answer
+    that fails a `required` check loses by rule against one that passes all of them, and gets the least score on every
     criterion. `name` names the check in results; without one it has the name of its kind.
     """
 
@@ -445,6 +451,7 @@ class Check(msgspec.Struct, omit_defaults=True, kw_only=True, rename={"schema_":
         "chrf",
         "contains",
         "equals",
+        "fields",
         "forbidden",
         "grade",
         "json",
@@ -465,6 +472,10 @@ class Check(msgspec.Struct, omit_defaults=True, kw_only=True, rename={"schema_":
     tolerance: float | None = None
     ignore_case: bool = False
     ignore_space: bool = False
+    ignore_prefix: bool = False
+    ignore_fence: bool = False
+    unordered: bool = False
+    days: int | None = None
     column: str | None = None
     columns: dict[str, str] = {}
 
@@ -2267,25 +2278,46 @@ class LookTaken(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class CheckColumn(msgspec.Struct, frozen=True, kw_only=True):
-    """A check. A `share` gives any number from 0 to 1, another check only 0 or 1."""
+    """A check. A `share` gives any number from 0 to 1, another check only 0 or 1.
+
+    Of `lenient` answers, the check says better only because of what it ignores; None if it ignores nothing.
+    """
 
     name: str
     kind: str
-    """One of chrf, contains, equals, forbidden, grade, json, json_schema, length, not_contains, regex, rouge_l."""
+    """One of chrf, contains, equals, fields, forbidden, grade, json, json_schema, length, not_contains, regex,
+    rouge_l.
+    """
     required: bool = False
     share: bool = False
+    lenient: int | None = None
+
+
+class FieldFigures(msgspec.Struct, frozen=True, kw_only=True):
+    """One field over all answers of a candidate: in how many it is right, wrong, missing, or more than was expected.
+
+    `field` is its path, such as `items[].price`, in the JSON that `check` compares; items of lists count one by one.
+    """
+
+    check: str
+    field: str
+    right: int = 0
+    wrong: int = 0
+    missing: int = 0
+    extra: int = 0
 
 
 class CandidateChecks(msgspec.Struct, frozen=True, kw_only=True):
     """The rates of one candidate: of each check, of their mean, and of passing every required one.
 
-    `required` is `None` where no check is required.
+    `required` is `None` where no check is required. `fields` are those of checks that compare fields.
     """
 
     candidate: str
     mean: PassRate
     required: PassRate | None = None
     rates: list[PassRate] = []
+    fields: list[FieldFigures] = []
 
 
 class CheckResults(msgspec.Struct, frozen=True, kw_only=True):

@@ -15,6 +15,7 @@ CheckKind = Literal[
     "forbidden",
     "regex",
     "equals",
+    "fields",
     "json",
     "json_schema",
     "length",
@@ -42,6 +43,10 @@ class Check(In, frozen=True, rename={"schema_": "schema"}):
     - `forbidden`: none of `texts` stands in the answer as whole words, in any case.
     - `regex`: the answer holds a match of `pattern`, in the syntax of RE2. `^` and `$` are the ends of the answer.
     - `equals`: the answer is the expected output. With `tolerance`, two numbers may differ by so much.
+    - `fields`: the share of the fields of the expected output, which is JSON, that the answer has with the same values,
+      in any order of keys. A field beyond these counts like a wrong one. Numbers may differ by `tolerance`, which also
+      lets a text such as "1,200" be a number, and dates (ISO 8601) by `days`; with `unordered`, lists are sets. With
+      `least`, the answer passes if the share is at least this.
     - `json`: the answer is valid JSON. `json_schema`: it also follows `schema`.
     - `length`: the answer has at least `least` and at most `most` words.
     - `rouge_l`, `chrf`: the share by which the answer overlaps with the expected output (ROUGE-L by words, chrF by
@@ -52,8 +57,10 @@ class Check(In, frozen=True, rename={"schema_": "schema"}):
     The expected output of a document is its reference, unless the check has an `expected` of its own, or names in
     `column` a column of the data set (role `metadata`). For `regex` the pattern is there; `json`, `json_schema` and
     `length` are made of the rows that have anything there. A document without any has no mark. `ignore_case` and
-    `ignore_space` go with `contains`, `not_contains` and `equals`; `ignore_case` also with `regex`. An answer that
-    fails a `required` check loses by rule against one that passes all of them, and gets the least score on every
+    `ignore_space` go with `contains`, `not_contains`, `equals` and `fields`; `ignore_case` also with `regex`.
+    `ignore_prefix` (a first `Answer:`, `Label:` or the like) and `ignore_fence` (Markdown's fence around the whole) go
+    with `equals`, `fields`, `json` and `json_schema`. Results say how many answers pass only because of that. An answer
+    that fails a `required` check loses by rule against one that passes all of them, and gets the least score on every
     criterion. `name` names the check in results; without one it has the name of its kind.
     """
 
@@ -69,6 +76,10 @@ class Check(In, frozen=True, rename={"schema_": "schema"}):
     tolerance: Annotated[float, Meta(ge=0, le=1e300)] | None = None
     ignore_case: bool = False
     ignore_space: bool = False
+    ignore_prefix: bool = False
+    ignore_fence: bool = False
+    unordered: bool = False
+    days: Annotated[int, Meta(ge=0, le=100_000)] | None = None
     column: CheckColumnName | None = None
     columns: Annotated[dict[CheckColumnName, CheckColumnName], Meta(max_length=_MAX_TEXTS)] = msgspec.field(
         default_factory=dict
@@ -77,14 +88,18 @@ class Check(In, frozen=True, rename={"schema_": "schema"}):
 
 Checks = Annotated[list[Check], Meta(max_length=MAX_CHECKS)]
 
+_AROUND: Final = ("ignore_prefix", "ignore_fence")
 _FIELDS: Final[dict[CheckKind, frozenset[str]]] = {
     "contains": frozenset({"texts", "expected", "column", "ignore_case", "ignore_space"}),
     "not_contains": frozenset({"texts", "expected", "column", "ignore_case", "ignore_space"}),
     "forbidden": frozenset({"texts"}),
     "regex": frozenset({"pattern", "column", "ignore_case"}),
-    "equals": frozenset({"expected", "column", "tolerance", "ignore_case", "ignore_space"}),
-    "json": frozenset({"column"}),
-    "json_schema": frozenset({"schema_", "column"}),
+    "equals": frozenset({"expected", "column", "tolerance", "ignore_case", "ignore_space", *_AROUND}),
+    "fields": frozenset(
+        {"expected", "column", "tolerance", "days", "unordered", "least", "ignore_case", "ignore_space", *_AROUND}
+    ),
+    "json": frozenset({"column", *_AROUND}),
+    "json_schema": frozenset({"schema_", "column", *_AROUND}),
     "length": frozenset({"least", "most", "column"}),
     "rouge_l": frozenset({"expected", "column", "least"}),
     "chrf": frozenset({"expected", "column", "least"}),
@@ -98,7 +113,7 @@ _NEEDED: Final[dict[CheckKind, tuple[str, ...]]] = {
 }
 """At least one of these."""
 _COMMON: Final = frozenset({"kind", "name", "required"})
-_SHARES: Final[frozenset[CheckKind]] = frozenset({"rouge_l", "chrf", "grade"})
+_SHARES: Final[frozenset[CheckKind]] = frozenset({"fields", "rouge_l", "chrf", "grade"})
 
 
 def named(checks: Sequence[Check]) -> list[Check]:
@@ -168,7 +183,7 @@ def _kind_faults(check: Check, path: str) -> Iterator[FieldError]:
     match check.kind:
         case "contains" | "not_contains" | "forbidden":
             yield from _text_faults(check, path)
-        case "length" | "rouge_l" | "chrf" | "grade":
+        case "length" | "fields" | "rouge_l" | "chrf" | "grade":
             yield from _bound_faults(check, path)
         case _:
             pass

@@ -1,19 +1,18 @@
 """Makes the checks of answers: a mark from 0 to 1 for each. Pure, and for workers only: see `work`."""
 
-import math
-import re
 from collections.abc import Callable, Iterable
 from functools import cached_property
+from itertools import islice
 from typing import Final, NamedTuple
 
 import msgspec
 
 from carrel.checks import json_schema, overlap, patterns
 from carrel.checks.definition import Check
-from carrel.checks.normalising import folded
+from carrel.checks.fields import ABSENT, MAX_PATHS, FieldFates, compare, expected_value, number, share
+from carrel.checks.normalising import folded, unwrapped
 from carrel.checks.work import CheckInput
 
-_NUMBER = re.compile(r"[+-]?(\d{1,3}(,\d{3})+|\d+)?(\.\d+)?([eE][+-]?\d{1,3})?")
 _NOT_JSON: Final = object()
 
 
@@ -64,11 +63,13 @@ def _made(check: Check) -> _Made:
             return _matching(check)
         case "equals":
             return lambda read: _with_expected(check, read, _equal)
+        case "fields":
+            return _agreeing(check)
         case "json":
-            return _where_asked(check, lambda read: read.parsed.value is not _NOT_JSON)
+            return _where_asked(check, lambda read: _value(check, read) is not _NOT_JSON)
         case "json_schema":
             follows = json_schema.compiled(check.schema_ or {})
-            return _where_asked(check, lambda read: read.parsed.value is not _NOT_JSON and follows(read.parsed.value))
+            return _where_asked(check, lambda read: (value := _value(check, read)) is not _NOT_JSON and follows(value))
         case "length":
             return _where_asked(check, lambda read: _lies_within(check, len(read.answer.text.split())))
         case "rouge_l":
@@ -77,6 +78,45 @@ def _made(check: Check) -> _Made:
             return lambda read: _with_expected(check, read, _overlapping(overlap.chrf))
         case "grade":
             return lambda read: _grade(check, read.answer.cells.get(check.name))
+
+
+def fields(checks: list[Check], answers: list[CheckInput]) -> list[dict[str, FieldFates]]:
+    """What became of the fields of each answer, by the names of the checks that compare fields."""
+    found: list[dict[str, FieldFates]] = []
+    for answer in answers:
+        read = _ReadAnswer(answer, _ParsedText(answer.text))
+        fates = {check.name: _fates(check, read) for check in checks if check.kind == "fields"}
+        found.append({name: dict(islice(one.items(), MAX_PATHS)) for name, one in fates.items() if one is not None})
+    return found
+
+
+def _value(check: Check, read: _ReadAnswer) -> object:
+    """The JSON that the answer is, or that stands in what the check ignores."""
+    text = unwrapped(check, read.answer.text)
+    return read.parsed.value if text == read.answer.text else _ParsedText(text).value
+
+
+def _fates(check: Check, read: _ReadAnswer) -> FieldFates | None:
+    expected = _expected(check, read)
+    if expected is None:
+        return None
+    try:
+        wanted = expected_value(expected)
+    except ValueError:
+        return None
+    value = _value(check, read)
+    return compare(check, ABSENT if value is _NOT_JSON else value, wanted)
+
+
+def _agreeing(check: Check) -> _Made:
+    def made(read: _ReadAnswer) -> float | None:
+        fates = _fates(check, read)
+        if fates is None:
+            return None
+        found = share(fates)
+        return found if check.least is None else float(found >= check.least)
+
+    return made
 
 
 def _where_asked(check: Check, passes: Callable[[_ReadAnswer], bool]) -> _Made:
@@ -120,7 +160,7 @@ def _matching(check: Check) -> _Made:
 
 
 def _grade(check: Check, cell: str | None) -> float | None:
-    mark = None if cell is None else _number(cell)
+    mark = None if cell is None else number(cell)
     if mark is None or not 0 <= mark <= 1:
         return None
     return mark if check.least is None else float(mark >= check.least)
@@ -149,20 +189,10 @@ def _forbidding(texts: Iterable[str]) -> _Made:
 
 def _equal(check: Check, answer: str, expected: str) -> float:
     if check.tolerance is not None:
-        ours, theirs = _number(answer), _number(expected)
+        ours, theirs = number(answer), number(expected)
         if ours is not None and theirs is not None:
             return float(abs(ours - theirs) <= check.tolerance)
     return float(folded(check, answer) == folded(check, expected))
-
-
-def _number(text: str) -> float | None:
-    """The number that the text is; commas may part its thousands. `None` also if it is too large to compute with."""
-    text = text.strip()
-    found = _NUMBER.fullmatch(text)
-    if found is None or not (found[1] or found[3]):
-        return None
-    number = float(text.replace(",", ""))
-    return number if math.isfinite(number) else None
 
 
 def _lies_within(check: Check, words: int) -> bool:

@@ -11,6 +11,7 @@ import msgspec
 from msgspec import Meta
 
 from carrel.checks.definition import Check
+from carrel.checks.fields import FieldFates
 
 Kind = Literal["pattern", "pattern_in_any_case", "schema"]
 Fault = Literal["pattern", "json", "size", "depth", "reference", "count", "schema_pattern", "schema"]
@@ -65,6 +66,13 @@ def mark(checks: list[Check], answers: list[CheckInput]) -> list[list[float | No
     from carrel.checks import marking
 
     return marking.mark(checks, answers)
+
+
+def fields(checks: list[Check], answers: list[CheckInput]) -> list[dict[str, FieldFates]]:
+    """What became of the fields of each answer, by the names of the checks that compare fields."""
+    from carrel.checks import marking
+
+    return marking.fields(checks, answers)
 
 
 def compiles(kind: Kind, text: str) -> CompileResult:

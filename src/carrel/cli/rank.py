@@ -47,13 +47,14 @@ _SHOWN_CODES: Final = 5
 
 
 class _ColumnNames(NamedTuple):
-    """The columns that the command line names."""
+    """The columns that the command line names, and what does not count of the answers in them."""
 
     inputs: tuple[str, ...]
     candidates: tuple[str, ...]
     expected: str | None
     group: str | None
     id: str | None
+    ignored: frozenset[str] = frozenset()
 
 
 class _Table(NamedTuple):
@@ -86,6 +87,13 @@ class _Table(NamedTuple):
     "--expected", metavar="COLUMN", help="The expected answer: judges see it; without judges, answers must equal it."
 )
 @click.option(
+    "--ignore",
+    "ignored",
+    multiple=True,
+    type=click.Choice(["case", "space", "prefix", "fence"]),
+    help="What does not count where answers must equal the expected one; prefix is a first `Answer:` or the like.",
+)
+@click.option(
     "--by",
     type=click.Choice(["judges", "checks", "macro-f1"]),
     help="What the verdict is by; macro-f1 is the mean F1 over the classes of --expected.  [default: judges, if any]",
@@ -105,6 +113,7 @@ def command(
     judges: tuple[str, ...],
     criteria: Path | None,
     expected: str | None,
+    ignored: tuple[str, ...],
     by: str | None,
     group: str | None,
     row_id: str | None,
@@ -124,7 +133,7 @@ def command(
     of a provider then needs the provider's key in the environment, such as OPENAI_API_KEY.
     """
     try:
-        chosen = _ColumnNames(inputs, candidates, expected, group, row_id)
+        chosen = _ColumnNames(inputs, candidates, expected, group, row_id, frozenset(ignored))
         by = by or ("judges" if judges else "checks")
         if by == "judges" and not judges:
             terminal.end(terminal.EXIT_USAGE, "--by judges needs a --judge", as_json=as_json)
@@ -216,7 +225,14 @@ def _by_label(chosen: _ColumnNames, *, as_json: bool) -> Check:
     if chosen.expected is None:
         words = "say with --judge who compares, or with --expected which column has the right answers"
         terminal.end(terminal.EXIT_USAGE, words, as_json=as_json)
-    return Check(kind="equals", name=chosen.expected)
+    return Check(
+        kind="equals",
+        name=chosen.expected,
+        ignore_case="case" in chosen.ignored,
+        ignore_space="space" in chosen.ignored,
+        ignore_prefix="prefix" in chosen.ignored,
+        ignore_fence="fence" in chosen.ignored,
+    )
 
 
 def _answered(row: Mapping[str, str | None], labels: Sequence[str]) -> int:
@@ -283,7 +299,7 @@ def _completed(chosen: _ColumnNames, answers: AnswerTable) -> _ColumnNames:
     row_id = answers.id or chosen.id
     taken = {expected, group, row_id}
     inputs = chosen.inputs or tuple(name for name in answers.inputs if name not in taken)
-    return _ColumnNames(inputs, chosen.candidates, expected, group, row_id)
+    return _ColumnNames(inputs, chosen.candidates, expected, group, row_id, chosen.ignored)
 
 
 @contextmanager

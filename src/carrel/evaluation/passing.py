@@ -1,36 +1,58 @@
 """How often the answers of each candidate pass the checks that need no judge: rates by document."""
 
 from array import array
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from operator import add
 
 import msgspec
 
-from carrel.checks import definition
+from carrel.checks import definition, normalising
 from carrel.checks.definition import Check, CheckKind
+from carrel.checks.fields import FieldFates
 from carrel.evaluation.statistics import clusters
 from carrel.evaluation.statistics.rates import PassRate, rate
 from carrel.evaluation.words import counted, listed, percent
 
 
 class CheckColumn(msgspec.Struct, frozen=True, kw_only=True):
-    """A check. A `share` gives any number from 0 to 1, another check only 0 or 1."""
+    """A check. A `share` gives any number from 0 to 1, another check only 0 or 1.
+
+    Of `lenient` answers, the check says better only because of what it ignores; null if it ignores nothing.
+    """
 
     name: str
     kind: CheckKind
     required: bool
     share: bool
+    lenient: int | None = None
+
+
+class FieldFigures(msgspec.Struct, frozen=True, kw_only=True):
+    """One field over all answers of a candidate: in how many it is right, wrong, missing, or more than was expected.
+
+    `field` is its path, such as `items[].price`, in the JSON that `check` compares; items of lists count one by one.
+    """
+
+    check: str
+    field: str
+    right: int
+    wrong: int
+    missing: int
+    extra: int
 
 
 class CandidateChecks(msgspec.Struct, frozen=True, kw_only=True):
     """The rates of one candidate: of each check, of their mean, and of passing every required one.
 
-    `required` is `None` where no check is required.
+    `required` is `None` where no check is required. `fields` are those of checks that compare fields.
     """
 
     candidate: str
     mean: PassRate
     required: PassRate | None
     rates: tuple[PassRate, ...]
+    fields: tuple[FieldFigures, ...] = ()
 
 
 class CheckResults(msgspec.Struct, frozen=True, kw_only=True):
@@ -44,13 +66,16 @@ class CheckResults(msgspec.Struct, frozen=True, kw_only=True):
 class AnswerMarks(msgspec.Struct, frozen=True):
     """The marks of one answer, in the order of the checks; `None` where there is none.
 
-    It `passes` if it fails no required check. Candidates and documents are numbers from 0.
+    It `passes` if it fails no required check. Candidates and documents are numbers from 0. `strict` are the marks that
+    it would have if no check ignored anything, and `fields` what became of its fields, by check.
     """
 
     document: int
     candidate: int
     passes: bool
     marks: list[float | None]
+    strict: list[float | None] = []
+    fields: dict[str, FieldFates] = {}
 
 
 class _Means:
@@ -76,8 +101,16 @@ class _OfCandidate:
         self.mean = _Means(documents)
         self.required = _Means(documents)
         self.each = [_Means(documents) for _ in range(checks)]
+        self.lenient = Counter[int]()
+        self.fields: dict[tuple[str, str], list[int]] = {}
 
     def add(self, answer: AnswerMarks) -> None:
+        for place, (mark, strict) in enumerate(zip(answer.marks, answer.strict, strict=False)):
+            self.lenient[place] += mark is not None and strict is not None and mark > strict
+        for check, fates in answer.fields.items():
+            for path, counts in fates.items():
+                total = self.fields.setdefault((check, path), [0] * len(counts))
+                total[:] = map(add, total, counts)
         self.required.add(answer.document, float(answer.passes))
         known = [mark for mark in answer.marks if mark is not None]
         if known:
@@ -139,14 +172,26 @@ def _results(
             mean=rated(each.mean),
             required=rated(each.required) if some_required else None,
             rates=tuple(rated(means) for means in each.each),
+            fields=tuple(_figures(check, path, counts) for (check, path), counts in each.fields.items()),
         )
         for candidate, each in zip(candidates, found, strict=True)
     )
     columns = tuple(
-        CheckColumn(name=check.name, kind=check.kind, required=check.required, share=definition.is_share(check))
-        for check in checks
+        CheckColumn(
+            name=check.name,
+            kind=check.kind,
+            required=check.required,
+            share=definition.is_share(check),
+            lenient=None if normalising.strict(check) == check else sum(each.lenient[place] for each in found),
+        )
+        for place, check in enumerate(checks)
     )
     return CheckResults(sentence=_sentence(columns, rows), checks=columns, rows=rows)
+
+
+def _figures(check: str, path: str, counts: Sequence[int]) -> FieldFigures:
+    right, wrong, missing, extra = counts
+    return FieldFigures(check=check, field=path, right=right, wrong=wrong, missing=missing, extra=extra)
 
 
 def _sentence(checks: Sequence[CheckColumn], rows: Sequence[CandidateChecks]) -> str:

@@ -3,7 +3,16 @@
 from collections.abc import Sequence
 
 import msgspec
-from carrel_sdk.models import CheckResults, Figures, LookTaken, PeopleVerdict, Recommendation, Row, Statement
+from carrel_sdk.models import (
+    CheckResults,
+    FieldFigures,
+    Figures,
+    LookTaken,
+    PeopleVerdict,
+    Recommendation,
+    Row,
+    Statement,
+)
 from rich.console import Group, RenderableType
 from rich.panel import Panel
 from rich.table import Table
@@ -74,9 +83,24 @@ def checks_table(checks: CheckResults | None) -> Table | None:
     for place, check in enumerate(checks.checks):
         named = Text.assemble(printable(check.name), " (required)" if check.required else "")
         table.add_row(named, *(rate(row.rates[place]) for row in checks.rows))
+        if check.lenient:
+            table.add_row(Text(f"  {check.lenient:,} pass only by what it ignores", style="dim"))
     if any(row.required for row in checks.rows):
         table.add_row("all required", *(rate(row.required) for row in checks.rows), style="bold")
+    by_row = [{(one.check, one.field): one for one in row.fields} for row in checks.rows]
+    for path in dict.fromkeys(path for fields in by_row for path in fields):
+        table.add_row(printable(f"  {path[1] or 'all'}"), *(_field(fields.get(path)) for fields in by_row))
     return table
+
+
+def _field(counts: FieldFigures | None) -> str:
+    """Of how many it is right, and what is wrong with the others."""
+    if counts is None:
+        return ""
+    of = counts.right + counts.wrong + counts.missing
+    faults = {"wrong": counts.wrong, "missing": counts.missing, "extra": counts.extra}
+    told = ", ".join(f"{number:,} {fault}" for fault, number in faults.items() if number)
+    return f"{counts.right:,} of {of:,}" + (f" ({told})" if told else "")
 
 
 def looks_table(looks: Sequence[LookTaken]) -> Table | None:

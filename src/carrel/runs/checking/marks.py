@@ -4,12 +4,14 @@ Answers are checked in the order in which they came, so the last one that has ma
 """
 
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import zip_longest
 from typing import Any, Final, NamedTuple
 
 import msgspec
 
 from carrel.checks import definition
 from carrel.checks.definition import Check
+from carrel.checks.fields import FieldFates
 from carrel.checks.work import CheckInput
 from carrel.kit.sqlite.database import Connection
 from carrel.kit.sqlite.rows import Select, SqlColumn, as_json
@@ -68,11 +70,17 @@ class CheckBatch(NamedTuple):
 
 
 class CheckedBatch(NamedTuple):
-    """A batch with the marks of its delivered answers, and how often each check failed, by its number."""
+    """A batch with the marks of its delivered answers, and how often each check failed, by its number.
+
+    `strict` has the marks that they would have if no check ignored anything, where one does; `fields` what became of
+    their fields, where a check compares these.
+    """
 
     batch: CheckBatch
     marks: Sequence[Sequence[Mark]]
     failures: Mapping[int, int]
+    strict: Sequence[Sequence[Mark]] = ()
+    fields: Sequence[Mapping[str, FieldFates]] = ()
 
 
 _asked = Select(RunCheck, check="definition", given_up=SqlColumn("failures >= 3", bool))
@@ -117,20 +125,24 @@ def put(conn: Connection, setup: Setup, found: CheckedBatch) -> None:
     batch = found.batch
     required = [one.number for one in batch.asked if one.check.required]
     nothing = [0.0] * len(batch.asked)
-    made = iter(found.marks)
+    made = zip_longest(found.marks, found.strict, found.fields)
     for answer in batch.answers:
-        every = next(made) if answer.delivered else nothing
+        every, strict, fields = next(made) if answer.delivered else (nothing, None, None)
         given = [mark if one.is_of(answer.candidate) else None for one, mark in zip(batch.asked, every, strict=True)]
         passes = answer.delivered and all(given[number] != 0.0 for number in required)
         # The run may have been deleted meanwhile.
         conn.run(
-            "INSERT OR IGNORE INTO check_marks (generated, run, passes, marks)"
-            " SELECT seq, run, ?, ? FROM generated WHERE seq = ? AND run = ?",
-            *(passes, as_json([None if mark is None else round(mark, 6) for mark in given]), answer.seq, setup.seq),
+            "INSERT OR IGNORE INTO check_marks (generated, run, passes, marks, strict, fields)"
+            " SELECT seq, run, ?, ?, ?, ? FROM generated WHERE seq = ? AND run = ?",
+            *(passes, _rounded(given), strict and _rounded(strict), fields and as_json(fields), answer.seq, setup.seq),
         )
     for number, often in found.failures.items():
         conn.run("UPDATE run_checks SET failures = failures + ? WHERE run = ? AND number = ?", often, setup.seq, number)
         log.write(conn, setup.seq, "check-failed", level="warning", code="check-took-too-long")
+
+
+def _rounded(given: Sequence[Mark]) -> str:
+    return as_json([None if mark is None else round(mark, 6) for mark in given])
 
 
 def _up_to_a_batch(conn: Connection, run: int, after: int, waits: Select[Waiting]) -> Iterator[Waiting]:

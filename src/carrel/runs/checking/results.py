@@ -20,7 +20,13 @@ from carrel.runs.model.setup import Setup
 
 _results = msgspec.json.Decoder(CheckResults)
 _marks = Select(
-    AnswerMarks, document="generated.document - 1", candidate="generated.candidate - 1", passes="passes", marks="marks"
+    AnswerMarks,
+    document="generated.document - 1",
+    candidate="generated.candidate - 1",
+    passes="passes",
+    marks="marks",
+    strict="coalesce(strict, '[]')",
+    fields="coalesce(fields, '{}')",
 )
 
 

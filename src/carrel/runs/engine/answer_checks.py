@@ -1,10 +1,11 @@
 """Has a worker make the checks of a batch of answers, each within a time."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Final
 
-from carrel.checks import work
+from carrel.checks import normalising, work
+from carrel.checks.fields import FieldFates
 from carrel.checks.work import CheckInput
 from carrel.kit.processes.jobs import WorkerError
 from carrel.kit.processes.pool import WorkerPool
@@ -29,6 +30,7 @@ async def make(workers: WorkerPool, user: str, batch: CheckBatch) -> CheckedBatc
     """Make the checks. Where one takes too long or breaks, the answer has no mark of it."""
     going = [one for one in batch.asked if not one.given_up]
     checks = [one.check for one in batch.asked]
+    ignoring = [one for one in going if normalising.strict(one.check) != one.check]
     answers = [one.answer(checks) for one in batch.answers if one.delivered]
     failures = Counter[int]()
     try:
@@ -37,12 +39,34 @@ async def make(workers: WorkerPool, user: str, batch: CheckBatch) -> CheckedBatc
         )
     except WorkerError:
         found = await _each_alone(workers, user, going, answers, failures)
-    places = {one.number: place for place, one in enumerate(going)}
-    return CheckedBatch(
-        batch,
-        [[row[places[one.number]] if one.number in places else None for one in batch.asked] for row in found],
-        failures,
-    )
+    marked = CheckedBatch(batch, _in_places(batch, going, found), failures)
+    if not answers or failures:
+        return marked
+    try:
+        return await _with_details(workers, user, marked, ignoring, answers)
+    except WorkerError:
+        return marked
+
+
+async def _with_details(
+    workers: WorkerPool, user: str, marked: CheckedBatch, ignoring: Sequence[RunCheck], answers: list[CheckInput]
+) -> CheckedBatch:
+    """What the checks would say if none ignored anything, and what became of single fields."""
+    strict: Sequence[Sequence[Mark]] = ()
+    fields: Sequence[Mapping[str, FieldFates]] = ()
+    if ignoring:
+        alone = [one._replace(check=normalising.strict(one.check)) for one in ignoring]
+        strict = _in_places(marked.batch, alone, await _marked(workers, user, alone, answers, BATCH_SECONDS))
+    comparing = [one.check for one in marked.batch.asked if one.check.kind == "fields"]
+    if comparing:
+        fields = await workers.run(user, work.fields, comparing, answers, timeout_seconds=BATCH_SECONDS)
+    return marked._replace(strict=strict, fields=fields)
+
+
+def _in_places(batch: CheckBatch, made: Sequence[RunCheck], found: list[list[Mark]]) -> list[list[Mark]]:
+    """The marks of the checks that were made among those of all."""
+    places = {one.number: place for place, one in enumerate(made)}
+    return [[row[places[one.number]] if one.number in places else None for one in batch.asked] for row in found]
 
 
 async def _each_alone(

@@ -17,7 +17,7 @@ def prepare() -> None:
 JOBS = Jobs(
     "models",
     __name__,
-    (answer, judgement.decide, judgement.conclude, work.mark),
+    (answer, judgement.decide, judgement.conclude, work.mark, work.fields),
     errors=models.ERRORS,
     prepare=prepare,
 )

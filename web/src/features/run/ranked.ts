@@ -3,7 +3,7 @@ import type { Ranking, Report } from "../../api/types";
 
 /** Of a run that nobody judged, the rate of passing stands where scores stand, and gives the places. */
 export function rankedIn({ ranking, checks }: Report): Ranking {
-  if (ranking.basis !== "checks" || !checks) return ranking;
+  if (ranking.basis !== "checks" || ranking.measure === "macro_f1" || !checks) return ranking;
   const rates = new Map(checks.rows.map(({ candidate, required, mean }) => [candidate, required ?? mean]));
   const shares = [...rates.values()].flatMap(({ share }) => share ?? []);
   const rows = ranking.rows.map((row) => {
