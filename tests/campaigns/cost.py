@@ -34,7 +34,7 @@ _SHOWN_BYTES = 1_000_000
 """Longer answers are not read as JSON."""
 MAX_LOOP_MS = 250.0
 MAX_THREADS_MS = 2_000.0
-"""In threads and workers together."""
+"""In threads, and as much in workers."""
 MAX_MEMORY_BYTES = 64 * 1024 * 1024
 MAX_ANSWER_BYTES = 8 * 1024 * 1024
 """Of an answer that is not streamed."""
@@ -47,7 +47,7 @@ EXPECTED = ("github-unavailable", "read-too-long")
 
 
 class Rate(NamedTuple):
-    """What a megabyte or a task may take besides: milliseconds of the loop, and of threads and workers together."""
+    """What a megabyte or a task may take besides: milliseconds of the loop, and of threads and of workers."""
 
     loop_ms: float
     threads_ms: float
@@ -58,7 +58,7 @@ MOVED = Rate(1.0, 100.0)
 STARTED = Rate(1.0, 5.0)
 """For each task of a run that a request starts."""
 READ_MS = 50.0
-"""In threads and workers, for each megabyte of a file that is uploaded and read."""
+"""For each megabyte of a file that is uploaded and read: of threads, and of workers."""
 READ_TIMES = 3
 """How many times its size such a file may take of memory besides."""
 DOCUMENTS = ("POST /documents", "POST /documents/{document_id}/reread")
@@ -111,11 +111,13 @@ class Cost(NamedTuple):
         threads_ms = MAX_THREADS_MS + MOVED.threads_ms * megabytes + STARTED.threads_ms * self.tasks
         threads_ms += READ_MS * self.sent_bytes / 1e6
         memory_bytes = MAX_MEMORY_BYTES + READ_TIMES * self.sent_bytes
+        workers_ms = threads_ms
         if self.case.operation in DOCUMENTS:
-            threads_ms, memory_bytes = threads_ms + DOCUMENT_MS, memory_bytes + DOCUMENT_BYTES
+            workers_ms, memory_bytes = workers_ms + DOCUMENT_MS, memory_bytes + DOCUMENT_BYTES
         return {
             "loop": self.spent.loop_ms / loop_ms,
-            "threads": (self.spent.threads_ms + self.spent.workers_ms) / threads_ms,
+            "threads": self.spent.threads_ms / threads_ms,
+            "workers": self.spent.workers_ms / workers_ms,
             "memory": self.spent.memory_bytes / memory_bytes,
             "answer": 0.0 if self.streamed else self.answer_bytes / MAX_ANSWER_BYTES,
             "others": (self.others_ms or 0.0) / MAX_OTHERS_MS,

@@ -111,21 +111,21 @@ _PAGE: Final = """# What one request costs
 `CARREL_COST_TABLE=1 make soak CAMPAIGN=cost` measured this with a real service on a machine of two cores, {whole},
 and wrote this page and [every line](cost.csv); without the variable it only prints them.
 `python -m tests.campaigns.cost WORD ...` measures only the lines whose operation or case has one of the words.
-A request may take 250 ms of the event loop, 2 s in threads and workers, 64 MB of memory in service and workers
+A request may take 250 ms of the event loop, 2 s in threads, 2 s in workers, 64 MB of memory in service and workers
 together, and 8 MB of answer, unless that is streamed; and nobody else may wait longer than {others:.0f} ms.
 Three kinds of requests may take so much besides:
 
-- **Files that are read** (uploads of documents and tables): {read_ms:.0f} ms in threads and workers for each
+- **Files that are read** (uploads of documents and tables): {read_ms:.0f} ms in threads and in workers for each
   megabyte, and memory of {read_times} times the file. The service holds it, the worker that reads it holds it again,
   and a damaged PDF is put together once more.
   A document's worker, of a kind of its own and at the lowest priority, takes {document_seconds:.0f} s and
   {document_mb:.0f} MB at most: libraries make objects of everything; a Word file of 872 pages needs 7 s and 280 MB.
 - **Files in and out** (exports of a workspace and of a run, imports, originals, backups): {moved_loop:.0f} ms of the
-  loop and {moved_threads:.0f} ms in threads and workers for each megabyte as it is unpacked, and no more memory.
+  loop and {moved_threads:.0f} ms in threads and in workers for each megabyte as it is unpacked, and no more memory.
   The work is done in pieces that take turns with others' work, and ends when the client leaves; the export of a run
   is made after its answer, also in pieces, and ends when nobody wants it any more.
 - **Starts of runs** (status 202): {started_loop:.0f} ms of the loop and {started_threads:.0f} ms in threads and
-  workers for each task of the run, which goes on after the answer and takes turns.
+  in workers for each task of the run, which goes on after the answer and takes turns.
 
 **{verdict}.**
 {again}
