@@ -19,7 +19,7 @@ from carrel.runs.model.states import PauseReason
 @pytest.mark.parametrize("resume_after_restart", [True, False])
 def test_what_goes_on_at_login_by_itself(reason: PauseReason, resume_after_restart: bool) -> None:
     after_restart = resume_after_restart and reason in ("service-stopped", "service-restarted")
-    expected = reason in ("key-absent", "provider") or after_restart
+    expected = reason in ("key-absent", "provider", "quota") or after_restart
     assert states.continues_at_login(reason, resume_after_restart=resume_after_restart) == expected
 
 
