@@ -5,7 +5,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from carrel.checks.definition import Check, faults, is_share, named
+from carrel.checks.definition import MAX_CHECKS, Check, faults, is_share, named
 
 
 def faulty(**asked: Any) -> dict[str, str]:
@@ -71,6 +71,7 @@ def test_checks_without_a_name_have_that_of_their_kind() -> None:
     checks = [Check(kind="json"), Check(kind="json"), Check(kind="length", most=1, name=" short "), Check(kind="json")]
     assert [check.name for check in named(checks)] == ["json", "json 2", "short", "json 3"]
     assert [check.name for check in named(named(checks))] == ["json", "json 2", "short", "json 3"]
+    assert named([Check(kind="json")] * MAX_CHECKS)[-1].name == f"json {MAX_CHECKS}"
 
 
 def test_two_checks_of_one_name_are_refused() -> None:

@@ -24,6 +24,7 @@ from carrel.kit.sqlite import database
 from carrel.kit.sqlite.migrate import migrate
 from carrel.kit.sqlite.paging import Paging
 from carrel.runs.costs.quotes import credits_of
+from carrel.vault.pool import LOOK_AGAIN_SECONDS
 from tests.support.clock import FakeClock
 from tests.support.host import PLUGIN, Host, code_of
 
@@ -107,7 +108,7 @@ async def test_holds_are_given_in_order_up_to_the_first_that_the_balance_does_no
     accounts.close()
 
 
-async def test_a_sweep_leaves_the_holds_of_calls_under_way(
+async def test_a_sweep_leaves_the_holds_of_calls_under_way_and_what_no_call_took_comes_back(
     client: httpx.AsyncClient, host: Host, settings: Settings, clock: FakeClock
 ) -> None:
     session = await host.signed_in("ada")
@@ -118,6 +119,9 @@ async def test_a_sweep_leaves_the_holds_of_calls_under_way(
     accounts.close()
     balance = (await client.get(BALANCE, headers=session)).json()
     assert (balance["balance"], balance["reserved"]) == ("7", "1")
+    clock.advance(LOOK_AGAIN_SECONDS + 1)
+    balance = (await client.get(BALANCE, headers=await host.signed_in("ada"))).json()
+    assert (balance["balance"], balance["reserved"]) == ("10", "0")
 
 
 def test_a_part_of_a_millionth_costs_a_whole_one() -> None:

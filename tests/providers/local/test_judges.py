@@ -29,6 +29,7 @@ def winner(judge: str, first: str, second: str, criteria: tuple[Criterion, ...] 
 def scores(judge: str, answer: str, criteria: tuple[Criterion, ...] = CRITERIA, **more: str) -> dict[str, float]:
     found = json.loads(score(judge, ScoreMatter(GUIDE, answer, criteria, **more)))
     assert set(found) == {"scores", "reason"}
+    assert found["reason"].startswith(("Key-phrase ", "Readability ", "Novelty ", "Word ", "Anchored ", "Unrepeated "))
     return dict(found["scores"])
 
 
