@@ -2628,7 +2628,7 @@ class Turn(msgspec.Struct, frozen=True, kw_only=True):
 class Ballot(msgspec.Struct, frozen=True, kw_only=True):
     """Two answers to one document, without names and in random order. `left` counts the pairs after this one.
 
-    `turns` are the conversation with whose transcript the document begins.
+    `turns` are the conversation with whose transcript the document begins; `rubric` says what the criteria mean.
     """
 
     pair: str
@@ -2637,6 +2637,7 @@ class Ballot(msgspec.Struct, frozen=True, kw_only=True):
     reference: str | None = None
     instructions: str | None = None
     criteria: list[str] = []
+    rubric: dict[str, str] = {}
     first: str
     second: str
     left: int = 0

@@ -34,7 +34,7 @@ class NothingToVoteOn(Conflict):
 class Ballot(msgspec.Struct, frozen=True, kw_only=True):
     """Two answers to one document, without names and in random order. `left` counts the pairs after this one.
 
-    `turns` are the conversation with whose transcript the document begins.
+    `turns` are the conversation with whose transcript the document begins; `rubric` says what the criteria mean.
     """
 
     pair: str
@@ -43,6 +43,7 @@ class Ballot(msgspec.Struct, frozen=True, kw_only=True):
     reference: str | None
     instructions: str | None
     criteria: tuple[str, ...]
+    rubric: dict[str, str]
     first: str
     second: str
     left: int
@@ -167,6 +168,7 @@ def ballot(conn: Connection, run_id: RunId, shown: PendingPair) -> Ballot:
         reference=None if row.reference is None else texts.read(conn, row.reference),
         instructions=None if instructions is None else texts.read(conn, instructions),
         criteria=tuple(criterion.name for criterion in setup.round.criteria),
+        rubric={criterion.name: criterion.description for criterion in setup.round.criteria},
         first=_answer(conn, setup, row.document, first, row.repeat),
         second=_answer(conn, setup, row.document, second, row.repeat),
         left=shown.left,

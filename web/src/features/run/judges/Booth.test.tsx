@@ -29,7 +29,15 @@ afterEach(() => {
   vi.unstubAllGlobals();
 });
 
-const BALLOT = { document_name: "d", document: "text", reference: null, instructions: null, criteria: [], second: "B" };
+const BALLOT = {
+  document_name: "d",
+  document: "text",
+  reference: null,
+  instructions: null,
+  criteria: [],
+  rubric: {},
+  second: "B",
+};
 const press = (key: string) => void fireEvent.keyDown(document.body, { key });
 const opened = () => renderPage(<Booth run={{ id: "r" } as Run} voter="" onDone={() => undefined} />);
 

@@ -74,7 +74,7 @@ export function Booth({ run, voter, onDone }: { run: Run; voter: string; onDone:
     );
   }
   if (!ballot.data) return <Skeleton />;
-  const { pair, first, second, document, document_name, instructions, criteria, left, turns } = ballot.data;
+  const { pair, first, second, document, document_name, instructions, criteria, rubric, left, turns } = ballot.data;
   return (
     <Suspense fallback={<Skeleton />}>
       <details ref={top} className="asked" open>
@@ -82,7 +82,16 @@ export function Booth({ run, voter, onDone }: { run: Run; voter: string; onDone:
           {document_name}: the {turns?.length ? "conversation" : "document"} and what was asked
         </summary>
         {instructions && <pre className="small inset">{instructions}</pre>}
-        {criteria.length > 0 && <p className="small inset">Criteria: {criteria.join(", ")}</p>}
+        {criteria.length > 0 && (
+          <ul className="small inset" aria-label="Criteria">
+            {criteria.map((name) => (
+              <li key={name}>
+                <strong>{name}</strong>
+                {rubric[name] && `: ${rubric[name]}`}
+              </li>
+            ))}
+          </ul>
+        )}
         <DocumentText text={document} turns={turns} />
       </details>
       <div className="two-panes">
