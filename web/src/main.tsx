@@ -4,6 +4,7 @@ import { Api } from "./api/client";
 import type { HostConfig } from "./api/session";
 import { App } from "./app/App";
 import { beginAt } from "./app/history";
+import { bringSerif } from "./app/fonts";
 import { fetchPartsAfter } from "./lib/part";
 import "./styles/index.css";
 
@@ -12,6 +13,7 @@ export function mount(config: HostConfig): void {
   root.classList.add("carrel");
   keepOutInlineStyle();
   beginAt(config.page);
+  void bringSerif();
   const api = new Api(config);
   fetchPartsAfter(() => api.connection.afterFailure());
   createRoot(root).render(<App api={api} root={root} />);

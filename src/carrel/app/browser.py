@@ -27,6 +27,7 @@ _TYPES: Final = {
     ".html": "text/html",
     ".svg": "image/svg+xml",
     ".txt": "text/plain",
+    ".woff2": "font/woff2",
 }
 _HASHED: Final = "assets/"
 _FOREVER: Final = (b"cache-control", b"public, max-age=31536000, immutable")

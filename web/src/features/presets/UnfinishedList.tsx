@@ -76,7 +76,7 @@ function DraftRow({ draft, onDelete }: { draft: DraftSummary; onDelete: () => vo
   );
 }
 
-function useDeleteDraft() {
+export function useDeleteDraft() {
   const api = useApi();
   const queries = useQueryClient();
   return useMutation({

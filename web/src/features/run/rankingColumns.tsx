@@ -187,7 +187,7 @@ interface QualityProps {
 function Quality({ row: { panel_low, panel_high }, measure, write }: QualityProps) {
   return (
     <>
-      <strong>{measure ? write(measure.value) : "–"}</strong>
+      <strong className="share">{measure ? write(measure.value) : "–"}</strong>
       {measure && measure.low !== null && measure.high !== null && (
         <span className="dim small block">{range(measure.low, measure.high, write)}</span>
       )}

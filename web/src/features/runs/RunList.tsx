@@ -120,14 +120,25 @@ function Name({ run, isChosen, onToggle }: { run: RunSummary; isChosen: boolean;
         <Link to="/runs/$runId" params={{ runId: run.id }} className="title">
           {run.name}
         </Link>
-        <RunState state={run.state} />
+        {run.state !== "completed" && <RunState state={run.state} />}
         <Labels tags={run.tags} pinned={run.pinned} />
       </div>
-      <p className="dim small clamp">{sentence(run)}</p>
+      <Outcome sentence={sentence(run)} isFound={run.verdict !== null} />
       {!hasEnded(run.state) && run.state !== "pending" && (
         <ProgressBar progress={run.progress} label={`Progress of ${run.name}`} />
       )}
     </ChosenName>
+  );
+}
+
+/** What was found, at a glance: what to do stands out from why. */
+function Outcome({ sentence, isFound }: { sentence: string; isFound: boolean }) {
+  const [, first = sentence, rest = ""] = (isFound && /^(.*?[:;.!?])(\s.*)$/s.exec(sentence)) || [];
+  return (
+    <p className="dim small clamp">
+      {isFound ? <strong className="ink">{first}</strong> : first}
+      {rest}
+    </p>
   );
 }
 

@@ -15,6 +15,7 @@ import { goTo, useGoToFault } from "../../../lib/goTo";
 import { same } from "../../../lib/useDraft";
 import { KeptGuard, KeptSign } from "../KeptSign";
 import { type Opened, openedDraftQuery, useKeeping } from "../useKeeping";
+import { useDeleteDraft } from "../UnfinishedList";
 import { useRehearsal } from "../useRehearsal";
 import { DocumentsStep } from "./DocumentsStep";
 import { ModelsStep } from "./ModelsStep";
@@ -191,6 +192,7 @@ function Comparison({ opened }: { opened: Opened }) {
 
 /** Who comes back for what was begun does not begin another one. */
 function Unfinished({ draft }: { draft: DraftSummary | undefined }) {
+  const remove = useDeleteDraft();
   if (!draft) return null;
   return (
     <Note>
@@ -198,7 +200,12 @@ function Unfinished({ draft }: { draft: DraftSummary | undefined }) {
         “{draft.name}” is not finished.{" "}
         <Link to="/compare" search={{ draft: draft.id }}>
           Go on with it
-        </Link>
+        </Link>{" "}
+        or{" "}
+        <button type="button" className="link" disabled={remove.isPending} onClick={() => remove.mutate(draft.id)}>
+          delete it
+        </button>
+        .
       </p>
     </Note>
   );
