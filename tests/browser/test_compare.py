@@ -5,6 +5,7 @@ import re
 from pathlib import Path
 
 import pytest
+from carrel_sdk.models import ColumnRole
 from playwright.async_api import Locator, Page, expect
 
 from tests.browser.browser import PASSWORD, USER, Deployment
@@ -211,6 +212,11 @@ async def test_whatever_is_dropped_is_told_and_leads_on(page: Page, deployment: 
     await expect(page.get_by_role("region", name="Ranking").locator("tbody tr")).to_have_count(2)
     print(f"\nresults of promptfoo to their decision: {hand.actions} actions; the aim is 5")
     assert (hand.actions, hand.typed) == (4, 0)
+    hand = Hand(page)
+    async with page.expect_download() as download:
+        await hand.click(page.get_by_role("button", name="Memo"))
+    assert "openai:gpt-5" in Path(await (await download.value).path()).read_text(encoding="utf-8")
+    print(f"decision to a memo on the disk: {hand.actions} action; the aim is 2")
 
     await page.goto(f"{deployment.site.url}/desk#/compare")
     await hand.choose(page.get_by_role("button", name="Choose files"), [tests, suite])
@@ -228,6 +234,40 @@ async def test_whatever_is_dropped_is_told_and_leads_on(page: Page, deployment: 
     await expect(brought.get_by_label("Expected answer")).to_have_value("expected")
     await brought.get_by_role("button", name="Use the 2 rows").click()
     await expect(page.get_by_role("region", name="Who competes")).to_contain_text("fake/one competes")
+
+
+async def test_two_runs_lead_to_the_first_row_that_got_worse(page: Page, deployment: Deployment) -> None:
+    workspace = deployment.workspace
+
+    def table(late: str) -> bytes:
+        answers = [late if number == 9 else f"Order {number} is on its way." for number in range(12)]
+        rows = [f"m{number},Where is order {number}?,{answer},Order {number}" for number, answer in enumerate(answers)]
+        return "\n".join(["id,question,small,large", *rows]).encode()
+
+    roles: dict[str, ColumnRole] = {"small": "output", "large": "output"}
+    made = workspace.data_sets.upload("mails.csv", table("Order 9 is on its way."), columns=roles)
+    preset = workspace.presets.create(
+        {
+            "name": "Mails",
+            "rows": {"data_set": made.id},
+            "generation": {"candidates": [{"label": name, "column": name} for name in roles]},
+            "checks": [{"kind": "contains", "texts": ["Order"], "name": "order"}],
+        }
+    )
+    for late in (None, "No idea."):
+        if late is not None:
+            workspace.data_sets.add_version(made.id, "mails.csv", table(late))
+        workspace.runs.wait(workspace.presets.execute(preset.id).id)
+    await page.goto(f"{deployment.site.url}/desk#/runs")
+    await settled(page)
+    hand = Hand(page)
+    await hand.click(page.get_by_role("link", name="Mails", exact=True).first)
+    await hand.click(page.get_by_role("link", name="Against the run of"))
+    worse = page.get_by_role("region", name="Document by document").locator("tbody tr").first
+    await expect(worse).to_contain_text("No idea.")
+    await expect(worse).to_contain_text("Order 9 is on its way.")
+    print(f"\ntwo runs to the first row that got worse: {hand.actions} actions; the aim is 3")
+    assert hand.actions == 2
 
 
 async def test_the_sample_runs_after_three_actions_without_a_key_and_is_read_to_its_answers_by_keyboard_alone(
