@@ -33,8 +33,8 @@ async def test_nothing_in_a_ballot_tells_whose_answers_they_are(ada: httpx.Async
     answer = await ada.post(f"{run}/votes/next")
     ballot = answer.json()
     assert set(ballot) == {
-        "pair", "document_name", "document", "reference", "instructions", "criteria", "rubric", "first", "second", "left",
-        "turns",
+        "pair", "document_name", "document", "reference", "instructions", "criteria", "rubric", "first", "second",
+        "left", "turns",
     }  # fmt: skip
     report = (await ada.get(f"{run}/report", params={"format": "json"})).json()
     for secret in (*LABELS, *MODELS, "local:", *report["run"]["generated"].values(), *report["run"]["generated"]):
