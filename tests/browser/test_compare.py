@@ -192,7 +192,7 @@ defaultTest:
 
 
 async def test_whatever_is_dropped_is_told_and_leads_on(page: Page, deployment: Deployment, tmp_path: Path) -> None:
-    """Results of promptfoo to their decision, a configuration to a comparison, and a log of Inspect to its rows."""
+    """Results of promptfoo and Inspect to their decision, a configuration to a comparison, and a log to its rows."""
     results, suite, tests = (tmp_path / name for name in ("out.json", "promptfooconfig.yaml", "tests.csv"))
     results.write_text(json.dumps({"evalId": "e", "results": {"version": 3, "results": RESULTS}}), encoding="utf-8")
     suite.write_text(SUITE, encoding="utf-8")
@@ -234,6 +234,18 @@ async def test_whatever_is_dropped_is_told_and_leads_on(page: Page, deployment: 
     await expect(brought.get_by_label("Expected answer")).to_have_value("expected")
     await brought.get_by_role("button", name="Use the 2 rows").click()
     await expect(page.get_by_role("region", name="Who competes")).to_contain_text("fake/one competes")
+
+    second = tmp_path / "second.eval"
+    second.write_bytes(LOG.read_bytes())
+    await page.goto(f"{deployment.site.url}/desk#/runs")
+    hand = Hand(page)
+    await hand.click(page.get_by_role("link", name="New comparison"))
+    await hand.choose(page.get_by_role("button", name="Choose files"), [LOG, second])
+    await expect(brought).to_contain_text("finished answers of fake/one, second")
+    await hand.click(brought.get_by_role("button", name="Decide between these answers"))
+    await expect(page.get_by_role("region", name="Ranking").locator("tbody tr")).to_have_count(2)
+    print(f"logs of Inspect to their decision: {hand.actions} actions; the aim is 5")
+    assert hand.actions == 4
 
 
 async def test_two_runs_lead_to_the_first_row_that_got_worse(page: Page, deployment: Deployment) -> None:

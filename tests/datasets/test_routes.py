@@ -410,6 +410,27 @@ async def test_results_of_a_program_are_a_table_of_finished_answers(
     assert ("q", "metadata") in [(one["name"], one["role"]) for one in made.json()["columns"]] or "q" not in roles
 
 
+ALL_RESULTS = "several files have to be results of a program, all of them"
+
+
+async def test_logs_of_two_models_are_joined_by_their_samples(ada: httpx.AsyncClient) -> None:
+    files = [("file", (name, LOG.read_bytes(), "application/x")) for name in ("one.eval", "two.eval")]
+    seen = await ada.post(f"{DATA_SETS}/preview", files=files, data={"source": "guess"})
+    outputs = [column["name"] for column in seen.json()["columns"] if column["role"] == "output"]
+    assert (outputs, list(seen.json()["checks"][0]["columns"])) == (["fake/one", "two"], ["fake/one", "two"])
+    for more, source, message in (
+        (files, "table", "must be sent once"),
+        (files * 6, "guess", "must be sent at most 10 times"),
+        (
+            [files[0], ("file", ("q.csv", TABLE, "text/csv"))],
+            "guess",
+            ALL_RESULTS,
+        ),
+    ):
+        answer = await ada.post(DATA_SETS, files=more, data={"source": source})
+        assert (answer.status_code, faults_of(answer)) == (400, {"file": message}), answer.text
+
+
 async def test_what_no_program_wrote_is_refused_as_a_file_of_results(ada: httpx.AsyncClient) -> None:
     for name, body, source, status, faults in (
         ("a.eval", LOG.read_bytes(), "table", 415, {}),

@@ -1,5 +1,6 @@
 """The rows of a table on their way from the worker that reads and checks it to the thread that stores them."""
 
+import io
 from collections.abc import Iterator
 from itertools import count, islice, zip_longest
 from pathlib import PurePath
@@ -13,7 +14,8 @@ from carrel.datasets import reading
 from carrel.datasets.last_turns import with_answers
 from carrel.datasets.names import Cells
 from carrel.datasets.refusals import TableUnreadable
-from carrel.datasets.result_files.answers import Unreadable
+from carrel.datasets.result_files.answers import AnswerTable, Unreadable
+from carrel.datasets.result_files.joining import JoinedFile, join
 from carrel.datasets.result_files.reading import read_results
 from carrel.datasets.schemas import (
     MAX_COLUMNS,
@@ -134,22 +136,32 @@ def read_table(
 
 
 def read_answers(
-    pieces: Iterator[bytes], file_name: str, written_by: WrittenBy, kind: Format, roles: dict[str, Role], limits: Limits
+    pieces: Iterator[bytes],
+    files: list[tuple[str, int]],
+    written_by: WrittenBy,
+    kind: Format,
+    roles: dict[str, Role],
+    limits: Limits,
 ) -> Iterator[bytes]:
-    """Read a file of finished answers as `read_table` reads a table, which it may be after all. For a worker.
+    """Read files of finished answers as `read_table` reads a table, which the only one may be after all. For a worker.
+
+    `files` are their names and sizes in bytes. Rows of several are joined by their ids.
 
     Raises:
         CarrelError: one of `READING_REFUSALS`.
     """
-    body = b"".join(pieces)
+    left = io.BytesIO(b"".join(pieces))
+    first, *others = [(name, left.read(size)) for name, size in files]
     try:
-        answers = read_results(file_name, body, None if written_by == "guess" else written_by)
+        answers = _answers(*first, written_by)
+        if others:
+            answers = _joined(first[0], answers, [(name, _answers(name, body, written_by)) for name, body in others])
     except Unreadable as error:
         raise TableUnreadable(errors=(FieldError("file", str(error)[:_MOST_WORDS]),)) from None
-    if answers is None and PurePath(file_name).suffix.lower() in RESULT_ENDINGS:
+    if answers is None and PurePath(first[0]).suffix.lower() in RESULT_ENDINGS:
         raise TableUnreadable(errors=(FieldError("file", "is no file of results that Carrel can read"),))
     if answers is None:
-        yield from read_table(iter([body]), kind, roles, [], limits)
+        yield from read_table(iter([first[1]]), kind, roles, [], limits)
         return
     lines = iter([answers.as_json_lines()])
     # What the user chose takes a role from the column that the file says.
@@ -162,6 +174,24 @@ def read_answers(
         encoded = following
     last = msgspec.structs.replace(decoded(encoded), source=answers.source, grades=answers.grades)
     yield _encode(last)
+
+
+def _answers(name: str, body: bytes, written_by: WrittenBy) -> AnswerTable | None:
+    return read_results(name, body, None if written_by == "guess" else written_by)
+
+
+def _joined(name: str, first: AnswerTable | None, others: list[tuple[str, AnswerTable | None]]) -> AnswerTable:
+    """The rows of the first file with the answers of all. A candidate that an earlier one has is called as its file."""
+    if first is None or any(answers is None for _, answers in others):
+        raise Unreadable("several files have to be results of a program, all of them")
+    taken = {*first.columns}
+    parts = []
+    for other, answers in others:
+        if answers is not None:
+            is_taken = len(answers.candidates) == 1 and taken.issuperset(answers.candidates)
+            parts.append(JoinedFile(other, answers, PurePath(other).stem if is_taken else None))
+            taken.update(answers.candidates)
+    return join(JoinedFile(name, first), parts, None)
 
 
 def cleaned(encoded: list[bytes]) -> list[bytes]:

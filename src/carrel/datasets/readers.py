@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AsyncExitStack, contextmanager
+from itertools import chain
 from typing import Final
 
 from carrel.config import Settings
@@ -51,12 +52,13 @@ class TableReaders:
         def gathered(stream: Stream) -> list[bytes]:
             found: list[bytes] = []
             size = 0
-            pieces, limits = _taken(file.body), self._limits
+            limits = self._limits
+            files = [(file.file_name, len(file.body)), *((name, len(body)) for name, body in file.others)]
+            pieces = chain(_taken(file.body), *(_taken(body) for _, body in file.others))
             if file.source == "table":
                 read = stream.read(read_table, pieces, file.format, file.roles, list(before), limits, file.sheet)
             else:
-                named = (file.file_name, file.source)
-                read = stream.read(read_answers, pieces, *named, file.format, file.roles, limits)
+                read = stream.read(read_answers, pieces, files, file.source, file.format, file.roles, limits)
             for batch in read:
                 size += len(batch)
                 if size > most:

@@ -156,6 +156,9 @@ async def _read(request: Request, settings: Settings, place: UploadReservation) 
 
 def _digest(file: TableUpload) -> bytes:
     digest = hashlib.sha256(file.body)
+    for name, body in file.others:
+        digest.update(f"\0{name}\0".encode())
+        digest.update(body)
     digest.update(f"\0{file.name}\0{file.format}\0{as_json(file.roles)}\0{file.sheet}\0{file.source}".encode())
     return digest.digest()
 

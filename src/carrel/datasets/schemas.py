@@ -56,7 +56,8 @@ FORM: Final[dict[str, Any]] = {
         "file": {
             "type": "string",
             "format": "binary",
-            "description": "A table (CSV, JSON, XLSX and others), with its name.",
+            "description": "A table (CSV, JSON, XLSX and others), with its name. Results of a program may come in up to"
+            " ten files, whose rows have the same ids.",
         },
         "name": {
             "type": "string",
@@ -98,7 +99,7 @@ class Column(In, frozen=True):
 class TableUpload:
     """A file as it came. `roles` are those that the user chose, by the columns' names.
 
-    The `file_name` tells what a program called the file.
+    The `file_name` tells what a program called the file; `others` are more results, with their names.
     """
 
     name: str
@@ -108,6 +109,7 @@ class TableUpload:
     sheet: str | None = None
     source: WrittenBy = "table"
     file_name: str = ""
+    others: tuple[tuple[str, bytearray], ...] = ()
 
 
 class DataSetSummary(msgspec.Struct, frozen=True):

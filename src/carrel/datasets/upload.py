@@ -15,7 +15,8 @@ from carrel.http.requests.validation import explain, name_of
 from carrel.uploads import form
 from carrel.uploads.form import Sink, UploadTooLarge
 
-_MAX_PARTS: Final = 6
+_MAX_FILES: Final = 10
+_MAX_PARTS: Final = _MAX_FILES + 5
 _MAX_FIELD_BYTES: Final = 64 * 1024
 _BY_MEDIA_TYPE: Final[dict[str, Format]] = {
     "text/csv": "csv",
@@ -37,12 +38,18 @@ class _Form:
     file_name: str = ""
     format: Format | None = None
     body: bytearray = field(default_factory=bytearray)
+    others: list[tuple[str, bytearray]] = field(default_factory=list)
     fields: dict[str, bytearray] = field(default_factory=dict)
 
     def begin(self, name: str, file_name: str, media_type: str | None) -> Sink:
         """Return what takes the bytes of a part."""
-        if name in self.fields or (name == "file" and self.format is not None):
+        if name in self.fields:
             raise BadInput.at(name_of(name), "must be sent once")
+        if name == "file" and self.format is not None:
+            if len(self.others) + 1 >= _MAX_FILES:
+                raise BadInput.at("file", f"must be sent at most {_MAX_FILES} times")
+            self.others.append((file_name, bytearray()))
+            return self._add_to_other
         if name == "file":
             self.file_name, self.format = file_name, _format(file_name, media_type)
             return self._add_to_file
@@ -56,10 +63,17 @@ class _Form:
         return form.text_of(name, self.fields[name]) if name in self.fields else None
 
     def _add_to_file(self, chunk: bytes | bytearray) -> None:
-        if len(self.body) + len(chunk) > self.settings.max_upload_bytes:
+        self._add(self.body, chunk)
+
+    def _add_to_other(self, chunk: bytes | bytearray) -> None:
+        self._add(self.others[-1][1], chunk)
+
+    def _add(self, body: bytearray, chunk: bytes | bytearray) -> None:
+        sent = len(self.body) + sum(len(other) for _, other in self.others)
+        if sent + len(chunk) > self.settings.max_upload_bytes:
             raise UploadTooLarge
         self.take(len(chunk))
-        self.body += chunk
+        body += chunk
 
     def _add_to_field(self, name: str, chunk: bytes | bytearray) -> None:
         if len(self.fields[name]) + len(chunk) > _MAX_FIELD_BYTES:
@@ -95,7 +109,10 @@ async def read(
         raise TableFormatUnsupported
     # No program writes its results as one.
     written_by = cast(WrittenBy, "table" if sent.format in SPREADSHEETS else source)
-    return TableUpload(name, sent.format, sent.body, chosen, sent.text("sheet"), written_by, sent.file_name)
+    if sent.others and written_by == "table":
+        raise BadInput.at("file", "must be sent once")
+    others = tuple(sent.others)
+    return TableUpload(name, sent.format, sent.body, chosen, sent.text("sheet"), written_by, sent.file_name, others)
 
 
 def _chosen(sent: _Form, field: str) -> dict[str, Role]:

@@ -45,7 +45,7 @@ export function BroughtTable({ brought, judges, onSheet, onTake, onDecide, onTex
     <div className="stack tight brought" role="group" aria-label={file.name}>
       <p role="status">
         <strong>
-          <bdi>{file.name}</bdi>
+          <bdi>{[file, ...brought.others].map(({ name }) => name).join(", ")}</bdi>
         </strong>
         :{" "}
         {preview.source === "table"
@@ -71,7 +71,10 @@ export function BroughtTable({ brought, judges, onSheet, onTake, onDecide, onTex
       {keep.isError && <ErrorNote error={keep.error} />}
       {answers.length > 1 && !canDecide && judges && <Note>{judges.sentence}</Note>}
       {preview.source !== "table" && answers.length === 1 && (
-        <p className="small dim">One answer to each question: let a model compete with it.</p>
+        <p className="small dim">
+          One answer to each question: let a model compete with it, or drop the results of another model together with
+          these.
+        </p>
       )}
       <div className="row">
         {answers.length > 1 && (

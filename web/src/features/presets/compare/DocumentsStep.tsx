@@ -11,7 +11,7 @@ import { isDocumentFile } from "../../../lib/contentTypes";
 import { chosenOf } from "../draft";
 import { DocumentPicker } from "../DocumentPicker";
 import { RowsField } from "../RowsField";
-import { first } from "./brought";
+import { type Brought, first } from "./brought";
 import { BroughtSuite, BroughtTable } from "./BroughtPart";
 import { ReadPart } from "./ReadPart";
 import { answersIn, type KeptTable } from "./setup";
@@ -43,10 +43,7 @@ export function DocumentsStep({ rows, onRows, onTable, onDecide, judges, at, ...
     if (!file) return void upload(files);
     const beside = files.filter((one) => one !== file);
     setSend({ upload });
-    look.mutate(
-      { file, beside },
-      { onSuccess: (found) => void upload(found ? (found.kind === "suite" ? [] : beside) : files) },
-    );
+    look.mutate({ file, beside }, { onSuccess: (found) => void upload(documentsIn(found, files)) });
   };
   const brought = look.data;
   const leave = () => look.reset();
@@ -105,6 +102,12 @@ export function DocumentsStep({ rows, onRows, onTable, onDecide, judges, at, ...
       )}
     </section>
   );
+}
+
+/** The files that nothing else was made of. */
+function documentsIn(found: Brought | undefined, files: readonly File[]): readonly File[] {
+  if (!found) return files;
+  return found.kind === "suite" ? [] : files.filter((file) => file !== found.file && !found.others.includes(file));
 }
 
 /** Why a file is no table, and what else it may be. */

@@ -9,7 +9,15 @@ type Source = TablePreview["source"];
 
 /** What was found at the first look. Nothing of it is kept yet. */
 export type Brought =
-  | { kind: "table"; file: File; preview: TablePreview; columns: DataSetColumn[]; sheet?: string | undefined }
+  | {
+      kind: "table";
+      file: File;
+      /** More results of the same program, whose rows have the same ids. */
+      others: readonly File[];
+      preview: TablePreview;
+      columns: DataSetColumn[];
+      sheet?: string | undefined;
+    }
   | { kind: "suite"; file: File; text: string; beside: readonly File[] };
 
 export const PROGRAMS: Readonly<Record<Source, string>> = {
@@ -33,6 +41,12 @@ export function isToLookAt(file: { name: string }): boolean {
 /** A suite may name other files that were dropped with it, and they are parts of it. */
 export function first(files: readonly File[]): File | undefined {
   return files.find(({ name }) => /promptfooconfig/i.test(name)) ?? files.find(isToLookAt);
+}
+
+/** The other results that belong to a file: logs of other models, each in a file of its own. */
+export function othersOf(file: File, beside: readonly File[]): File[] {
+  const [ending] = [".eval", ".json"].filter((one) => endsIn(file, [one]));
+  return ending ? beside.filter((one) => endsIn(one, [ending])) : [];
 }
 
 /** Whether a text is a configuration of promptfoo. Its results name their configuration, too. */

@@ -7,7 +7,7 @@ import { useApi } from "../../../app/context";
 import { toast } from "../../../components/Toasts";
 import { isTextFile } from "../../../lib/contentTypes";
 import type { Api } from "../../../api/client";
-import { type Brought, isSuite, mayHoldResults, type TablePreview } from "./brought";
+import { type Brought, isSuite, mayHoldResults, othersOf, type TablePreview } from "./brought";
 import { guessedRoles, withRole } from "./table";
 
 const SPREADSHEET = /\.(xlsx?|xlsm|ods)$/i;
@@ -23,17 +23,18 @@ export function useLook() {
         if (isSuite(file.name, text)) return { kind: "suite", file, text, beside } satisfies Brought;
         if (!mayHoldResults(file, text)) return undefined;
       }
-      const preview = await previewOf(api, file, sheet);
+      const others = othersOf(file, beside);
+      const preview = await previewOf(api, [file, ...others], sheet);
       // A program says itself what its columns are.
       const columns = preview.source === "table" ? guessedRoles(preview.columns, preview.rows) : preview.columns;
-      return { kind: "table", file, preview, columns, sheet } satisfies Brought;
+      return { kind: "table", file, others, preview, columns, sheet } satisfies Brought;
     },
   });
 }
 
-async function previewOf(api: Api, file: File, sheet: string | undefined): Promise<TablePreview> {
+async function previewOf(api: Api, files: readonly File[], sheet: string | undefined): Promise<TablePreview> {
   const look = (source: "guess" | "table") =>
-    api.upload<TablePreview>({ path: "/api/data-sets/preview", body: formOf(file, { source, sheet }), headers: {} });
+    api.upload<TablePreview>({ path: "/api/data-sets/preview", body: formOf(files, { source, sheet }), headers: {} });
   try {
     return await look("guess");
   } catch (error) {
@@ -48,10 +49,10 @@ export function useKeepTable() {
   const api = useApi();
   const queries = useQueryClient();
   return useMutation({
-    mutationFn: async ({ file, preview, columns, sheet }: Extract<Brought, { kind: "table" }>) => {
+    mutationFn: async ({ file, others, preview, columns, sheet }: Extract<Brought, { kind: "table" }>) => {
       const keep = (chosen: typeof columns) => {
         const roles = JSON.stringify(Object.fromEntries(chosen.map(({ name, role }) => [name, role])));
-        const body = formOf(file, { source: preview.source, sheet, roles });
+        const body = formOf([file, ...others], { source: preview.source, sheet, roles });
         const headers = { "Idempotency-Key": crypto.randomUUID() };
         return api.upload<UploadedDataSet>({ path: "/api/data-sets", body, headers });
       };
@@ -99,10 +100,10 @@ export function useImportSuite() {
   });
 }
 
-function formOf(file: File, fields: Record<string, string | undefined>): FormData {
+function formOf(files: readonly File[], fields: Record<string, string | undefined>): FormData {
   const form = new FormData();
-  form.set("file", file, file.name);
+  for (const file of files) form.append("file", file, file.name);
   for (const [name, value] of Object.entries(fields))
-    if (value !== undefined && !(name === "source" && SPREADSHEET.test(file.name))) form.set(name, value);
+    if (value !== undefined && !(name === "source" && SPREADSHEET.test(files[0]?.name ?? ""))) form.set(name, value);
   return form;
 }
