@@ -246,6 +246,8 @@ async def test_whatever_is_dropped_is_told_and_leads_on(page: Page, deployment: 
     await expect(page.get_by_role("region", name="Ranking").locator("tbody tr")).to_have_count(2)
     print(f"logs of Inspect to their decision: {hand.actions} actions; the aim is 5")
     assert hand.actions == 4
+    for draft in deployment.workspace.presets.drafts():
+        deployment.workspace.presets.delete_draft(draft.id)
 
 
 async def test_two_runs_lead_to_the_first_row_that_got_worse(page: Page, deployment: Deployment) -> None:

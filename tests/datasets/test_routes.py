@@ -419,7 +419,7 @@ async def test_logs_of_two_models_are_joined_by_their_samples(ada: httpx.AsyncCl
     outputs = [column["name"] for column in seen.json()["columns"] if column["role"] == "output"]
     assert (outputs, list(seen.json()["checks"][0]["columns"])) == (["fake/one", "two"], ["fake/one", "two"])
     for more, source, message in (
-        (files, "table", "must be sent once"),
+        ([("file", ("q.csv", TABLE, "text/csv"))] * 2, "table", "must be sent once"),
         (files * 6, "guess", "must be sent at most 10 times"),
         (
             [files[0], ("file", ("q.csv", TABLE, "text/csv"))],
