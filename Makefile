@@ -7,7 +7,7 @@ FAST := -n auto -m "not slow and not soak and not proxy"
 
 NPM := $(shell command -v npm 2>/dev/null)
 
-.PHONY: demo start app app-check client-types test test-fast test-slow test-browser coverage check lint style types imports bench soak proxy screenshots openapi client lock wheel release plugin seed profile clean
+.PHONY: demo start app app-check client-types test test-fast test-slow test-browser coverage check lint style types imports bench soak proxy screenshots openapi client lock wheel release plugin site seed profile clean
 
 .venv/.runtime: requirements.lock pyproject.toml sdk/pyproject.toml
 	@test -d .venv || $(PYTHON) -m venv .venv
@@ -74,6 +74,20 @@ ifneq ($(CHECKS),no)
 	@$(MAKE) --no-print-directory check
 endif
 	@$(BIN)/python release.py
+
+# The pages of docs as a site with a search, in `site`; a link that leads nowhere is an error.
+.venv-site/.installed: requirements-site.lock .venv/.runtime
+	@test -d .venv-site || $(PYTHON) -m venv .venv-site
+	@.venv-site/bin/python -m pip install -qq --disable-pip-version-check --require-hashes -r requirements-site.lock
+	@touch $@
+
+site: .venv-site/.installed
+	@rm -rf site-pages site .cache
+	@mkdir site-pages
+	@git ls-files -z '*.md' docs LICENSE deploy src/carrel sdk/src | xargs -0 cp --parents -t site-pages
+	@$(BIN)/carrel openapi --page > site-pages/api.html
+	@printf '# The client for Python\n\n::: carrel_sdk.Host\n\n::: carrel_sdk.Workspace\n\n::: carrel_sdk.admin.Admin\n' > site-pages/python-client.md
+	@.venv-site/bin/zensical build --strict
 
 # The plugin for WordPress, as WordPress installs it: the same bytes from the same commit.
 plugin:
@@ -164,7 +178,8 @@ lock:
 	$(BIN)/uv pip compile --quiet --generate-hashes --no-header --group pyproject.toml:demo -c requirements.lock -o requirements-demo.lock
 	$(BIN)/uv pip compile --quiet --universal --generate-hashes --no-emit-package carrel-sdk --no-header pyproject.toml --group build --group demo --group dev --group bench -c requirements.lock -o requirements-dev.lock
 	$(BIN)/uv pip compile --quiet --generate-hashes --no-header --group pyproject.toml:release -o requirements-release.lock
+	$(BIN)/uv pip compile --quiet --generate-hashes --no-header --group pyproject.toml:site -o requirements-site.lock
 	$(BIN)/uv pip compile --quiet --generate-hashes --no-header tests/proxy/requirements.in -o tests/proxy/requirements.lock
 
 clean:
-	rm -rf .venv .venv-proxy .venv-release demo-out profile-out dist
+	rm -rf .venv .venv-proxy .venv-release .venv-site site site-pages .cache demo-out profile-out dist

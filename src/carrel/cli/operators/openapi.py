@@ -6,12 +6,14 @@ from carrel.cli.interface.printing import say
 
 
 @click.command("openapi")
-def command() -> None:
+@click.option("--page", is_flag=True, help="As a page, the one at /api/docs.")
+def command(page: bool) -> None:
     """Print the OpenAPI description of every route, with the default limits."""
-    from carrel.app import openapi
+    from carrel.app import docs
     from carrel.app.wiring import create_app
     from carrel.config import Secret, Settings
 
     # No database is opened and nothing is served, so no real secret is needed.
     settings = Settings(plugin_secret=(Secret(b""),), service_key=Secret(b""))
-    say(openapi.text(create_app(settings).app, settings), end="")
+    described = docs.describe(create_app(settings).app, settings)
+    say((described.page if page else described.document).decode(), end="")
