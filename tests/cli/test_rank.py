@@ -81,6 +81,15 @@ def test_labels_need_no_judge_and_everything_agrees(signed_in: Terminal, tmp_pat
     assert signed_in("run", "watch", run, "--decided").exit_code == 0
     assert "a is better than b" in signed_in("gate", "--run", run, "--baseline", "b").stdout
     assert signed_in("rank", str(file), "--candidates", "a,b").exit_code == 2
+    replaced = ("run", "replacement", run, "--baseline", "b", "--calls", "10000")
+    told = json.loads(signed_in(*replaced, "--cost", "b=0.0021", "--cost", "a=0.0004", "--json").stdout)
+    assert (told["chosen"], told["options"][0]["saves_per_month"], told["cost_per_month"]) == ("a", "17", "21")
+    assert told["sentence"] == (
+        "a is not worse than b by 5 points or more. 1,000 answers cost $0.40 instead of $2.10, which saves $17.00 a"
+        " month at 10,000 calls."
+    )
+    assert "a is not worse than b" in signed_in(*replaced).stdout
+    assert signed_in(*replaced, "--cost", "nobody=1").exit_code != 0
     by_f1 = json.loads(signed_in(*rank, "--by", "macro-f1", "--json").stdout)
     assert by_f1["verdict"]["sentence"].startswith("a is best: its macro F1 is")
     assert by_f1["ranking"]["majority"] == 0.398496

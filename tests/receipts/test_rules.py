@@ -2,7 +2,7 @@
 
 from carrel.receipts import rules
 
-DIGEST = "2d0bdf8beddde9fec3bff8b4f542ce89259a981a8682e4c5bfa1d3ed7fa95da9"
+DIGEST = "4229a455513f56a53cd1bac3cac7add5d0ec5460021ce1f5ab8cff91b769ac37"
 
 
 def test_the_rules_of_rankings_and_words_are_those_that_this_version_says_it_has() -> None:

@@ -2365,6 +2365,38 @@ class Recommendation(msgspec.Struct, frozen=True, kw_only=True):
     """One of documents, votes."""
 
 
+class ReplacementOption(msgspec.Struct, frozen=True, kw_only=True):
+    """One candidate beside today's. `holds`: not worse by the margin, among all candidates together.
+
+    `gate` looks at this candidate alone. `saves_per_month` is below 0 if it costs more; None where a cost is unknown.
+    """
+
+    candidate: str
+    holds: bool = False
+    gate: GateResult
+    cost_per_answer: str | None = None
+    """US dollars, as a decimal with at most 6 places: `0.0125`."""
+    saves_per_month: str | None = None
+    """US dollars, as a decimal with at most 6 places: `0.0125`."""
+    ends_on: str | None = None
+
+
+class Replacement(msgspec.Struct, frozen=True, kw_only=True):
+    """Which candidate may take the place of today's, the `baseline`. `options` are in the order of their costs."""
+
+    sentence: str
+    chosen: str | None = None
+    baseline: str
+    margin: float = 0.0
+    calls_per_month: int = 0
+    cost_per_answer: str | None = None
+    """US dollars, as a decimal with at most 6 places: `0.0125`."""
+    cost_per_month: str | None = None
+    """US dollars, as a decimal with at most 6 places: `0.0125`."""
+    ends_on: str | None = None
+    options: list[ReplacementOption] = []
+
+
 class RunCount(msgspec.Struct, frozen=True, kw_only=True):
     """How many runs there are, in total and in each state."""
 

@@ -26,6 +26,7 @@ from carrel_sdk.models import (
     LogEntry,
     Ranking,
     Recommendation,
+    Replacement,
     Rows,
     Run,
     RunCount,
@@ -236,6 +237,23 @@ class Runs:
     def classes(self, run_id: str) -> ClassResults:
         """Precision, recall, F1 and confusion, where the expected answers are classes. Costs no calls."""
         return self._calls.get(f"{_path(run_id)}/classes", ClassResults)
+
+    def replacement(
+        self,
+        run_id: str,
+        *,
+        baseline: str,
+        calls_per_month: int,
+        margin: float = 0.05,
+        costs: Mapping[str, str] | None = None,
+    ) -> Replacement:
+        """The cheapest candidate that is not worse than the baseline, over all candidates together. Costs no calls.
+
+        `costs` are dollars for an answer, by label, where calls do not tell.
+        """
+        given = None if costs is None else msgspec.json.encode(dict(costs)).decode()
+        query: Query = {"baseline": baseline, "calls_per_month": calls_per_month, "margin": str(margin), "costs": given}
+        return self._calls.get(f"{_path(run_id)}/replacement", Replacement, query)
 
     def figures(self, run_id: str, *, round: int | None = None) -> AnswerFigures:  # noqa: A002  # the parameter's name
         """The win shares, scores, checks and faults of all answers, without their texts."""

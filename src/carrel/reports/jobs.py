@@ -28,6 +28,7 @@ JOBS = Jobs(
         judgement.answer,
         run_passports.drawn,
         gate_decision.decide,
+        gate_decision.replace,
         split_parts.split_packed,
         classes.results,
         figures.of,

@@ -83,7 +83,7 @@ async def test_without_a_baseline_the_last_good_run_is_the_newest_in_which_no_ch
     assert [round(one["passes"]["share"], 2) for one in points] == [0.08, 0.17, 0.92, 1.0]
     newest = points[0]
     assert newest["checks"][0] == {"check": "is JSON", "rate": newest["passes"]}
-    assert (newest["documents"], newest["cost"], newest["basis"], newest["outcome"]) == (12, "0", "checks", "nothing")
+    assert (newest["documents"], newest["cost"], newest["basis"], newest["outcome"]) == (12, "0", "checks", "decided")
     assert (newest["preferred"], newest["gate"], newest["median_latency_ms"]) == (None, None, None)
     # Another candidate never fell.
     assert (await made.trends(candidate="today"))["last_good"] == fourth

@@ -5,7 +5,7 @@ import re
 from typing import Final
 
 import msgspec
-from carrel_sdk.models import GateResult, GateSource, RunSummary
+from carrel_sdk.models import GateResult, GateSource, Replacement, RunSummary
 from rich.table import Table
 
 from carrel.cli.interface import terminal
@@ -55,6 +55,24 @@ def table(gate: GateResult) -> Table:
         made.add_column(name, overflow="fold")
     for source in gate.sources:
         made.add_row(*map(printable, _cells(source)))
+    return made
+
+
+def replacement_table(found: Replacement) -> Table:
+    """One row for each candidate, the cheapest first."""
+    made = Table(box=None, header_style="bold", pad_edge=False)
+    for name in ("candidate", f"than {found.baseline}", "an answer", "saves a month", "switched off"):
+        made.add_column(printable(name), overflow="fold")
+    for one in found.options:
+        outcome = "not worse" if one.holds else _OUTCOMES.get(one.gate.outcome, one.gate.outcome)
+        told = outcome if one.holds or one.gate.outcome not in ("better", "not_worse") else "cannot be told of several"
+        money = (one.cost_per_answer, one.saves_per_month)
+        made.add_row(
+            printable(one.candidate),
+            told,
+            *("unknown" if one is None else f"${one}" for one in money),
+            one.ends_on or "",
+        )
     return made
 
 

@@ -11,6 +11,7 @@ from rich.text import Text
 from carrel.cli.interface import terminal
 from carrel.cli.interface.board_table import board_table
 from carrel.cli.interface.class_tables import class_tables
+from carrel.cli.interface.gate_summary import margin_of, replacement_table
 from carrel.cli.interface.ranking_table import (
     checks_table,
     decision_panel,
@@ -248,6 +249,36 @@ def classes(cli: UserCommand, run_id: str) -> None:
         terminal.print_json(found)
     else:
         cli.console.print(class_tables(found))
+
+
+@command.command("replacement")
+@click.argument("run_id")
+@click.option("--baseline", required=True, metavar="LABEL", help="The candidate that is used today.")
+@click.option("--calls", required=True, type=click.IntRange(0), metavar="N", help="How often it is called in a month.")
+@click.option("--margin", default="5%", show_default=True, help="Being worse by less than this is allowed.")
+@click.option(
+    "--cost", "costs", multiple=True, metavar="LABEL=DOLLARS", help="What an answer costs, if calls do not say."
+)
+@user_command
+def replacement(cli: UserCommand, run_id: str, baseline: str, calls: int, margin: str, costs: tuple[str, ...]) -> None:
+    """Name the cheapest candidate that is not worse than today's, and what it saves."""
+    given = [cost.rpartition("=") for cost in costs]
+    try:
+        share = margin_of(margin)
+    except ValueError:
+        terminal.end(terminal.EXIT_USAGE, "--margin takes a share such as 5% or 0.05", as_json=cli.as_json)
+    found = cli.workspace.runs.replacement(
+        run_id,
+        baseline=baseline,
+        calls_per_month=calls,
+        margin=share,
+        costs={label: dollars for label, _, dollars in given} or None,
+    )
+    if cli.as_json:
+        terminal.print_json(found)
+        return
+    cli.console.print(replacement_table(found))
+    cli.console.print(terminal.printable(found.sentence), style="bold", soft_wrap=True)
 
 
 @command.command("leaderboard")

@@ -82,6 +82,11 @@ def change(
     )
 
 
+def chance_of_worse(differences: Sequence[float], groups: Sequence[int], *, margin: float, reach: float) -> float:
+    """How probable such differences are, at most, if the candidate is worse by the margin; ½ stands for more, too."""
+    return _Units.of(differences, groups).chance_below(-margin, -reach)
+
+
 def lower_bound(values: Sequence[float], least: float, error: float = ERROR) -> float:
     """The mean of values that are at least `least` is above this, but for the error."""
     return _Units.of(values, ()).lower_bound(least, error)

@@ -1,7 +1,7 @@
 """Reads what judges and checks say of a candidate and its baseline, and has a worker decide."""
 
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 import msgspec
@@ -10,6 +10,7 @@ from carrel.errors import BadInput
 from carrel.evaluation.gate import GateResult
 from carrel.kit.processes.pool import WorkerPool
 from carrel.kit.sqlite.database import Connection
+from carrel.kit.sqlite.rows import as_json
 from carrel.runs.checking import marks
 from carrel.runs.findings import gate_decision
 from carrel.runs.findings.gate_decision import GateMarks, GatePair
@@ -66,33 +67,42 @@ def gather(conn: Connection, run_id: RunId, question: GateQuestion) -> GateInput
     """
     setup = setups.require(conn, run_id, question.round)
     candidate, baseline = _ordinals(setup, question)
+    [(pair, found)] = marked(conn, setup, baseline, [candidate])
+    return GateInput(evidence.packed(conn, setup), pair, found)
+
+
+def marked(
+    conn: Connection, setup: Setup, baseline: int, candidates: Sequence[int]
+) -> list[tuple[GatePair, list[GateMarks]]]:
+    """Each candidate with the baseline, and what the checks say of both. Unbounded: to be scanned."""
     documents = units.of(conn, setup.seq)
-    there: dict[int, set[str]] = {candidate: set(), baseline: set()}
-    found: dict[int, list[tuple[str, bool, list[float | None]]]] = {candidate: [], baseline: []}
-    for document, ordinal, passes, given in _rows(conn, setup.seq, (candidate, baseline)):
+    there: defaultdict[int, set[str]] = defaultdict(set)
+    given: defaultdict[int, list[tuple[str, bool, list[float | None]]]] = defaultdict(list)
+    for document, ordinal, passes, marks_of in _rows(conn, setup.seq, [baseline, *candidates]):
         name = documents.same.get(f"d{document}", f"d{document}")
         there[ordinal].add(name)
-        if passes is not None and given is not None:
-            found[ordinal].append((name, passes, given))
-    pair = GatePair(
-        setup.candidate(candidate).label,
-        setup.candidate(baseline).label,
-        sorted(there[baseline] - there[candidate]),
-    )
+        if passes is not None and marks_of is not None:
+            given[ordinal].append((name, passes, marks_of))
     checks = [one.check for one in marks.asked(conn, setup.seq)]
-    return GateInput(
-        evidence.packed(conn, setup), pair, gate_decision.marks_of(checks, found[candidate], found[baseline])
-    )
+    label = setup.candidate(baseline).label
+    return [
+        (
+            GatePair(setup.candidate(one).label, label, sorted(there[baseline] - there[one])),
+            gate_decision.marks_of(checks, given[one], given[baseline]),
+        )
+        for one in candidates
+    ]
 
 
 def _rows(
-    conn: Connection, run: int, candidates: tuple[int, int]
+    conn: Connection, run: int, candidates: Sequence[int]
 ) -> Iterator[tuple[int, int, bool | None, list[float | None] | None]]:
-    """Every answer of two candidates: its document, its candidate, and what the checks say of it."""
+    """Every answer of these candidates: its document, its candidate, and what the checks say of it."""
     for document, candidate, passes, given in conn.each(
         "SELECT document, candidate, passes, marks FROM generated LEFT JOIN check_marks ON generated = generated.seq"
-        " WHERE generated.run = ? AND candidate IN (?, ?) ORDER BY document, candidate, repeat",
-        *(run, *candidates),
+        " WHERE generated.run = ? AND candidate IN (SELECT value FROM json_each(?))"
+        " ORDER BY document, candidate, repeat",
+        *(run, as_json(candidates)),
     ):
         yield document, candidate, None if passes is None else bool(passes), None if given is None else _marks(given)
 

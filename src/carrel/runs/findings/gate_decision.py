@@ -8,12 +8,13 @@ from typing import NamedTuple
 import msgspec
 
 from carrel.checks.definition import Check
-from carrel.evaluation import gate
+from carrel.evaluation import gate, replacement
 from carrel.evaluation.gate import Differences, GateResult, Lead, SourceKind
 from carrel.evaluation.ranking import by_checks, scores
 from carrel.evaluation.ranking.ranking import Ranking
 from carrel.evaluation.ranking.table import tabulate
 from carrel.evaluation.records import Mark, Verdict
+from carrel.evaluation.replacement import Compared, Cost, Replacement
 from carrel.evaluation.statistics.means import mean
 from carrel.runs.verdicts import judgement
 from carrel.runs.verdicts.judgement import Evidence, PackedEvidence
@@ -63,7 +64,34 @@ def marks_of(checks: Sequence[Check], candidate: Given, baseline: Given) -> list
 def decide(packed: PackedEvidence, pair: GatePair, margin: float, marks: list[GateMarks]) -> GateResult:
     """Whether the candidate is worse."""
     evidence = judgement.once(judgement.unpack(packed))
-    ranking = judgement.rank(evidence)
+    found = _differences(evidence, judgement.rank(evidence), pair, marks)
+    return gate.decide(pair.candidate, pair.baseline, margin, found, evidence.groups.joined)
+
+
+class ReplacementQuestion(msgspec.Struct, frozen=True):
+    """Which of several candidates may take the place of one baseline: each with what its checks say."""
+
+    margin: float
+    calls_per_month: int
+    pairs: list[tuple[GatePair, list[GateMarks]]]
+    costs: dict[str, Cost]
+
+
+def replace(packed: PackedEvidence, question: ReplacementQuestion) -> Replacement:
+    """The cheapest candidate that is not worse."""
+    evidence = judgement.once(judgement.unpack(packed))
+    ranking, groups = judgement.rank(evidence), evidence.groups.joined
+    compared = []
+    for pair, marks in question.pairs:
+        found = _differences(evidence, ranking, pair, marks)
+        decided = gate.decide(pair.candidate, pair.baseline, question.margin, found, groups)
+        compared.append(Compared(decided, found))
+    baseline = question.pairs[0][0].baseline
+    return replacement.choose(baseline, question.margin, question.calls_per_month, compared, question.costs, groups)
+
+
+def _differences(evidence: Evidence, ranking: Ranking, pair: GatePair, marks: Sequence[GateMarks]) -> list[Differences]:
+    """What judges and checks say of the pair, from every source; the headline's own has the lead of the verdict."""
     found = [] if ranking.basis == "checks" else [*_judged(evidence, pair, ranking)]
     by_f1 = ranking.measure == "macro_f1"
     if by_f1:
@@ -78,7 +106,7 @@ def decide(packed: PackedEvidence, pair: GatePair, margin: float, marks: list[Ga
         decides = one.decides and not by_f1
         lead = _lead(ranking, pair, differences) if ranking.basis == "checks" and decides else None
         found.append(Differences(one.kind, one.name, differences, 1.0, decides, lead))
-    return gate.decide(pair.candidate, pair.baseline, margin, found, evidence.groups.joined)
+    return found
 
 
 def _judged(evidence: Evidence, pair: GatePair, ranking: Ranking) -> Iterator[Differences]:

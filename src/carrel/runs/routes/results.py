@@ -9,6 +9,7 @@ from carrel.auth import guard
 from carrel.auth.programs import scopes
 from carrel.evaluation.classes import ClassResults
 from carrel.evaluation.gate import GateResult
+from carrel.evaluation.replacement import Replacement
 from carrel.evaluation.split import Split
 from carrel.http.answers import accept
 from carrel.http.answers.etag import etag
@@ -18,7 +19,7 @@ from carrel.http.requests.parameters import RoundNumber
 from carrel.http.requests.routing import Header, Query, Router, get
 from carrel.kit.processes.pool import WorkerPool
 from carrel.providers.registry import canonical
-from carrel.runs.findings import classes, gate, splits
+from carrel.runs.findings import classes, gate, replacements, splits
 from carrel.runs.model.schemas import GeneratedDocument, RankingOut
 from carrel.runs.model.setup import RunId
 from carrel.runs.tasks import answers
@@ -109,8 +110,33 @@ async def read_classes(run_id: RunId, workspace: Workspace, workers: WorkerPool)
     return await classes.answer(workspace, workers, run_id)
 
 
+@get("/replacement", guards=[guard.session], opt=scopes.READ)
+async def read_replacement(
+    run_id: RunId,
+    workspace: Workspace,
+    workers: WorkerPool,
+    baseline: Annotated[str, Query(max_length=100, description="The label of the candidate that is used today.")],
+    calls_per_month: Annotated[int, Query(ge=0, le=1_000_000_000, description="How often it is called in a month.")],
+    margin: Annotated[float, Query(gt=0, lt=1, description="How much worse is too much; 0.05 is five points.")] = 0.05,
+    costs: Annotated[
+        str | None,
+        Query(
+            max_length=MAX_CHARACTERS,
+            description='Dollars for an answer where calls do not tell, as JSON: `{"today": "0.002"}`.',
+        ),
+    ] = None,
+) -> Replacement:
+    """The cheapest candidate that is not worse than today's by the margin, over all candidates together.
+
+    It costs no calls.
+    """
+    return await replacements.answer(
+        workspace, workers, run_id, replacements.Wanted(baseline, margin, calls_per_month, costs)
+    )
+
+
 router = Router(
     "/runs/{run_id:str}",
-    route_handlers=[read_ranking, read_gate, read_split, read_classes, read_generated],
+    route_handlers=[read_ranking, read_gate, read_split, read_classes, read_replacement, read_generated],
     tags=["Run artifacts"],
 )

@@ -1,0 +1,162 @@
+"""The cheapest candidate that is not worse than today's by a margin, over all candidates together. Pure.
+
+Whoever looks at several candidates finds one that seems good enough by luck. So the claims share one error of 5 % (Holm
+1979): that any of those that pass is worse by the margin happens in at most 5 % of runs.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Final, NamedTuple
+
+import msgspec
+
+from carrel.evaluation.gate import Differences, GateResult
+from carrel.evaluation.statistics import clusters, noninferiority
+from carrel.evaluation.words import listed
+from carrel.kit.money import DollarsText, brief, text_of
+
+_ANSWERS: Final = 1_000
+
+
+class Cost(NamedTuple):
+    """What an answer costs in millionths, where that is known, and the last day of the model, where that is."""
+
+    per_answer: int | None
+    ends_on: str | None
+
+
+class ReplacementOption(msgspec.Struct, frozen=True, kw_only=True):
+    """One candidate beside today's. `holds`: not worse by the margin, among all candidates together.
+
+    `gate` looks at this candidate alone. `saves_per_month` is below 0 if it costs more; null where a cost is unknown.
+    """
+
+    candidate: str
+    holds: bool
+    gate: GateResult
+    cost_per_answer: DollarsText | None
+    saves_per_month: DollarsText | None
+    ends_on: str | None
+
+
+class Replacement(msgspec.Struct, frozen=True, kw_only=True):
+    """Which candidate may take the place of today's, the `baseline`. `options` are in the order of their costs."""
+
+    sentence: str
+    chosen: str | None
+    baseline: str
+    margin: float
+    calls_per_month: int
+    cost_per_answer: DollarsText | None
+    cost_per_month: DollarsText | None
+    ends_on: str | None
+    options: tuple[ReplacementOption, ...]
+
+
+class Compared(NamedTuple):
+    """A candidate's gate, and where its differences from today's come from."""
+
+    gate: GateResult
+    differences: Sequence[Differences]
+
+
+def choose(
+    baseline: str,
+    margin: float,
+    calls_per_month: int,
+    compared: Sequence[Compared],
+    costs: Mapping[str, Cost],
+    groups: Mapping[str, str],
+) -> Replacement:
+    """Choose the cheapest that holds; of those whose cost is unknown, the first, if there are no others."""
+    chances = {one.gate.candidate: _chance(one, margin, groups) for one in compared}
+    holding = _hold(chances)
+    today = costs[baseline]
+    options = tuple(
+        ReplacementOption(
+            candidate=one.gate.candidate,
+            holds=one.gate.candidate in holding,
+            gate=one.gate,
+            cost_per_answer=_text(costs[one.gate.candidate].per_answer),
+            saves_per_month=_text(_saved(today, costs[one.gate.candidate], calls_per_month)),
+            ends_on=costs[one.gate.candidate].ends_on,
+        )
+        for one in sorted(compared, key=lambda one: _order(costs[one.gate.candidate]))
+    )
+    chosen = next((one for one in options if one.holds), None)
+    return Replacement(
+        sentence=_sentence(baseline, margin, calls_per_month, chosen, options, costs),
+        chosen=None if chosen is None else chosen.candidate,
+        baseline=baseline,
+        margin=margin,
+        calls_per_month=calls_per_month,
+        cost_per_answer=_text(today.per_answer),
+        cost_per_month=_text(None if today.per_answer is None else today.per_answer * calls_per_month),
+        ends_on=today.ends_on,
+        options=options,
+    )
+
+
+def _chance(one: Compared, margin: float, groups: Mapping[str, str]) -> float:
+    """The chance to see this of one that is worse by the margin; every source that decides has to exclude it."""
+    if one.gate.outcome == "worse":
+        return 1.0
+    found = [
+        noninferiority.chance_of_worse(*sample, margin=margin, reach=differences.reach)
+        for differences in one.differences
+        if differences.decides and (sample := clusters.sampled(differences.by_document, groups)).values
+    ]
+    return max(found, default=1.0)
+
+
+def _hold(chances: Mapping[str, float]) -> set[str]:
+    """Step by step: once some pass, the others share what is left of the error."""
+    found: set[str] = set()
+    for number, candidate in enumerate(sorted(chances, key=lambda one: chances[one])):
+        if chances[candidate] > noninferiority.ERROR / (len(chances) - number):
+            break
+        found.add(candidate)
+    return found
+
+
+def _order(cost: Cost) -> tuple[bool, int]:
+    return cost.per_answer is None, cost.per_answer or 0
+
+
+def _saved(today: Cost, other: Cost, calls: int) -> int | None:
+    if today.per_answer is None or other.per_answer is None:
+        return None
+    return (today.per_answer - other.per_answer) * calls
+
+
+def _text(micros: int | None) -> str | None:
+    return None if micros is None else text_of(micros)
+
+
+def _sentence(
+    baseline: str,
+    margin: float,
+    calls: int,
+    chosen: ReplacementOption | None,
+    options: Sequence[ReplacementOption],
+    costs: Mapping[str, Cost],
+) -> str:
+    today = costs[baseline]
+    ends = f" {baseline} is switched off on {today.ends_on}." if today.ends_on is not None else ""
+    worse = f"worse than {baseline} by {100 * margin:g} points or more"
+    if chosen is None:
+        needed = [one.gate.needed for one in options if one.gate.needed is not None]
+        tell = f" About {min(needed):,} documents would tell of one." if needed else ""
+        return f"Of no candidate can it be said that it is not {worse}.{tell}{ends}"
+    other = costs[chosen.candidate]
+    known = [one.candidate for one in options if one.cost_per_answer is not None]
+    what = "the cheapest that is not" if chosen.candidate in known and len(options) > 1 else "not"
+    told = f"{chosen.candidate} is {what} {worse}"
+    if today.per_answer is None or other.per_answer is None:
+        unknown = listed(
+            [name for name, cost in ((baseline, today), (chosen.candidate, other)) if cost.per_answer is None]
+        )
+        return f"{told}. What an answer of {unknown} costs is not known.{ends}"
+    prices = f"{brief(_ANSWERS * other.per_answer)} instead of {brief(_ANSWERS * today.per_answer)}"
+    moved = (today.per_answer - other.per_answer) * calls
+    saves = f"saves {brief(moved)}" if moved >= 0 else f"costs {brief(-moved)} more"
+    return f"{told}. {_ANSWERS:,} answers cost {prices}, which {saves} a month at {calls:,} calls.{ends}"
