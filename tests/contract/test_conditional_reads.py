@@ -14,8 +14,9 @@ from tests.support.web_runs import ended
 DOCUMENT: dict[str, Any] = json.loads(Path("openapi.json").read_text(encoding="utf-8"))
 READS = {path: methods["get"] for path, methods in DOCUMENT["paths"].items() if "get" in methods}
 TAGGED = {path for path, operation in READS.items() if "304" in operation["responses"]}
-# Streams do not end, and GitHub is outside.
+# Streams do not end, GitHub is outside, and only documents with pages show them.
 NOT_ASKED = {
+    "/api/documents/{document_id}/pages/{number}",
     "/api/runs/{run_id}/events",
     "/api/runs/{run_id}/logs/tail",
     "/api/github-connections/{connection_id}/tree",
