@@ -352,6 +352,7 @@ _QUERIES: Final = {
     "POST /presets/{preset_id}/execute": "?dry_run=true",
     "GET /presets": "?limit=200",
     "GET /runs/{run_id}/gate": "?baseline=c0&candidate=c1",
+    "GET /runs/{run_id}/replacement": "?baseline=c0&calls_per_month=1000",
     "GET /evaluation/judges/check-cost": "?model=local:reader",
     "GET /models/endings": "?model=openai:gpt-5-mini&model=local:reader",
 }

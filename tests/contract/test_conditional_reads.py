@@ -23,6 +23,7 @@ NOT_ASKED = {
 }
 QUERIES = {
     "/api/runs/{run_id}/gate": "?baseline=local:lead",
+    "/api/runs/{run_id}/replacement": "?baseline=local:lead&calls_per_month=1",
     "/api/models/endings": "?model=local:lead",
     "/api/evaluation/judges/check-cost": "?model=local:reader",
 }

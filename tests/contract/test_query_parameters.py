@@ -43,7 +43,8 @@ async def answer_to(
     url = re.sub(r"\{(\w+)\}", lambda found: "1" if found[1] in whole else "nothing", path)
     body: dict[str, Any] | None = {} if PATHS[path][method.lower()].get("requestBody", {}).get("required") else None
     parameters = PATHS[path][method.lower()].get("parameters", ())
-    others = {one["name"]: "given" for one in parameters if one["in"] == "query" and one.get("required")}
+    required = [one for one in parameters if one["in"] == "query" and one.get("required")]
+    others = {one["name"]: "1" if one["schema"].get("type") == "integer" else "given" for one in required}
     return await client.request(method, url, params=others | {name: value}, json=body, headers=headers)
 
 
