@@ -6,7 +6,7 @@ from contextlib import asynccontextmanager
 from typing import Any, cast
 
 import httpx
-from starlette.types import ASGIApp
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 
 @asynccontextmanager
@@ -35,8 +35,25 @@ async def _expect(kind: str, outbox: "asyncio.Queue[dict[str, Any]]", task: "asy
     assert message.result()["type"] == kind, message.result()
 
 
+def _strict(app: ASGIApp) -> ASGIApp:
+    """The app for a server that takes nothing after the end of an answer; httpx would add it."""
+
+    async def call(scope: Scope, receive: Receive, send: Send) -> None:
+        has_ended = False
+
+        async def say(message: Message) -> None:
+            nonlocal has_ended
+            assert not has_ended, "the answer has ended"
+            has_ended = message["type"] == "http.response.body" and not message.get("more_body", False)
+            await send(message)
+
+        await app(scope, receive, say)
+
+    return call
+
+
 def client_of(app: ASGIApp, *, raise_errors: bool = True) -> httpx.AsyncClient:
     """A client that calls the app in this process."""
     # httpx and Litestar each describe ASGI with types of their own.
-    transport = httpx.ASGITransport(app=cast("Any", app), raise_app_exceptions=raise_errors)
+    transport = httpx.ASGITransport(app=cast("Any", _strict(app)), raise_app_exceptions=raise_errors)
     return httpx.AsyncClient(transport=transport, base_url="http://test")
