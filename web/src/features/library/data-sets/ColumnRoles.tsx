@@ -21,10 +21,21 @@ interface Props {
   error: unknown;
 }
 
-/** What each column is. The column that names the rows stays it for good. */
+/** At most one column has each of these. */
+const SINGLE: readonly Role[] = ["id", "messages", "expected", "group"];
+
+/** What each column is. Of a role that only one may have, the column before is anything else then. */
 export function ColumnRoles({ columns, onChange, error }: Props) {
   const set = (place: number, role: Role) =>
-    onChange(columns.map((column, index) => (index === place ? { ...column, role } : column)));
+    onChange(
+      columns.map((column, index) =>
+        index === place
+          ? { ...column, role }
+          : column.role === role && SINGLE.includes(role)
+            ? { ...column, role: "metadata" }
+            : column,
+      ),
+    );
   return (
     <Scroll label="Columns and their roles">
       <table className="table middle data roles">
@@ -43,17 +54,14 @@ export function ColumnRoles({ columns, onChange, error }: Props) {
                   label={`Role of ${name}`}
                   hideLabel
                   value={role}
-                  disabled={role === "id"}
                   faults={columnFaults(error, columns, place)}
                   onChange={(event) => set(place, event.target.value as Role)}
                 >
-                  {(Object.keys(ROLES) as Role[])
-                    .filter((one) => one !== "id" || role === "id")
-                    .map((one) => (
-                      <option key={one} value={one}>
-                        {one}: {ROLES[one]}
-                      </option>
-                    ))}
+                  {(Object.keys(ROLES) as Role[]).map((one) => (
+                    <option key={one} value={one}>
+                      {one}: {ROLES[one]}
+                    </option>
+                  ))}
                 </SelectField>
               </td>
             </tr>

@@ -115,13 +115,14 @@ test("the list tells rows and columns, and a table that is refused says in which
   expect(sent?.body).toContain('filename="more.csv"');
 });
 
-test("the role of each column can be chosen, but for the one that names the rows", async () => {
+test("the role of each column can be chosen, and one that only one may have leaves the column before", async () => {
   answers["PUT /api/data-sets/s1"] = () =>
     Response.json({ ...DATA_SET, version: 3 }, { headers: { ETag: '"3.json"' } });
   await renderPage(<DataSetEditor stored={STORED} />);
-  expect(screen.getByLabelText<HTMLSelectElement>("Role of id").disabled).toBe(true);
   const role = screen.getByLabelText<HTMLSelectElement>("Role of final_answer");
-  expect([...role.options].map(({ value }) => value)).not.toContain("id");
+  fireEvent.change(role, { target: { value: "id" } });
+  expect(screen.getByLabelText<HTMLSelectElement>("Role of id").value).toBe("metadata");
+  fireEvent.change(screen.getByLabelText("Role of id"), { target: { value: "id" } });
   fireEvent.change(role, { target: { value: "expected" } });
   fireEvent.click(screen.getByRole("button", { name: "Save" }));
   await waitFor(() => expect(asked.some(({ method }) => method === "PUT")).toBe(true));

@@ -44,7 +44,7 @@ const route = getRouteApi("/compare");
 const NO_MODELS: readonly string[] = [];
 const HEAD = {
   title: "New comparison",
-  intro: "Bring documents, say what is to be done with them, and pick the models: you learn which one does it best.",
+  intro: "Bring documents or a table, say what is to be done, and pick the models: you learn which one does it best.",
   back: { to: "/runs", label: "Comparisons" },
 } as const;
 
