@@ -16,6 +16,10 @@ export const KINDS: Record<Kind, { label: string; fields: readonly Field[] }> = 
     label: "Equals the expected answer",
     fields: ["expected", "column", "tolerance", "ignore_case", "ignore_space"],
   },
+  fields: {
+    label: "Has the fields of the expected JSON",
+    fields: ["expected", "column", "tolerance", "least", "ignore_case", "ignore_space"],
+  },
   json: { label: "Is JSON", fields: ["column"] },
   json_schema: { label: "Follows a JSON schema", fields: ["schema", "column"] },
   length: { label: "Has a length", fields: ["least", "most", "column"] },
@@ -23,7 +27,7 @@ export const KINDS: Record<Kind, { label: string; fields: readonly Field[] }> = 
   chrf: { label: "Overlaps with the expected answer by characters (chrF)", fields: ["expected", "column", "least"] },
   grade: { label: "Has a grade from another program", fields: ["columns", "least"] },
 };
-const SHARES: readonly Kind[] = ["rouge_l", "chrf", "grade"];
+const SHARES: readonly Kind[] = ["fields", "rouge_l", "chrf", "grade"];
 
 /** Whether the check gives a share from 0 to 1. */
 export function isShare({ kind }: AnswerCheck): boolean {

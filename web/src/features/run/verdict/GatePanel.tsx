@@ -23,6 +23,7 @@ const SOURCES: Record<GateResult["sources"][number]["kind"], string> = {
   required: "Passes every required check",
   checks: "Mean of all checks",
   check: "Check",
+  macro_f1: "Macro F1",
 };
 
 /** Asks of two candidates whether the one is worse than the other by a margin; nothing where there are no two. */
