@@ -56,6 +56,14 @@ async def test_dropped_files_become_documents_and_their_originals_come_back(
     assert got.suggested_filename == "tower.pdf"
     assert Path(await got.path()).read_bytes() == PDF
 
+    await page.get_by_role("link", name="tower.pdf", exact=True).click()
+    await page.get_by_role("button", name="The original beside the text").click()
+    pages = page.get_by_role("region", name="Pages of tower.pdf")
+    await expect(pages.get_by_role("img", name="Page 1 as it looks")).to_be_visible()
+    assert await pages.get_by_role("img").evaluate("image => image.decode().then(() => image.naturalWidth)") > 500
+    await expect(pages.get_by_role("group", name="The text that models get")).to_contain_text("raised by seven metres")
+    await page.go_back()
+
     await page.get_by_role("link", name="storm.docx").click()
     await expect(page.get_by_role("textbox", name="Text")).to_have_value("# The keeper\n\nA storm came.")
 
