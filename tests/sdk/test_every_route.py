@@ -147,6 +147,10 @@ OF_USERS: list[Callable[[Any], object]] = [
     lambda workspace: workspace.runs.ranking(RUN),
     lambda workspace: workspace.runs.gate(RUN, baseline="today"),
     lambda workspace: workspace.runs.split(RUN, "lang"),
+    lambda workspace: workspace.runs.classes(RUN),
+    lambda workspace: workspace.runs.replacement(
+        RUN, baseline="today", calls_per_month=7, margin=0.1, costs={"k": "1"}
+    ),
     lambda workspace: workspace.runs.figures(RUN),
     lambda workspace: workspace.runs.beginnings(RUN, [1, 2], words="ship", answers=False),
     lambda workspace: workspace.runs.document_json(RUN, 1),
