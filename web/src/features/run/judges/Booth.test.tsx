@@ -7,13 +7,17 @@ import { Booth } from "./Booth";
 /** What was sent, and the pairs that still wait, the next one first. */
 let sent: [string, unknown][];
 let waiting: string[];
+/** What the next pair waits for, and what lets it come. */
+let late: Promise<unknown>;
 
 beforeEach(() => {
   sent = [];
+  late = Promise.resolve();
   waiting = ["p1", "p2", "p3"];
   vi.stubGlobal("fetch", async (request: Request) => {
     const path = new URL(request.url).pathname.replace("/api/runs/r/votes", "");
     const body: unknown = await request.json().catch(() => null);
+    if (path === "/next") await late;
     if (path === "/next")
       return waiting[0]
         ? Response.json({ ...BALLOT, pair: waiting[0], first: `First of ${waiting[0]}`, left: waiting.length - 1 })
@@ -77,6 +81,31 @@ test("undo brings the last pair back, and only once", async () => {
   expect(screen.getByRole("status").textContent).toBe("1 of 10 given now; one more pair after this one");
   expect(sent.map(([path]) => path)).toEqual(["", "/p1/undo", ""]);
   expect(screen.getByRole<HTMLProgressElement>("progressbar").value).toBe(1);
+});
+
+test("a pair that was asked for while a vote was taken back is asked for again", async () => {
+  await opened();
+  await screen.findByText("First of p1");
+  let come: () => void = () => undefined;
+  late = new Promise<void>((resolve) => {
+    come = resolve;
+  });
+  press("1");
+  await waitFor(() => expect(screen.getByRole("status").textContent).toContain("1 of 10"));
+  const answered = fetch;
+  vi.stubGlobal("fetch", async (request: Request) => {
+    const answer = await answered(request);
+    if (request.url.endsWith("/undo")) {
+      // The service has taken the vote back, and answers the older question before the app hears of it.
+      come();
+      await new Promise((resolve) => setTimeout(resolve, 20));
+    }
+    return answer;
+  });
+  press("z");
+  await waitFor(() => expect(screen.getByRole("status").textContent).toContain("0 of 10"));
+  press("2");
+  await screen.findByText("First of p2");
 });
 
 test("a reason goes with its vote, no key in it votes, and an undone vote has it in the field again", async () => {

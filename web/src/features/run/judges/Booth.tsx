@@ -179,6 +179,8 @@ function useBallots(run: Run, voter: string) {
       data(api.client.POST("/api/runs/{run_id}/votes/{vote_id}/undo", { params: { path: { ...path, vote_id } } })),
     // The pair before this one is still in the cache, and it is the one that waits now.
     onSuccess: () => {
+      // If it was asked for when the vote was taken back, the next pair may be the same one.
+      queries.removeQueries({ queryKey: queryKeys.run.ballot(run.id, voter, given) });
       setGiven(given - 1);
       setLast(undefined);
       changed();
