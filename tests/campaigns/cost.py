@@ -67,7 +67,7 @@ DOCUMENT_MS = 20_000.0
 """What such a worker may take: `CARREL_MAX_READING_SECONDS` ends it."""
 DOCUMENT_BYTES = 512 * 1024 * 1024
 """What it may take of memory: the kernel gives it no more."""
-READS = ("POST /documents", "POST /data-sets", "POST /data-sets/{data_set_id}/versions")
+READS = ("POST /documents", "POST /data-sets", "POST /data-sets/preview", "POST /data-sets/{data_set_id}/versions")
 """Their files are read by a worker."""
 MOVES = (
     "GET /users/me/export",

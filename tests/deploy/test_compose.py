@@ -49,7 +49,7 @@ def test_files_volumes_and_secrets_that_are_named_exist(compose: dict[str, Any])
     wanted = {
         f"{PREFIX}{name.upper()}"
         for name in SECRET_FIELDS
-        if name not in ("old_service_key", "etcd_password", "metrics_secret")
+        if name not in ("old_service_key", "etcd_password", "metrics_secret", "webhook_secret")
     }
     assert set(compose["services"]["carrel"]["secrets"]) == set(compose["secrets"]) == wanted
     for name, secret in compose["secrets"].items():

@@ -61,8 +61,9 @@ async def found(client: httpx.AsyncClient, question: str) -> list[dict[str, str]
     while time.monotonic() < deadline:
         try:
             answer = await client.get("/query", params={"query": question})
-            series = answer.json()["data"]["result"]
-        except httpx.TransportError:
+            # While it reads its log it answers 503.
+            series = answer.raise_for_status().json()["data"]["result"]
+        except httpx.HTTPError:
             series = []
         if any(one["value"][1] != "NaN" for one in series):
             return [one["metric"] for one in series]

@@ -52,7 +52,7 @@ class Replacement(msgspec.Struct, frozen=True, kw_only=True):
     options: tuple[ReplacementOption, ...]
 
 
-class Compared(NamedTuple):
+class GatedCandidate(NamedTuple):
     """A candidate's gate, and where its differences from today's come from."""
 
     gate: GateResult
@@ -63,7 +63,7 @@ def choose(
     baseline: str,
     margin: float,
     calls_per_month: int,
-    compared: Sequence[Compared],
+    compared: Sequence[GatedCandidate],
     costs: Mapping[str, Cost],
     groups: Mapping[str, str],
 ) -> Replacement:
@@ -96,7 +96,7 @@ def choose(
     )
 
 
-def _chance(one: Compared, margin: float, groups: Mapping[str, str]) -> float:
+def _chance(one: GatedCandidate, margin: float, groups: Mapping[str, str]) -> float:
     """The chance to see this of one that is worse by the margin; every source that decides has to exclude it."""
     if one.gate.outcome == "worse":
         return 1.0

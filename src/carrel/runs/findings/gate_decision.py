@@ -14,7 +14,7 @@ from carrel.evaluation.ranking import by_checks, scores
 from carrel.evaluation.ranking.ranking import Ranking
 from carrel.evaluation.ranking.table import tabulate
 from carrel.evaluation.records import Mark, Verdict
-from carrel.evaluation.replacement import Compared, Cost, Replacement
+from carrel.evaluation.replacement import Cost, GatedCandidate, Replacement
 from carrel.evaluation.statistics.means import mean
 from carrel.runs.verdicts import judgement
 from carrel.runs.verdicts.judgement import Evidence, PackedEvidence
@@ -85,7 +85,7 @@ def replace(packed: PackedEvidence, question: ReplacementQuestion) -> Replacemen
     for pair, marks in question.pairs:
         found = _differences(evidence, ranking, pair, marks)
         decided = gate.decide(pair.candidate, pair.baseline, question.margin, found, groups)
-        compared.append(Compared(decided, found))
+        compared.append(GatedCandidate(decided, found))
     baseline = question.pairs[0][0].baseline
     return replacement.choose(baseline, question.margin, question.calls_per_month, compared, question.costs, groups)
 
