@@ -20,7 +20,7 @@ from carrel.providers.base import Criterion
 Metric = Literal["nominal", "ordinal"]
 Meeting = tuple[str, str, str, int]
 """What was compared: document, pair and repeat."""
-Unit = Sequence[float]
+Unit = tuple[float, ...]
 """The values that judges gave to one thing, one value for each judge."""
 
 
@@ -66,10 +66,15 @@ def agreement(verdicts: Sequence[Verdict], scores: Sequence[Score], criteria: Se
     judges = sorted({verdict.judge for verdict in verdicts if _is_told(verdict)})
     # The outcomes of a single judge agree with nobody's, and there may be a hundred thousand.
     found = outcomes(verdicts) if len(judges) > 1 else {}
+    # Of fifty voters hardly two saw the same: looking for each two of them in all takes a second.
+    met: defaultdict[tuple[str, str], Counter[Unit]] = defaultdict(Counter)
+    for voices in found.values():
+        for (first, ours), (second, theirs) in combinations(sorted(voices.items()), 2):
+            met[first, second][ours, theirs] += 1
     return Agreement(
         verdicts=_alpha_of(alpha((list(voices.values()) for voices in found.values()), "nominal"), judges),
         scores=tuple(CriterionAlpha(criterion=one.name, alpha=_on_scores(scores, one.name)) for one in criteria),
-        pairs=tuple(_pair(found.values(), first, second) for first, second in combinations(judges, 2)),
+        pairs=tuple(_pair(met[first, second], first, second) for first, second in combinations(judges, 2)),
     )
 
 
@@ -89,15 +94,16 @@ def with_each(verdicts: Iterable[Verdict], votes: Iterable[Verdict], voter: str)
     judges = sorted({judge for voices in of_judges.values() for judge in voices})
     told = (_told(vote) for vote in votes)
     units = [of_judges.get(one[0], {}) | {voter: one[1]} for one in told if one is not None]
-    return tuple(_pair(units, judge, voter) for judge in judges)
+    both = ((judge, (voices for voices in units if judge in voices and voter in voices)) for judge in judges)
+    return tuple(_pair(Counter((v[judge], v[voter]) for v in shared), judge, voter) for judge, shared in both)
 
 
-def alpha(units: Iterable[Unit], metric: Metric) -> tuple[float | None, int]:
+def alpha(units: Iterable[Sequence[float]], metric: Metric) -> tuple[float | None, int]:
     """Krippendorff's α and the number of units that hold at least two values; `None` where it is undefined."""
     return _alpha(Counter(tuple(sorted(unit)) for unit in units if len(unit) > 1), metric)
 
 
-def _alpha(pairable: Mapping[tuple[float, ...], int], metric: Metric) -> tuple[float | None, int]:
+def _alpha(pairable: Mapping[Unit, int], metric: Metric) -> tuple[float | None, int]:
     """The same of units of at least two values, and how often there is each."""
     units = sum(pairable.values())
     counts: Counter[float] = Counter()
@@ -171,10 +177,7 @@ def _is_told(verdict: Verdict) -> bool:
     return records.value(verdict) is not None and verdict.by_rule is None
 
 
-def _pair(outcomes: Iterable[Mapping[str, float]], first: str, second: str) -> JudgeAgreement:
-    both: Counter[tuple[float, ...]] = Counter(
-        (voices[first], voices[second]) for voices in outcomes if first in voices and second in voices
-    )
+def _pair(both: Counter[Unit], first: str, second: str) -> JudgeAgreement:
     return JudgeAgreement(
         first=first,
         second=second,
