@@ -124,7 +124,9 @@ def test_every_task_is_done_or_reported_with_a_code(seen: Seen) -> None:
         if task.error and (task.document, task.candidate, task.kind) == (8, NANO, "generate")
     }
     assert never == {("generate", "provider-overloaded")}
-    silent = [task for task in seen.tasks if (task.document, task.judge) == (9, JUDGES[1]) and task.attempts]
+    # A judge is named with its host.
+    by_second = [task for task in seen.tasks if task.judge is not None and task.judge.startswith(JUDGES[1])]
+    silent = [task for task in by_second if task.document == 9 and task.attempts]
     assert len(silent) > DOCUMENTS / 2
     assert {task.error.code if task.error else None for task in silent} == {"reply-not-json"}
 
@@ -132,9 +134,8 @@ def test_every_task_is_done_or_reported_with_a_code(seen: Seen) -> None:
 def test_the_calls_that_the_proxy_counted_are_the_rows_of_the_metering(seen: Seen) -> None:
     assert all(entry.forwarded for entry in seen.journal)
     assert Counter((row.outcome, row.code) for row in seen.rows) == Counter(expected(entry) for entry in seen.journal)
-    # What was too fast uses up no attempt.
-    attempts = Counter(row.task_key for row in seen.rows if row.code != "rate-limited")
-    assert len(seen.rows) == len(seen.journal)
+    assert len(seen.rows) == len(seen.journal) == sum(task.attempts for task in seen.tasks)
+    attempts = Counter(row.task_key for row in seen.rows)
     assert {task.key: task.attempts for task in seen.tasks if task.attempts} == attempts
 
 
