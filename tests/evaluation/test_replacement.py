@@ -4,7 +4,7 @@ import random
 
 from carrel.evaluation import gate, replacement
 from carrel.evaluation.gate import Differences
-from carrel.evaluation.replacement import Compared, Cost, Replacement
+from carrel.evaluation.replacement import Cost, GatedCandidate, Replacement
 
 COSTS = {"today": Cost(2_000, "2027-01-14"), "A": Cost(100, None), "B": Cost(200, None), "C": Cost(None, None)}
 
@@ -18,7 +18,7 @@ def chosen(right: dict[str, float], rows: int, draw: random.Random, margin: floa
         own = [float((one if draw.random() < 0.9 else draw.random()) < share) for one in hard]
         by_document = {f"d{i}": mine - theirs for i, (mine, theirs) in enumerate(zip(own, today, strict=True))}
         found = [Differences("checks", "", by_document, 1.0, decides=True)]
-        compared.append(Compared(gate.decide(name, "today", margin, found, {}), found))
+        compared.append(GatedCandidate(gate.decide(name, "today", margin, found, {}), found))
     return replacement.choose("today", margin, 10_000, compared, COSTS, {})
 
 
