@@ -9,7 +9,7 @@ from carrel_sdk.models import GateResult, GateSource, Replacement, RunSummary
 from rich.table import Table
 
 from carrel.cli.interface import terminal
-from carrel.cli.interface.terminal import printable
+from carrel.cli.interface.terminal import UserCommand, printable
 
 _OUTCOMES: Final = {
     "better": "better",
@@ -128,6 +128,14 @@ def margin_of(text: str) -> float:
     if rest or not 0 < share < 1:
         raise ValueError
     return share
+
+
+def require_margin(cli: UserCommand, text: str) -> float:
+    """The share that `--margin` names; ends the command where it names none."""
+    try:
+        return margin_of(text)
+    except ValueError:
+        terminal.end(terminal.EXIT_USAGE, "--margin takes a share such as 5% or 0.05", as_json=cli.as_json)
 
 
 _COLUMNS: Final = ("source", "difference in points", "interval", "documents", "says")

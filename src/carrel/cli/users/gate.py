@@ -50,10 +50,7 @@ def command(
 
     Ends with 0 if it is better, or not worse by the margin; with 8 if it is worse, and with 9 if it cannot be told.
     """
-    try:
-        share = gate_summary.margin_of(margin)
-    except ValueError:
-        _usage(cli, "--margin takes a share such as 5% or 0.05")
+    share = gate_summary.require_margin(cli, margin)
     # Before anything is spent.
     for path in (markdown, junit):
         if path is not None and str(path) != "-" and path.exists() and not force:

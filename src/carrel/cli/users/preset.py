@@ -8,7 +8,7 @@ import yaml
 from carrel_sdk.models import Candidate, Comparison, Generation, Judge, KnownPart, Preset, PresetDraft, Scoring
 
 from carrel.cli.interface import terminal
-from carrel.cli.interface.gate_summary import margin_of
+from carrel.cli.interface.gate_summary import require_margin
 from carrel.cli.interface.reading import (
     ROWS_HELP,
     TRIAL_HELP,
@@ -270,10 +270,7 @@ def duplicate(cli: UserCommand, preset_id: str) -> None:
 @user_command
 def trends(cli: UserCommand, preset_id: str, candidate: str | None, baseline: str | None, margin: str) -> None:
     """Follow one candidate over the runs of a preset, and name the last good run."""
-    try:
-        share = margin_of(margin)
-    except ValueError:
-        terminal.end(terminal.EXIT_USAGE, "--margin takes a share such as 5% or 0.05", as_json=cli.as_json)
+    share = require_margin(cli, margin)
     found = cli.workspace.presets.trends(preset_id, candidate=candidate, baseline=baseline, margin=share)
     if cli.as_json:
         terminal.print_json(found)

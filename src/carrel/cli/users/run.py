@@ -11,7 +11,7 @@ from rich.text import Text
 from carrel.cli.interface import terminal
 from carrel.cli.interface.board_table import board_table
 from carrel.cli.interface.class_tables import class_tables
-from carrel.cli.interface.gate_summary import margin_of, replacement_table
+from carrel.cli.interface.gate_summary import replacement_table, require_margin
 from carrel.cli.interface.ranking_table import (
     checks_table,
     decision_panel,
@@ -263,10 +263,7 @@ def classes(cli: UserCommand, run_id: str) -> None:
 def replacement(cli: UserCommand, run_id: str, baseline: str, calls: int, margin: str, costs: tuple[str, ...]) -> None:
     """Name the cheapest candidate that is not worse than today's, and what it saves."""
     given = [cost.rpartition("=") for cost in costs]
-    try:
-        share = margin_of(margin)
-    except ValueError:
-        terminal.end(terminal.EXIT_USAGE, "--margin takes a share such as 5% or 0.05", as_json=cli.as_json)
+    share = require_margin(cli, margin)
     found = cli.workspace.runs.replacement(
         run_id,
         baseline=baseline,
