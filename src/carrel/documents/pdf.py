@@ -46,13 +46,17 @@ _FEW_WORDS: Final = 12
 def text(body: memoryview, max_bytes: int, left_out: Counter[str], pages: dict[str, list[int]]) -> str:
     """The text of every page; `left_out` counts the pages without text, and those whose text is doubtful.
 
-    Their numbers come into `pages`.
+    Their numbers come into `pages`, by what is the matter with them.
 
     Raises:
         DocumentBroken, DocumentEncrypted, DocumentTooComplex, DocumentWithoutText, TextTooLarge
     """
     with _opened(body) as document:
-        return _text(document, max_bytes, left_out, pages)
+        found = _text(document, max_bytes, pages)
+    # Doubts come behind what is not there.
+    for kind in sorted(pages, key="doubtful_page".__eq__):
+        left_out[kind] = len(pages[kind])
+    return found
 
 
 def page(body: memoryview, number: int) -> PdfPage:
@@ -92,34 +96,28 @@ def _opened(body: memoryview) -> Iterator[pypdfium2.PdfDocument]:
         document.close()
 
 
-def _text(
-    document: pypdfium2.PdfDocument, max_bytes: int, left_out: Counter[str], numbers: dict[str, list[int]]
-) -> str:
+def _text(document: pypdfium2.PdfDocument, max_bytes: int, numbers: dict[str, list[int]]) -> str:
     count = len(document)
     if count > MAX_PAGES:
         raise DocumentTooComplex
     pages: list[str] = []
-    size = unreadable = 0
+    size = 0
     for at in range(count):
         try:
             found, is_text = _page(document, at)
         except pypdfium2.PdfiumError:
-            left_out["unreadable_page"] += 1
             numbers.setdefault("unreadable_page", []).append(at + 1)
             continue
         if not found:
-            left_out["page_without_text"] += 1
             numbers.setdefault("page_without_text", []).append(at + 1)
         elif not is_text:
-            unreadable += 1
             numbers.setdefault("doubtful_page", []).append(at + 1)
         pages.append(found)
         size += len(found)
         if size > max_bytes:
             raise TextTooLarge
-    if unreadable and unreadable >= sum(map(bool, pages)):
+    if "doubtful_page" in numbers and len(numbers["doubtful_page"]) >= sum(map(bool, pages)):
         raise DocumentWithoutText
-    left_out["doubtful_page"] += unreadable
     return "\n\n".join(page for page in pages if page)
 
 
