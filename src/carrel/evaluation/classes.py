@@ -137,9 +137,8 @@ def macro(found: FScores, documents: Sequence[str], groups: Mapping[str, str]) -
 
 def _row(candidate: str, names: Sequence[str], marks: Sequence[Mark], groups: Mapping[str, str]) -> CandidateClasses:
     own = [mark for mark in marks if mark.candidate == candidate and mark.value is not None]
-    documents, found = _scored(own, len(names)) if own else ([], None)
-    nothing = rates.rate([])
-    if found is None:
+    if not own:
+        nothing = rates.rate([])
         return CandidateClasses(
             candidate=candidate,
             accuracy=nothing,
@@ -150,6 +149,7 @@ def _row(candidate: str, names: Sequence[str], marks: Sequence[Mark], groups: Ma
             macro_recall=0.0,
             classes=(),
         )
+    documents, found = _scored(own, len(names))
     numbers = clusters.numbers(documents, groups)
     spread = f_scores.clustering(found.each.mean(axis=1).tolist(), numbers)
     return CandidateClasses(

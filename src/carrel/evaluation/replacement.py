@@ -73,14 +73,14 @@ def choose(
     today = costs[baseline]
     options = tuple(
         ReplacementOption(
-            candidate=one.gate.candidate,
-            holds=one.gate.candidate in holding,
-            gate=one.gate,
-            cost_per_answer=_text(costs[one.gate.candidate].per_answer),
-            saves_per_month=_text(_saved(today, costs[one.gate.candidate], calls_per_month)),
-            ends_on=costs[one.gate.candidate].ends_on,
+            candidate=gate.candidate,
+            holds=gate.candidate in holding,
+            gate=gate,
+            cost_per_answer=_text(cost.per_answer),
+            saves_per_month=_text(_saved(today, cost, calls_per_month)),
+            ends_on=cost.ends_on,
         )
-        for one in sorted(compared, key=lambda one: _order(costs[one.gate.candidate]))
+        for gate, cost in sorted(((one.gate, costs[one.gate.candidate]) for one in compared), key=_order)
     )
     chosen = next((one for one in options if one.holds), None)
     return Replacement(
@@ -118,7 +118,8 @@ def _hold(chances: Mapping[str, float]) -> set[str]:
     return found
 
 
-def _order(cost: Cost) -> tuple[bool, int]:
+def _order(option: tuple[GateResult, Cost]) -> tuple[bool, int]:
+    _, cost = option
     return cost.per_answer is None, cost.per_answer or 0
 
 
@@ -148,8 +149,7 @@ def _sentence(
         tell = f" About {min(needed):,} documents would tell of one." if needed else ""
         return f"Of no candidate can it be said that it is not {worse}.{tell}{ends}"
     other = costs[chosen.candidate]
-    known = [one.candidate for one in options if one.cost_per_answer is not None]
-    what = "the cheapest that is not" if chosen.candidate in known and len(options) > 1 else "not"
+    what = "the cheapest that is not" if other.per_answer is not None and len(options) > 1 else "not"
     told = f"{chosen.candidate} is {what} {worse}"
     if today.per_answer is None or other.per_answer is None:
         unknown = listed(

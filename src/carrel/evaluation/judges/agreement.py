@@ -94,8 +94,11 @@ def with_each(verdicts: Iterable[Verdict], votes: Iterable[Verdict], voter: str)
     judges = sorted({judge for voices in of_judges.values() for judge in voices})
     told = (_told(vote) for vote in votes)
     units = [of_judges.get(one[0], {}) | {voter: one[1]} for one in told if one is not None]
-    both = ((judge, (voices for voices in units if judge in voices and voter in voices)) for judge in judges)
-    return tuple(_pair(Counter((v[judge], v[voter]) for v in shared), judge, voter) for judge, shared in both)
+    # Each unit has a vote, and hardly any judge gave a verdict of each.
+    return tuple(
+        _pair(Counter((voices[judge], voices[voter]) for voices in units if judge in voices), judge, voter)
+        for judge in judges
+    )
 
 
 def alpha(units: Iterable[Sequence[float]], metric: Metric) -> tuple[float | None, int]:
