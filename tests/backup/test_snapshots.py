@@ -15,6 +15,7 @@ import pytest
 from tests.support import soak
 from tests.support.programs import AS_ROOT
 from tests.support.service import Service
+from tests.support.small_disk import mounted
 from tests.support.soak import Figure
 from tests.support.steady_load import SteadyLoad, sign_in, steady_load
 
@@ -34,20 +35,15 @@ def run(*command: object, **environment: str) -> None:
 @contextmanager
 def volume(folder: Path, name: str) -> Iterator[Path]:
     """A file system of its own that can make snapshots; the test is left out where none may be mounted."""
-    image, mounted = folder / f"{name}.img", folder / name
-    mounted.mkdir()
+    image, path = folder / f"{name}.img", folder / name
     with image.open("wb") as made:
         made.truncate(1 << 30)
     run("mkfs.btrfs", "-q", "-m", "single", image)
-    mount = [*AS_ROOT, "mount", "-o", "loop", image, mounted]
-    tried = subprocess.run(mount, capture_output=True, text=True, check=False)
-    if tried.returncode:
-        pytest.skip(f"no file system can be mounted: {tried.stderr}")
-    run(*AS_ROOT, "chown", os.getuid(), mounted)
     try:
-        yield mounted
+        with mounted(path, "-o", "loop", image):
+            run(*AS_ROOT, "chown", os.getuid(), path)
+            yield path
     finally:
-        run(*AS_ROOT, "umount", mounted)
         image.unlink()
 
 

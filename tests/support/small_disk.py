@@ -34,15 +34,22 @@ class SmallDisk:
 
 
 @contextmanager
-def small_disk(folder: Path) -> Iterator[SmallDisk]:
-    """The test is left out where none may be mounted."""
-    path = folder / "disk"
+def mounted(path: Path, *what: object) -> Iterator[None]:
+    """Mount so; the test is left out where nothing may be mounted."""
     path.mkdir()
-    command = [*AS_ROOT, "mount", "-t", "tmpfs", "-o", f"size={MEGABYTES}m,uid={os.getuid()}", "tmpfs", str(path)]
+    command = [str(word) for word in (*AS_ROOT, "mount", *what, path)]
     tried = subprocess.run(command, capture_output=True, text=True, check=False)
     if tried.returncode:
         pytest.skip(f"no file system can be mounted: {tried.stderr}")
     try:
-        yield SmallDisk(path)
+        yield
     finally:
         subprocess.run([*AS_ROOT, "umount", str(path)], check=True)
+
+
+@contextmanager
+def small_disk(folder: Path) -> Iterator[SmallDisk]:
+    """The test is left out where none may be mounted."""
+    path = folder / "disk"
+    with mounted(path, "-t", "tmpfs", "-o", f"size={MEGABYTES}m,uid={os.getuid()}", "tmpfs"):
+        yield SmallDisk(path)
