@@ -47,6 +47,13 @@ export function DocumentsStep({ rows, onRows, onTable, onDecide, judges, at, ...
   };
   const brought = look.data;
   const leave = () => look.reset();
+  const asText = (file: File) =>
+    send && isDocumentFile(file)
+      ? () => {
+          void send.upload([file]);
+          leave();
+        }
+      : undefined;
   return (
     <section className="card stack" aria-labelledby="documents-title" data-part="inputs">
       <h2 id="documents-title">1 · What to work on</h2>
@@ -55,14 +62,7 @@ export function DocumentsStep({ rows, onRows, onTable, onDecide, judges, at, ...
       {look.isError && (
         <Refused
           error={look.error}
-          onText={
-            send && isDocumentFile(look.variables.file)
-              ? () => {
-                  void send.upload([look.variables.file]);
-                  leave();
-                }
-              : undefined
-          }
+          onText={asText(look.variables.file)}
         />
       )}
       {brought?.kind === "suite" && <BroughtSuite key={brought.file.name} brought={brought} onLeave={leave} />}
@@ -77,14 +77,7 @@ export function DocumentsStep({ rows, onRows, onTable, onDecide, judges, at, ...
             leave();
           }}
           onDecide={onDecide}
-          onText={
-            send && isDocumentFile(brought.file)
-              ? () => {
-                  void send.upload([brought.file]);
-                  leave();
-                }
-              : undefined
-          }
+          onText={asText(brought.file)}
           onLeave={leave}
         />
       )}
