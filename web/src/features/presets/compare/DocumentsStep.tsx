@@ -59,12 +59,7 @@ export function DocumentsStep({ rows, onRows, onTable, onDecide, judges, at, ...
       <h2 id="documents-title">1 · What to work on</h2>
       {!rows && <Documents {...documents} onFiles={take} />}
       {look.isPending && <Spinner label={`${look.variables.file.name} is being looked at…`} />}
-      {look.isError && (
-        <Refused
-          error={look.error}
-          onText={asText(look.variables.file)}
-        />
-      )}
+      {look.isError && <Refused error={look.error} onText={asText(look.variables.file)} />}
       {brought?.kind === "suite" && <BroughtSuite key={brought.file.name} brought={brought} onLeave={leave} />}
       {brought?.kind === "table" && !rows && (
         <BroughtTable
