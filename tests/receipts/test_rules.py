@@ -2,7 +2,7 @@
 
 from carrel.receipts import rules
 
-DIGEST = "4229a455513f56a53cd1bac3cac7add5d0ec5460021ce1f5ab8cff91b769ac37"
+DIGEST = "dabd9d94dbf22ccd32b2044d2c6c5fb55a36607a9013e7633f2852deaa634c74"
 
 
 def test_the_rules_of_rankings_and_words_are_those_that_this_version_says_it_has() -> None:

@@ -22,8 +22,8 @@ class Received:
         self.status = 204
         self.raw: list[bytes] = []
         """Heads and bodies."""
-        self.ids: list[str] = []
-        self.events: list[dict[str, Any]] = []
+        self.events: dict[str, dict[str, Any]] = {}
+        """By id, as a host keeps them: what is sent again has the id that it had."""
         self.came = threading.Event()
 
 
@@ -39,8 +39,7 @@ def webhook_host(port: int = 0) -> Iterator[Received]:
             good = "v1," + base64.b64encode(hmac.new(KEY, signed, hashlib.sha256).digest()).decode()
             assert good in self.headers["webhook-signature"].split(" ")
             received.raw += [str(self.headers).encode(), body]
-            received.ids.append(self.headers["webhook-id"])
-            received.events.append(json.loads(body))
+            received.events[self.headers["webhook-id"]] = json.loads(body)
             received.came.set()
             self.send_response(received.status)
             self.end_headers()

@@ -65,7 +65,7 @@ async def test_the_host_is_told_in_ids_what_happened_to_a_user_and_each_thing_on
             clock.advance(1)
             await ada.post("/api/admin/users/ada/suspend", headers=ADMIN)
             await arrive(received, 5)
-    told = [(one["type"], one["data"]) for one in received.events]
+    told = [(one["type"], one["data"]) for one in received.events.values()]
     assert sorted(map(repr, told)) == sorted(
         [
             repr(("credits.low", {"user": "ada"})),
@@ -73,7 +73,6 @@ async def test_the_host_is_told_in_ids_what_happened_to_a_user_and_each_thing_on
             *[repr(("user.suspended", {"user": "ada"}))] * 2,
         ]
     )
-    assert len(set(received.ids)) == 5
     assert not [raw for raw in received.raw if b"Document" in raw or b"Summarise" in raw or b"Paid" in raw]
 
 
@@ -88,7 +87,7 @@ async def test_what_the_host_did_not_take_is_sent_again_after_a_restart(settings
     with webhook_host(port) as received:
         async with service(settings, clock):
             await arrive(received, 1)
-    assert received.events[0]["data"] == {"user": "ada"}
+    assert [one["data"] for one in received.events.values()] == [{"user": "ada"}]
 
 
 async def test_an_event_is_tried_seven_times_within_a_day_and_forgotten_in_the_end(
