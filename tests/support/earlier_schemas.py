@@ -155,6 +155,7 @@ ROWS: Final[dict[str, dict[int, str]]] = {
             INSERT INTO run_notes VALUES (1, 1, 1, 1, 1, 1, 'Too long.', '2026-11-23T12:00:00Z');
         """,
         32: "UPDATE run_votes SET reason = 'It is shorter.' WHERE word IS NOT NULL",
+        43: """UPDATE run_votes SET scores = '{"first":{"Clarity":4}}' WHERE word IS NOT NULL""",
         26: """
             UPDATE run_candidates SET grounding = 'allowed';
             INSERT INTO generated_citations VALUES (1, '[{"url":"https://example.org","title":"Ships"}]');

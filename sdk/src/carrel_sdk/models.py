@@ -2634,11 +2634,27 @@ class Disagreement(msgspec.Struct, frozen=True, kw_only=True):
     judges: list[JudgeSaid] = []
 
 
+class ScoresOfPeople(msgspec.Struct, frozen=True, kw_only=True):
+    """What voters scored by one criterion: the mean over `answers`, which count alike, each by the mean of its voters.
+
+    `judges` is the mean of the judges on those of the answers that they scored, and `apart` how far the two are from
+    each other on one answer; both are None where the judges scored none. `alpha` is how far several voters agree.
+    """
+
+    criterion: str
+    answers: int = 0
+    people: float = 0.0
+    judges: float | None = None
+    apart: float | None = None
+    alpha: float | None = None
+
+
 class AgainstJudges(msgspec.Struct, frozen=True, kw_only=True):
     """Votes beside the judges together, by their weights.
 
     Of `judged` votes on which the judges have an opinion, `same` came to their outcome. `agreement` is the mean of that
-    by document, with its interval at 95 %. `both_bad` votes found neither answer good enough.
+    by document, with its interval at 95 %. `both_bad` votes found neither answer good enough. `scores` are by criteria,
+    from those who scored the answers besides.
     """
 
     votes: int
@@ -2647,6 +2663,15 @@ class AgainstJudges(msgspec.Struct, frozen=True, kw_only=True):
     same: int = 0
     agreement: PassRate
     disagreements: list[Disagreement] = []
+    scores: list[ScoresOfPeople] = []
+
+
+class Rubric(msgspec.Struct, frozen=True, kw_only=True):
+    """What a criterion means, and the ends of its scale."""
+
+    description: str
+    minimum: float = 0.0
+    maximum: float = 0.0
 
 
 class Turn(msgspec.Struct, frozen=True, kw_only=True):
@@ -2660,7 +2685,8 @@ class Turn(msgspec.Struct, frozen=True, kw_only=True):
 class Ballot(msgspec.Struct, frozen=True, kw_only=True):
     """Two answers to one document, without names and in random order. `left` counts the pairs after this one.
 
-    `turns` are the conversation with whose transcript the document begins; `rubric` says what the criteria mean.
+    `turns` are the conversation with whose transcript the document begins; `rubric` says what each criterion means and
+    on which scale it is scored.
     """
 
     pair: str
@@ -2669,7 +2695,7 @@ class Ballot(msgspec.Struct, frozen=True, kw_only=True):
     reference: str | None = None
     instructions: str | None = None
     criteria: list[str] = []
-    rubric: dict[str, str] = {}
+    rubric: dict[str, Rubric] = {}
     first: str
     second: str
     left: int = 0
@@ -2710,10 +2736,17 @@ class CriteriaProposal(msgspec.Struct, frozen=True, kw_only=True):
     unrecognised_quotes: list[Opinion] = []
 
 
+class PairScores(msgspec.Struct, omit_defaults=True, kw_only=True):
+    """Scores of the answer that stands first and of the second, by the name of the criterion. Any may be left out."""
+
+    first: dict[str, float] = {}
+    second: dict[str, float] = {}
+
+
 class Vote(msgspec.Struct, frozen=True, kw_only=True):
     """A vote in the list, with names. `winner` is None for a tie, and `voter` empty for the user.
 
-    `reason` is why somebody voted so, empty where they did not say it.
+    `reason` is why somebody voted so, empty where they did not say it; `scores` are None where nothing was scored.
     """
 
     id: str
@@ -2728,6 +2761,7 @@ class Vote(msgspec.Struct, frozen=True, kw_only=True):
     voter: str
     both_bad: bool = False
     reason: str
+    scores: PairScores | None = None
 
 
 class VoteCount(msgspec.Struct, frozen=True, kw_only=True):

@@ -185,12 +185,13 @@ class _VoteRow(NamedTuple):
     among: int | None
     both_bad: int
     reason: str
+    scores: str | None
 
 
 def _votes(row: _VoteRow) -> Lines:
     yield (
         row.id, f"d{row.document}", row.document_name, row.repeat, row.first, row.second, row.word, row.winner,
-        row.voted_at, row.voter, row.chance, row.among, row.both_bad, row.reason,
+        row.voted_at, row.voter, row.chance, row.among, row.both_bad, row.reason, row.scores,
     )  # fmt: skip
 
 
@@ -334,7 +335,7 @@ TABLES = (
         "votes.csv",
         (
             "id", "document", "document_name", "repeat", "shown_first", "shown_second", "verdict", "winner", "voted_at",
-            "voter", "chance", "among", "both_bad", "reason",
+            "voter", "chance", "among", "both_bad", "reason", "scores",
         ),
         Select(
             _VoteRow,

@@ -305,9 +305,9 @@ async def test_a_run_has_no_more_votes_than_can_be_weighed_at_once(
     assert (await ada.get(f"{run}/votes/count")).json()["votes"] == 1
 
 
-async def test_an_export_s_votes_come_back_in(ada: httpx.AsyncClient, run: str) -> None:
+async def test_an_export_s_votes_come_back_in_with_their_scores(ada: httpx.AsyncClient, run: str) -> None:
     for _ in range(3):
-        await cast(ada, run, (await next_pair(ada, run))["pair"], "second")
+        await cast(ada, run, (await next_pair(ada, run))["pair"], "second", scores={"second": {"Clarity": 4}})
     rows = await table_of(ada, run, "votes.csv")
     text = StringIO()
     writer = csv.DictWriter(text, rows[0].keys())
@@ -315,6 +315,41 @@ async def test_an_export_s_votes_come_back_in(ada: httpx.AsyncClient, run: str) 
     writer.writerows(rows)
     assert (await bring_in(ada, run, text.getvalue())).json() == {"imported": 0, "known": 3, "votes": 3}
     assert (await bring_in(ada, run, text.getvalue(), voter="Ann")).json()["imported"] == 3
+    for vote in (await ada.get(f"{run}/votes")).json()["items"]:
+        assert vote["scores"] == {"first": {}, "second": {"Clarity": 4}}
+
+
+async def test_scores_of_people_by_criteria_stand_beside_those_of_the_judges(ada: httpx.AsyncClient, run: str) -> None:
+    ballot = await next_pair(ada, run)
+    assert ballot["rubric"]["Clarity"] == {"description": "", "minimum": 1, "maximum": 5}
+    for scores in ({"first": {"Beauty": 3}}, {"second": {"Clarity": 6}}):
+        body = {"pair": ballot["pair"], "verdict": "tie", "scores": scores}
+        refused = await ada.post(f"{run}/votes", json=body)
+        assert (refused.status_code, code_of(refused)) == (400, "invalid-input")
+    before = (await ada.get(f"{run}/ranking")).json()["ranking"]
+    await cast(ada, run, ballot["pair"], "first", scores={"first": {"Clarity": 5, "Coverage": 4}})
+    await ada.post(f"{run}/votes/{ballot['pair']}/undo")
+    assert (await ada.get(f"{run}/votes/against-judges")).json()["scores"] == []
+    await cast(ada, run, ballot["pair"], "first", scores={"first": {"Clarity": 5}, "second": {"Clarity": 2}})
+    [vote] = (await ada.get(f"{run}/votes")).json()["items"]
+    assert vote["scores"] == {"first": {"Clarity": 5}, "second": {"Clarity": 2}}
+    again = "document,first,second,verdict,voter,scores\n" + ",".join(
+        (str(vote["document"]), vote["first"], vote["second"], "tie", "Bob", '"{""first"":{""Clarity"":3}}"')
+    )
+    assert (await bring_in(ada, run, again)).json()["imported"] == 1
+    [found] = (await ada.get(f"{run}/votes/against-judges")).json()["scores"]
+    # The first answer has 5 and 3 of two voters, the second one has 2 of one.
+    assert (found["criterion"], found["answers"], found["people"]) == ("Clarity", 2, 3)
+    judged = {
+        one["candidate"]: [mark["values"]["Clarity"] for mark in one["marks"]]
+        for document in (await ada.get(f"{run}/report", params={"format": "json"})).json()["documents"]
+        if document["document"] == f"d{vote['document']}"
+        for one in document["answers"]
+    }
+    theirs = [sum(judged[vote[side]]) / len(judged[vote[side]]) for side in ("first", "second")]
+    assert found["judges"] == pytest.approx(sum(theirs) / 2)
+    assert found["apart"] == pytest.approx((abs(4 - theirs[0]) + abs(2 - theirs[1])) / 2)
+    assert (await ada.get(f"{run}/ranking")).json()["ranking"] == before
 
 
 async def test_a_bad_line_is_named_and_nothing_of_the_table_counts(ada: httpx.AsyncClient, run: str) -> None:

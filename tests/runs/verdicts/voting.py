@@ -29,8 +29,8 @@ async def next_pair(ada: httpx.AsyncClient, run: str) -> dict[str, Any]:
     return found
 
 
-async def cast(ada: httpx.AsyncClient, run: str, pair: str, verdict: str) -> dict[str, Any]:
-    answer = await ada.post(f"{run}/votes", json={"pair": pair, "verdict": verdict})
+async def cast(ada: httpx.AsyncClient, run: str, pair: str, verdict: str, **more: object) -> dict[str, Any]:
+    answer = await ada.post(f"{run}/votes", json={"pair": pair, "verdict": verdict, **more})
     assert answer.status_code == 201, answer.text
     found: dict[str, Any] = answer.json()
     return found

@@ -9,6 +9,7 @@ from carrel_sdk.models import (
     Ballot,
     Choice,
     CriteriaProposal,
+    PairScores,
     Vote,
     VoteCount,
     Voted,
@@ -37,15 +38,24 @@ class AsyncVotes:
                 raise
             return None
 
-    async def cast(self, run_id: str, pair: str, verdict: Choice, *, both_bad: bool = False, reason: str = "") -> Voted:
+    async def cast(
+        self,
+        run_id: str,
+        pair: str,
+        verdict: Choice,
+        *,
+        both_bad: bool = False,
+        reason: str = "",
+        scores: PairScores | None = None,
+    ) -> Voted:
         """Say which answer of the pair is better, and perhaps why, in up to 500 characters.
 
-        `both_bad` says of a tie that neither is good enough.
+        `both_bad` says of a tie that neither is good enough; `scores` are of both answers, by the run's criteria.
 
         Raises:
             Conflict: `vote-counted`, it was voted on already.
         """
-        body = {"pair": pair, "verdict": verdict, "both_bad": both_bad, "reason": reason}
+        body = {"pair": pair, "verdict": verdict, "both_bad": both_bad, "reason": reason, "scores": scores}
         return await self._calls.post(_path(run_id), Voted, body)
 
     def each(self, run_id: str) -> AsyncIterator[Vote]:

@@ -15,8 +15,9 @@ from carrel.kit.sqlite.database import Connection
 from carrel.runs.model import setup as setups
 from carrel.runs.model.plan import Presented, comparison_key
 from carrel.runs.model.setup import RunId, Setup
-from carrel.runs.verdicts import evidence
+from carrel.runs.verdicts import evidence, people_scores
 from carrel.runs.verdicts.judgement import Evidence
+from carrel.runs.verdicts.people_scores import ScoresOfPeople
 
 MAX_DISAGREEMENTS: Final = 100
 """In one answer, in the order of the documents."""
@@ -52,7 +53,8 @@ class AgainstJudges(msgspec.Struct, frozen=True, kw_only=True):
     """Votes beside the judges together, by their weights.
 
     Of `judged` votes on which the judges have an opinion, `same` came to their outcome. `agreement` is the mean of that
-    by document, with its interval at 95 %. `both_bad` votes found neither answer good enough.
+    by document, with its interval at 95 %. `both_bad` votes found neither answer good enough. `scores` are by criteria,
+    from those who scored the answers besides.
     """
 
     votes: int
@@ -61,6 +63,7 @@ class AgainstJudges(msgspec.Struct, frozen=True, kw_only=True):
     same: int
     agreement: PassRate
     disagreements: tuple[Disagreement, ...]
+    scores: tuple[ScoresOfPeople, ...]
 
 
 def compare(conn: Connection, run_id: RunId, round_number: int | None = None) -> AgainstJudges:
@@ -96,6 +99,7 @@ def compare(conn: Connection, run_id: RunId, round_number: int | None = None) ->
         same=round(sum(map(sum, outcomes.values()))),
         agreement=rates.rate([mean(of_one) for of_one in outcomes.values()], _groups(said, list(outcomes))),
         disagreements=tuple(_disagreement(conn, setup, *one) for one in apart[:MAX_DISAGREEMENTS]),
+        scores=people_scores.compare(conn, setup, said.scores),
     )
 
 

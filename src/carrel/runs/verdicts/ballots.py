@@ -31,10 +31,19 @@ class NothingToVoteOn(Conflict):
     detail = "There is no pair of answers that has not been shown."
 
 
+class Rubric(msgspec.Struct, frozen=True):
+    """What a criterion means, and the ends of its scale."""
+
+    description: str
+    minimum: float
+    maximum: float
+
+
 class Ballot(msgspec.Struct, frozen=True, kw_only=True):
     """Two answers to one document, without names and in random order. `left` counts the pairs after this one.
 
-    `turns` are the conversation with whose transcript the document begins; `rubric` says what the criteria mean.
+    `turns` are the conversation with whose transcript the document begins; `rubric` says what each criterion means and
+    on which scale it is scored.
     """
 
     pair: str
@@ -43,7 +52,7 @@ class Ballot(msgspec.Struct, frozen=True, kw_only=True):
     reference: str | None
     instructions: str | None
     criteria: tuple[str, ...]
-    rubric: dict[str, str]
+    rubric: dict[str, Rubric]
     first: str
     second: str
     left: int
@@ -168,7 +177,7 @@ def ballot(conn: Connection, run_id: RunId, shown: PendingPair) -> Ballot:
         reference=None if row.reference is None else texts.read(conn, row.reference),
         instructions=None if instructions is None else texts.read(conn, instructions),
         criteria=tuple(criterion.name for criterion in setup.round.criteria),
-        rubric={criterion.name: criterion.description for criterion in setup.round.criteria},
+        rubric={one.name: Rubric(one.description, one.minimum, one.maximum) for one in setup.round.criteria},
         first=_answer(conn, setup, row.document, first, row.repeat),
         second=_answer(conn, setup, row.document, second, row.repeat),
         left=shown.left,

@@ -6,7 +6,7 @@ or none does, so that nobody has to find out which ones did.
 
 import csv
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from io import StringIO
 from typing import Annotated, Final, NamedTuple, get_args
 
@@ -16,11 +16,13 @@ from msgspec import Meta
 from carrel.errors import BadInput, FieldError
 from carrel.http.requests.schema import In, Text
 from carrel.kit.sqlite.database import Connection
+from carrel.providers.base import Criterion
 from carrel.runs.model import log
 from carrel.runs.model import setup as setups
 from carrel.runs.model.plan import Presented, answer_repeat
 from carrel.runs.model.setup import RunId, Setup
-from carrel.runs.verdicts import votes
+from carrel.runs.verdicts import people_scores, votes
+from carrel.runs.verdicts.people_scores import PairScores
 from carrel.runs.verdicts.votes import MAX_REASON, MAX_VOTER, Choice
 
 MAX_FAULTS: Final = 50
@@ -30,14 +32,15 @@ _ALIASES: Final = {"shown_first": "first", "shown_second": "second"}
 _REPEAT: Final = "repeat"
 _BOTH_BAD: Final = "both_bad"
 _REASON: Final = "reason"
+_SCORES: Final = "scores"
 
 
 class VotesIn(In, frozen=True):
     """A table with the columns `document`, `first`, `second` and `verdict`, and perhaps others.
 
-    These are `repeat`, `voter`, `both_bad` and `reason`, of up to 500 characters. `verdict` is `first`, `second` or
-    `tie`. `both_bad` is 1 for a tie of two answers that are not good enough, else 0. `voter` stands where a line names
-    none.
+    These are `repeat`, `voter`, `both_bad`, `reason`, of up to 500 characters, and `scores`, JSON as a vote has them.
+    `verdict` is `first`, `second` or `tie`. `both_bad` is 1 for a tie of two answers that are not good enough, else 0.
+    `voter` stands where a line names none.
     """
 
     csv: Text
@@ -62,6 +65,7 @@ class _Line(NamedTuple):
     word: Choice
     both_bad: bool
     reason: str
+    scores: str | None
 
 
 class _Fault(Exception):
@@ -79,6 +83,7 @@ class _Run(NamedTuple):
     labels: Mapping[str, int]
     repeats: Mapping[int, int]
     delivered: frozenset[tuple[int, int, int]]
+    criteria: Sequence[Criterion]
 
 
 def bring_in(conn: Connection, run_id: RunId, data: VotesIn) -> VotesImported:
@@ -103,7 +108,7 @@ def bring_in(conn: Connection, run_id: RunId, data: VotesIn) -> VotesImported:
             now = conn.now()
             conn.run(
                 "INSERT INTO run_votes (id, run, voter, document, candidate, opponent, repeat, presented, word,"
-                " both_bad, reason, shown_at, voted_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                " both_bad, reason, scores, shown_at, voted_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
                 *(conn.new_id(), setup.seq, *line, now, now),
             )
             imported += 1
@@ -128,6 +133,7 @@ def _run(conn: Connection, setup: Setup) -> _Run:
         frozenset(
             conn.execute("SELECT document, candidate, repeat FROM generated WHERE run = ? AND delivered", (setup.seq,))
         ),
+        setup.round.criteria,
     )
 
 
@@ -198,7 +204,17 @@ def _line(run: _Run, cells: Mapping[str, str], voter: str) -> _Line:
         raise _Fault(_REASON, "must have at most 500 characters")
     presented: Presented = "ab" if first < second else "ba"
     pair = min(first, second), max(first, second)
-    return _Line(named, documents[0], *pair, int(repeat), presented, verdict, bad == "1", reason)
+    return _Line(named, documents[0], *pair, int(repeat), presented, verdict, bad == "1", reason, _scores(run, cells))
+
+
+def _scores(run: _Run, cells: Mapping[str, str]) -> str | None:
+    try:
+        scores = msgspec.json.decode(cells.get(_SCORES, "").strip() or "{}", type=PairScores)
+    except msgspec.DecodeError:
+        raise _Fault(_SCORES, "must be scores in JSON, as a vote has them") from None
+    if not people_scores.fit(scores, run.criteria):
+        raise _Fault(_SCORES, "must name criteria of this run, and stay on their scales")
+    return people_scores.text(scores)
 
 
 def _candidate(run: _Run, column: str, cell: str) -> int:

@@ -17,8 +17,11 @@ from carrel.kit.sqlite.database import Connection
 from carrel.kit.sqlite.paging import Page, Paging
 from carrel.kit.sqlite.rows import Select
 from carrel.runs.model import log, run_transitions
+from carrel.runs.model import setup as setups
 from carrel.runs.model.plan import Presented
 from carrel.runs.model.setup import RunId, Setup
+from carrel.runs.verdicts import people_scores
+from carrel.runs.verdicts.people_scores import PairScores
 
 VoteId = NewType("VoteId", Id)
 Choice = Literal["first", "second", "tie"]
@@ -53,13 +56,14 @@ class VoteNotLast(Conflict):
 class VoteIn(In, frozen=True):
     """A vote: the pair's id, which answer is better, and perhaps why, in the voter's words.
 
-    `both_bad` says of a tie that neither is good enough.
+    `both_bad` says of a tie that neither is good enough. `scores` are of the answers, by any of the run's criteria.
     """
 
     pair: str
     verdict: Choice
     both_bad: bool = False
     reason: Annotated[str, Meta(max_length=MAX_REASON)] = ""
+    scores: PairScores | None = None
 
 
 class Voted(msgspec.Struct, frozen=True):
@@ -81,7 +85,7 @@ class VoteUndone(msgspec.Struct, frozen=True):
 class Vote(msgspec.Struct, frozen=True):
     """A vote in the list, with names. `winner` is null for a tie, and `voter` empty for the user.
 
-    `reason` is why somebody voted so, empty where they did not say it.
+    `reason` is why somebody voted so, empty where they did not say it; `scores` are null where nothing was scored.
     """
 
     id: Id
@@ -96,6 +100,7 @@ class Vote(msgspec.Struct, frozen=True):
     voter: str
     both_bad: bool
     reason: str
+    scores: PairScores | None
 
 
 class _Word(NamedTuple):
@@ -133,26 +138,29 @@ _votes = Select(
 def cast(conn: Connection, run_id: RunId, vote: VoteIn) -> Voted:
     """Count a vote.
 
-    For statistics `both_bad` is a tie like any other, and no reason counts.
+    For statistics `both_bad` is a tie like any other, and neither a reason nor a score counts.
 
     Raises:
-        BadInput: `both_bad`, though one answer is better.
+        BadInput: `both_bad`, though one answer is better; a score by no criterion of the run, or beyond its scale.
         NotFound: the run was never shown such a pair.
         VoteCounted: it was voted on, or withdrawn.
         TooManyVotes
     """
     if vote.both_bad and vote.verdict != "tie":
         raise BadInput.at("both_bad", "must be false where one answer is better")
-    run = run_transitions.present(conn, run_id).seq
+    setup = setups.require(conn, run_id)
+    run = setup.seq
     row = conn.one("SELECT word, withdrawn FROM run_votes WHERE run = ? AND id = ?", run, vote.pair)
     if row is None:
         raise NotFound
     if row != (None, 0):
         raise VoteCounted
+    if vote.scores is not None and not people_scores.fit(vote.scores, setup.round.criteria):
+        raise BadInput.at("scores", "must name criteria of this run, and stay on their scales")
     now = conn.now()
     conn.run(
-        "UPDATE run_votes SET word = ?, both_bad = ?, reason = ?, voted_at = ? WHERE run = ? AND id = ?",
-        *(vote.verdict, vote.both_bad, vote.reason.strip(), now, run, vote.pair),
+        "UPDATE run_votes SET word = ?, both_bad = ?, reason = ?, scores = ?, voted_at = ? WHERE run = ? AND id = ?",
+        *(vote.verdict, vote.both_bad, vote.reason.strip(), people_scores.text(vote.scores), now, run, vote.pair),
     )
     log.write(conn, run, "vote-cast")
     update_verdict(conn, run)
@@ -160,7 +168,7 @@ def cast(conn: Connection, run_id: RunId, vote: VoteIn) -> Voted:
 
 
 def undo(conn: Connection, run_id: RunId, vote_id: str) -> VoteUndone:
-    """Let the pair of a voter's last vote wait for a vote again, without a reason. It is shown next, in the same order.
+    """Let the pair of a voter's last vote wait again, without reason and scores. It comes next, in the same order.
 
     Raises:
         NotFound: there is no such vote.
@@ -180,7 +188,8 @@ def undo(conn: Connection, run_id: RunId, vote_id: str) -> VoteUndone:
     if last != vote_id:
         raise VoteNotLast
     conn.run(
-        "UPDATE run_votes SET word = NULL, both_bad = 0, reason = '', voted_at = NULL WHERE run = ? AND id = ?",
+        "UPDATE run_votes SET word = NULL, both_bad = 0, reason = '', scores = NULL, voted_at = NULL"
+        " WHERE run = ? AND id = ?",
         *(run, vote_id),
     )
     log.write(conn, run, "vote-undone")
@@ -189,14 +198,15 @@ def undo(conn: Connection, run_id: RunId, vote_id: str) -> VoteUndone:
 
 
 def withdraw(conn: Connection, run_id: RunId, vote_id: str) -> None:
-    """Take a vote back with its reason, or skip a pair that waits for one. The pair is not shown again.
+    """Take a vote back with its reason and scores, or skip a pair that waits for one. The pair is not shown again.
 
     Raises:
         NotFound: there is no such vote.
     """
     run = run_transitions.present(conn, run_id).seq
     if not conn.run(
-        "UPDATE run_votes SET withdrawn = 1, reason = '' WHERE run = ? AND id = ? AND NOT withdrawn", run, vote_id
+        "UPDATE run_votes SET withdrawn = 1, reason = '', scores = NULL WHERE run = ? AND id = ? AND NOT withdrawn",
+        *(run, vote_id),
     ):
         raise NotFound
     log.write(conn, run, "vote-withdrawn")

@@ -10,6 +10,7 @@ const FOUND: Against = {
   judged: 20,
   same: 14,
   agreement: { share: 0.7, low: 0.51, high: 0.85, documents: 10, missing: 0 },
+  scores: [{ criterion: "Clarity", answers: 12, people: 4.3, judges: 3.5, apart: 0.75, alpha: 0.61 }],
   disagreements: [
     {
       ...{ document: 3, document_name: "Station 3", a: "new", b: "today", repeat: 1, voter: "" },
@@ -54,6 +55,8 @@ test("the agreement has its interval, and two leaders stand beside each other", 
     "series-2",
   ]);
   expect(textContent).toContain("4 without a difference, 2 of these because both were bad");
+  const row = screen.getByRole("row", { name: /^Clarity/ });
+  expect([...row.children].map((cell) => cell.textContent)).toEqual(["Clarity", "12", "4.3", "3.5", "0.8", "0.61"]);
 });
 
 test("each disagreement has the judges' reasons and leads to the question", async () => {

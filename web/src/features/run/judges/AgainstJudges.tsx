@@ -5,8 +5,11 @@ import { queryKeys } from "../../../api/queryKeys";
 import type { AgainstJudges as Against, Report, Run } from "../../../api/types";
 import { useApi, useFormats } from "../../../app/context";
 import { Disclosure } from "../../../components/Disclosure";
+import { NumberHead } from "../../../components/NumberHead";
 import { QueryView } from "../../../components/QueryView";
+import { Scroll } from "../../../components/Scroll";
 import { Sentence } from "../../../components/Sentence";
+import { Term } from "../../../components/Term";
 import { numbersIn } from "../../../lib/candidates";
 import { range } from "../../../lib/intervals";
 import { named, type Part } from "../../../lib/sentence";
@@ -52,6 +55,7 @@ export function AgainstJudges({ run, report, human }: Props) {
                 <Same key={pair.first} judge={pair.first} same={pair.same} of={pair.of} />
               ))}
             </dl>
+            {found.scores.length > 0 && <ByCriteria scores={found.scores} />}
             {found.disagreements.length > 0 && (
               <Disclosure
                 title={isAlone ? "Where you and the judges differ" : "Where people and the judges differ"}
@@ -71,6 +75,52 @@ export function AgainstJudges({ run, report, human }: Props) {
         )}
       </QueryView>
     </section>
+  );
+}
+
+/** What voters scored by criteria, and the judges on the same answers. */
+function ByCriteria({ scores }: { scores: Against["scores"] }) {
+  const formats = useFormats();
+  const known = (value: number | null | undefined) => (value == null ? "–" : formats.decimal(value, 1));
+  return (
+    <Scroll isPlain labelledBy="human-title">
+      <table className="table data">
+        <thead>
+          <tr>
+            <th scope="col">Criterion</th>
+            <NumberHead>Answers</NumberHead>
+            <NumberHead>People</NumberHead>
+            <NumberHead>Judges</NumberHead>
+            <NumberHead>Apart</NumberHead>
+            <NumberHead>
+              Voters agree (<Term of="alpha">α</Term>)
+            </NumberHead>
+          </tr>
+        </thead>
+        <tbody>
+          {scores.map((one) => (
+            <tr key={one.criterion}>
+              <th scope="row">{one.criterion}</th>
+              <td className="n" data-label="Answers">
+                {formats.integer(one.answers)}
+              </td>
+              <td className="n" data-label="People">
+                <strong>{known(one.people)}</strong>
+              </td>
+              <td className="n" data-label="Judges">
+                {known(one.judges)}
+              </td>
+              <td className="n" data-label="Apart">
+                {known(one.apart)}
+              </td>
+              <td className="n" data-label="Voters agree (α)">
+                {one.alpha == null ? "–" : formats.decimal(one.alpha)}
+              </td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </Scroll>
   );
 }
 

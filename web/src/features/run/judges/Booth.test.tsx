@@ -1,6 +1,6 @@
 import { act, cleanup, fireEvent, screen, waitFor } from "@testing-library/react";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import type { Run } from "../../../api/types";
+import type { Ballot, Run } from "../../../api/types";
 import { renderPage } from "../../../testing/renderPage";
 import { Booth } from "./Booth";
 
@@ -9,10 +9,13 @@ let sent: [string, unknown][];
 let waiting: string[];
 /** What the next pair waits for, and what lets it come. */
 let late: Promise<unknown>;
+/** What ballots say besides. */
+let ballot: Partial<Ballot>;
 
 beforeEach(() => {
   sent = [];
   late = Promise.resolve();
+  ballot = {};
   waiting = ["p1", "p2", "p3"];
   vi.stubGlobal("fetch", async (request: Request) => {
     const path = new URL(request.url).pathname.replace("/api/runs/r/votes", "");
@@ -20,7 +23,10 @@ beforeEach(() => {
     if (path === "/next") await late;
     if (path === "/next")
       return waiting[0]
-        ? Response.json({ ...BALLOT, pair: waiting[0], first: `First of ${waiting[0]}`, left: waiting.length - 1 })
+        ? Response.json({
+            ...{ ...BALLOT, ...ballot, pair: waiting[0] },
+            ...{ first: `First of ${waiting[0]}`, left: waiting.length - 1 },
+          })
         : Response.json({ code: "nothing-to-vote-on", detail: "There is no pair." }, { status: 409 });
     sent.push([path, body]);
     if (path.endsWith("/undo")) waiting.unshift(path.split("/")[1] ?? "");
@@ -61,6 +67,7 @@ test("the keys 1 to 4 vote for the first, the second, a tie and two bad answers"
   ]);
   // Also the vote on the last pair can be undone.
   expect(await screen.findByText("There is no pair.")).toBeTruthy();
+  expect(screen.getByRole("button", { name: "Done" })).toBeTruthy();
   press("z");
   expect(await screen.findByText("First of p4")).toBeTruthy();
 });
@@ -132,6 +139,37 @@ test("a reason goes with its vote, no key in it votes, and an undone vote has it
     ["", { verdict: "second", pair: "p1", reason: "2 dates are wrong" }],
     ["/p1/undo", null],
     ["", { verdict: "first", pair: "p1" }],
+  ]);
+});
+
+test("scores by criteria go with their vote, beside what the criteria mean, and an undone vote has them again", async () => {
+  ballot = {
+    criteria: ["Clarity", "Price"],
+    rubric: {
+      Clarity: { description: "Easy to read.", minimum: 1, maximum: 3 },
+      Price: { description: "", minimum: 0, maximum: 100 },
+    },
+  };
+  await opened();
+  await screen.findByText("First of p1");
+  expect(screen.getByRole("rowheader", { name: /^Clarity/ }).textContent).toContain("Easy to read.");
+  const clarity = screen.getByRole<HTMLSelectElement>("combobox", { name: "Clarity of the first answer" });
+  expect([...clarity.options].map((option) => option.text)).toEqual(["–", "1", "2", "3"]);
+  fireEvent.change(clarity, { target: { value: "3" } });
+  fireEvent.change(screen.getByRole("spinbutton", { name: "Price of the second answer" }), { target: { value: "80" } });
+  press("1");
+  await screen.findByText("First of p2");
+  expect(clarity.value).toBe("");
+  press("z");
+  await screen.findByText("First of p1");
+  expect(clarity.value).toBe("3");
+  fireEvent.change(clarity, { target: { value: "" } });
+  press("2");
+  await screen.findByText("First of p2");
+  expect(sent).toEqual([
+    ["", { verdict: "first", pair: "p1", scores: { first: { Clarity: 3 }, second: { Price: 80 } } }],
+    ["/p1/undo", null],
+    ["", { verdict: "second", pair: "p1", scores: { first: {}, second: { Price: 80 } } }],
   ]);
 });
 

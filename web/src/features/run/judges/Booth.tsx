@@ -3,7 +3,7 @@ import { Undo2 } from "lucide-react";
 import { lazy, Suspense, useEffect, useRef, useState } from "react";
 import { ApiError, data } from "carrel-sdk";
 import { queryKeys } from "../../../api/queryKeys";
-import type { Run } from "../../../api/types";
+import type { PairScores, Run } from "../../../api/types";
 import { useApi, useFormats } from "../../../app/context";
 import { Button } from "../../../components/Button";
 import { ErrorNote, Note, Skeleton } from "../../../components/Feedback";
@@ -12,6 +12,7 @@ import type { Formats } from "../../../lib/format";
 import { part } from "../../../lib/part";
 import { DocumentText } from "../DocumentText";
 import { useKeys } from "../../../lib/useKeys";
+import { CriteriaScores } from "./CriteriaScores";
 import { WhyField } from "./WhyField";
 
 const Markdown = lazy(part(() => import("../../../components/Markdown").then((m) => ({ default: m.Markdown }))));
@@ -22,6 +23,7 @@ interface Word {
   verdict: "first" | "second" | "tie";
   both_bad?: boolean;
   reason?: string;
+  scores?: PairScores;
 }
 
 const CHOICES: readonly { word: Word; label: string; key: string }[] = [
@@ -32,15 +34,17 @@ const CHOICES: readonly { word: Word; label: string; key: string }[] = [
 ];
 const UNDO_KEY = "z";
 
-/** One ballot after the other: two answers without names, a line for why, keys to vote, and one to undo the last vote. */
+/** One ballot after the other: two answers without names, scores and a line for why, keys to vote, and one to undo. */
 export function Booth({ run, voter, onDone }: { run: Run; voter: string; onDone: () => void }) {
   const formats = useFormats();
   const { ballot, given, last, cast, undo, failure, isWaiting } = useBallots(run, voter);
-  // By pair, so that a vote that was undone has its reason in the field again.
+  // By pair, so that a vote that was undone has its reason and scores in the fields again.
   const [reasons, setReasons] = useState<Readonly<Record<string, string>>>({});
+  const [scores, setScores] = useState<Readonly<Record<string, PairScores>>>({});
   const vote = (word: Word) => {
     const reason = reasons[ballot.data?.pair ?? ""]?.trim();
-    cast(reason ? { ...word, reason } : word);
+    const scored = scores[ballot.data?.pair ?? ""];
+    cast({ ...word, ...(reason && { reason }), ...(scored && { scores: scored }) });
   };
   useKeys({ ...Object.fromEntries(CHOICES.map(({ word, key }) => [key, () => vote(word)])), [UNDO_KEY]: undo });
   const top = useRef<HTMLDetailsElement>(null);
@@ -74,7 +78,7 @@ export function Booth({ run, voter, onDone }: { run: Run; voter: string; onDone:
     );
   }
   if (!ballot.data) return <Skeleton />;
-  const { pair, first, second, document, document_name, instructions, criteria, rubric, left, turns } = ballot.data;
+  const { pair, first, second, document, document_name, instructions, criteria, left, turns } = ballot.data;
   return (
     <Suspense fallback={<Skeleton />}>
       <details ref={top} className="asked" open>
@@ -82,16 +86,6 @@ export function Booth({ run, voter, onDone }: { run: Run; voter: string; onDone:
           {document_name}: the {turns?.length ? "conversation" : "document"} and what was asked
         </summary>
         {instructions && <pre className="small inset">{instructions}</pre>}
-        {criteria.length > 0 && (
-          <ul className="small inset" aria-label="Criteria">
-            {criteria.map((name) => (
-              <li key={name}>
-                <strong>{name}</strong>
-                {rubric[name] && `: ${rubric[name]}`}
-              </li>
-            ))}
-          </ul>
-        )}
         <DocumentText text={document} turns={turns} />
       </details>
       <div className="two-panes">
@@ -101,6 +95,13 @@ export function Booth({ run, voter, onDone }: { run: Run; voter: string; onDone:
           </ReadingPane>
         ))}
       </div>
+      {criteria.length > 0 && (
+        <CriteriaScores
+          ballot={ballot.data}
+          value={scores[pair] ?? {}}
+          onChange={(value) => setScores({ ...scores, [pair]: value })}
+        />
+      )}
       {failure && <ErrorNote error={failure} />}
       <div className="ballot-bar">
         <WhyField
