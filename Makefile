@@ -176,7 +176,8 @@ lock:
 	$(BIN)/uv pip compile --quiet --universal --generate-hashes --no-emit-package carrel-sdk --no-header pyproject.toml --group build -o requirements.lock
 	$(BIN)/uv pip compile --quiet --universal --generate-hashes --no-emit-package carrel-sdk --no-header cli/pyproject.toml -c requirements.lock -o requirements-cli.lock
 	$(BIN)/uv pip compile --quiet --generate-hashes --no-header --group pyproject.toml:demo -c requirements.lock -o requirements-demo.lock
-	$(BIN)/uv pip compile --quiet --universal --generate-hashes --no-emit-package carrel-sdk --no-header pyproject.toml --group build --group demo --group dev --group bench -c requirements.lock -o requirements-dev.lock
+	$(BIN)/uv pip compile --quiet --universal --generate-hashes --no-header --group pyproject.toml:otel -c requirements.lock -o requirements-otel.lock
+	$(BIN)/uv pip compile --quiet --universal --generate-hashes --no-emit-package carrel-sdk --no-header pyproject.toml --group build --group demo --group dev --group bench --group otel -c requirements.lock -o requirements-dev.lock
 	$(BIN)/uv pip compile --quiet --generate-hashes --no-header --group pyproject.toml:release -o requirements-release.lock
 	$(BIN)/uv pip compile --quiet --generate-hashes --no-header --group pyproject.toml:site -o requirements-site.lock
 	$(BIN)/uv pip compile --quiet --generate-hashes --no-header tests/proxy/requirements.in -o tests/proxy/requirements.lock

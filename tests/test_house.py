@@ -88,6 +88,8 @@ def test_locks_hold_versions_and_hashes_and_no_address() -> None:
         "requirements-release.lock",
         "requirements-dev.lock",
         "requirements-demo.lock",
+        "requirements-otel.lock",
+        "requirements-site.lock",
         "tests/proxy/requirements.lock",
     ):
         lines = (ROOT / name).read_text().splitlines()

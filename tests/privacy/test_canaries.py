@@ -18,6 +18,7 @@ from tests.support.canaries import (
     sign_in,
     take_along,
 )
+from tests.support.collector import Spans, collector
 from tests.support.service import Service
 from tests.support.soak import Figure
 from tests.support.webhook_host import SECRET, Received, webhook_host
@@ -30,12 +31,19 @@ def received() -> Iterator[Received]:
 
 
 @pytest.fixture
-def service(tmp_path: Path, received: Received) -> Iterator[Service]:
+def spans() -> Iterator[Spans]:
+    with collector() as spans:
+        yield spans
+
+
+@pytest.fixture
+def service(tmp_path: Path, received: Received, spans: Spans) -> Iterator[Service]:
     """The real program; whatever it writes to temporary folders lands in one of ours."""
     temporary = tmp_path / "temporary"
     temporary.mkdir()
     told = {"CARREL_WEBHOOK_URL": received.url, "CARREL_WEBHOOK_SECRET": SECRET}
-    service = Service(tmp_path / "service", settings={"TMPDIR": str(temporary), **told})
+    traced = {"OTEL_EXPORTER_OTLP_ENDPOINT": spans.url}
+    service = Service(tmp_path / "service", settings={"TMPDIR": str(temporary), **told, **traced})
     service.start()
     yield service
     if service.process is not None and service.process.poll() is None:
@@ -43,21 +51,21 @@ def service(tmp_path: Path, received: Received) -> Iterator[Service]:
 
 
 def test_no_canary_is_readable_anywhere_outside_the_users_workspace(
-    service: Service, received: Received, tmp_path: Path
+    service: Service, received: Received, spans: Spans, tmp_path: Path
 ) -> None:
-    assert search_after_a_journey(service, received, tmp_path).places > 50
+    assert search_after_a_journey(service, received, spans, tmp_path).places > 50
 
 
 @pytest.mark.soak(campaign="canaries")
 def test_the_search_for_canaries_has_its_figures(
-    service: Service, received: Received, tmp_path: Path, figure: Figure
+    service: Service, received: Received, spans: Spans, tmp_path: Path, figure: Figure
 ) -> None:
     """The same journey: in the long campaigns it tells what it looked for, and in how many places."""
-    search = search_after_a_journey(service, received, tmp_path)
+    search = search_after_a_journey(service, received, spans, tmp_path)
     figure("canaries, passwords and keys looked for", strings=search.strings, places=search.places, found=0)
 
 
-def search_after_a_journey(service: Service, received: Received, folder: Path) -> Search:
+def search_after_a_journey(service: Service, received: Received, spans: Spans, folder: Path) -> Search:
     """Go the whole journey, and look for everything in every place while it goes on and after its end."""
     search = Search([service], [folder])
     errors: list[bytes] = []
@@ -88,5 +96,11 @@ def search_after_a_journey(service: Service, received: Received, folder: Path) -
         client.post("/auth/login", json={"uuid": "canary-user", "db_key_hex": "0" * 64}, headers=plugin)
         assert search.found(errors, keys) == {}, "after an eviction"
     assert service.stop() == 0
-    assert search.found(errors, keys) == {}, "after the end"
+    assert search.found([*errors, *spans.raw], keys) == {}, "after the end"
+    # The user is called so everywhere, and the run stands in paths of requests.
+    assert not [name for name in ("canary-user", "ary-user", run) if name.encode() in b"".join(spans.raw)]
+    assert {"POST /api/presets/{preset_id}/execute", "commit", "run", "call local"} <= spans.names
+    assert spans.parents("call local") == {"run"}
+    assert spans.parents("run") == {""}
+    assert "POST /api/presets/{preset_id}/execute" in spans.parents("commit")
     return search

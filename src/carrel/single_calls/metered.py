@@ -6,7 +6,7 @@ The caller takes a permit before the call and records the call before and after 
 from collections.abc import Awaitable
 from typing import NamedTuple
 
-from carrel.kit import logs, meters
+from carrel.kit import logs, meters, traces
 from carrel.kit.clock import Clock
 from carrel.kit.money import MICROS
 from carrel.providers.base import Answer, ProviderError, Usage
@@ -46,26 +46,27 @@ async def call(
     `by_list`: the price decides what the call costs, also where the provider says so itself, because credits pay.
     A `ProviderError` is an outcome. Any other exception of `work` passes through, and the limiter hears nothing of it.
     """
-    lane, begun = lane_of(model), clock.monotonic()
-    outcome: Answer | ProviderError
-    try:
-        outcome = await work
-    except ProviderError as error:
-        # Its traceback would keep this frame, which keeps the error, and with it what the call has read.
-        outcome = error.with_traceback(None)
-        limiter.failed(user, lane, error, begun)
-    else:
-        usage = outcome.usage
-        limiter.answered(user, lane, None if usage is None else usage.read_tokens + usage.output_tokens)
-    seconds = clock.monotonic() - begun
-    latency_ms = round(seconds * 1000)
-    is_paid = not is_free(model) and (price is None or not price.is_nothing)
-    if is_paid and not by_list and isinstance(outcome, Answer) and outcome.told_micros is not None:
-        made = MeteredCall(outcome, outcome.told_micros, latency_ms, is_told=True)
-    else:
-        made = MeteredCall(outcome, _cost_micros(outcome, price) if is_paid else 0, latency_ms)
-    _count(made, model, seconds, by_list=by_list)
-    return made
+    with traces.span("call", "CLIENT"):
+        lane, begun = lane_of(model), clock.monotonic()
+        outcome: Answer | ProviderError
+        try:
+            outcome = await work
+        except ProviderError as error:
+            # Its traceback would keep this frame, which keeps the error, and with it what the call has read.
+            outcome = error.with_traceback(None)
+            limiter.failed(user, lane, error, begun)
+        else:
+            usage = outcome.usage
+            limiter.answered(user, lane, None if usage is None else usage.read_tokens + usage.output_tokens)
+        seconds = clock.monotonic() - begun
+        latency_ms = round(seconds * 1000)
+        is_paid = not is_free(model) and (price is None or not price.is_nothing)
+        if is_paid and not by_list and isinstance(outcome, Answer) and outcome.told_micros is not None:
+            made = MeteredCall(outcome, outcome.told_micros, latency_ms, is_told=True)
+        else:
+            made = MeteredCall(outcome, _cost_micros(outcome, price) if is_paid else 0, latency_ms)
+        _count(made, model, seconds, by_list=by_list)
+        return made
 
 
 def _count(made: MeteredCall, model: str, seconds: float, *, by_list: bool) -> None:
@@ -74,6 +75,7 @@ def _count(made: MeteredCall, model: str, seconds: float, *, by_list: bool) -> N
         # A server of a user's own has a name that the user chose.
         provider = "own"
     code = made.outcome.code if isinstance(made.outcome, ProviderError) else "answered"
+    traces.note(f"call {provider}", {"carrel.provider": provider, "carrel.outcome": code}, failed=code != "answered")
     meters.CALLS.labels(provider, code).inc()
     meters.CALL_SECONDS.labels(provider).observe(seconds)
     meters.COST.labels(provider).inc((made.cost_micros or 0) / MICROS)

@@ -7,15 +7,18 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from types import TracebackType
-from typing import Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from carrel.errors import Unavailable
-from carrel.kit import meters
+from carrel.kit import meters, traces
 from carrel.kit.concurrency.threads import in_thread
 from carrel.kit.concurrency.turns import QueuedWork
 from carrel.kit.sqlite.database import Connection, transaction, translated
 from carrel.vault.executors import Executors
 from carrel.vault.keyring import UserUuid
+
+if TYPE_CHECKING:
+    from opentelemetry.context import Context
 
 T = TypeVar("T")
 
@@ -47,6 +50,8 @@ class _Write:
     run: Callable[[Connection], Any]
     waiter: asyncio.Future[Any]
     outcome: _Outcome[Any]
+    span: "Context | None"
+    """The caller's."""
 
     def tell(self) -> None:
         """Tell the caller, unless it is gone."""
@@ -75,7 +80,7 @@ class WriteQueue:
     def add(self, run: Callable[[Connection], T]) -> asyncio.Future[T]:
         """What `run` returns or raises, once its transaction is durable. See `Workspace.write`."""
         waiter: asyncio.Future[T] = asyncio.get_running_loop().create_future()
-        self._queue.append(_Write(run, waiter, _Outcome()))
+        self._queue.append(_Write(run, waiter, _Outcome(), traces.current()))
         if self._draining is None:
             self._draining = asyncio.create_task(self._run())
         return waiter
@@ -109,12 +114,12 @@ class WriteQueue:
                 return
         for write in batch:
             write.outcome = _Outcome()
-            with write.outcome as outcome, translated(), self._transaction() as connection:
+            with write.outcome as outcome, translated(), self._transaction(write) as connection:
                 outcome.value = call(write.run, connection)
             self.commits += 1
 
     def _commit_together(self, batch: list[_Write]) -> None:
-        with translated(), self._transaction() as connection:
+        with translated(), self._transaction(batch[0]) as connection:
             for write in batch:
                 connection.execute("SAVEPOINT member")
                 with write.outcome as outcome, translated():
@@ -128,13 +133,18 @@ class WriteQueue:
         self.commits += 1
 
     @contextmanager
-    def _transaction(self) -> Iterator[Connection]:
+    def _transaction(self, first: _Write) -> Iterator[Connection]:
         if self.writer is None:
             self.writer = self._open_connection(False)
         # Only where a store function says so: a transaction is short, and its statements never wait.
         turn = self._executors.turns.of(self._uuid)
         try:
-            with meters.COMMIT_SECONDS.time(), transaction(self.writer) as connection:
+            # Those that share a commit wait for it all; it belongs to the span of the first.
+            with (
+                meters.COMMIT_SECONDS.time(),
+                traces.span("commit", within=first.span),
+                transaction(self.writer) as connection,
+            ):
                 with pausing(connection, turn):
                     yield connection
                 # The commit of short work waits for the disk. That of long work encrypts what it has written, without

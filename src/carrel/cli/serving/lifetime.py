@@ -5,14 +5,14 @@ import socket
 from collections.abc import Callable
 from typing import NamedTuple
 
-from carrel import config
+from carrel import __version__, config
 from carrel.app import create_app
 from carrel.auth.credentials import Credentials
 from carrel.cli.interface.refusal import EXIT_REFUSED, EXIT_TRY_AGAIN, refuse
 from carrel.cli.serving import uvicorn_server
 from carrel.cli.serving.uvicorn_server import Apply, ReloadRefused, StartRefused
 from carrel.config import ConfigError, Settings
-from carrel.kit import logs
+from carrel.kit import logs, traces
 
 
 class Options(NamedTuple):
@@ -45,6 +45,7 @@ def serve(options: Options, listener: socket.socket) -> None:
         return lambda: credentials.take_over(Credentials.of(fresh))
 
     stopping = asyncio.Event()
+    stop_traces = traces.start(__version__)
     try:
         app = create_app(settings, tls=options.tls, stopping=stopping, credentials=credentials)
     except OSError:
@@ -62,3 +63,5 @@ def serve(options: Options, listener: socket.socket) -> None:
         )
     except StartRefused as error:
         refuse(str(error), EXIT_TRY_AGAIN if error.passes else EXIT_REFUSED)
+    finally:
+        stop_traces()

@@ -25,6 +25,7 @@ from carrel.http.requests.cors import Cors, OriginRefused
 from carrel.http.requests.routing import Routes
 from carrel.http.watching.access_log import AccessLog
 from carrel.http.watching.request_metrics import RequestMetrics
+from carrel.kit import traces
 from carrel.kit.clock import Clock
 from carrel.kit.logs import tail
 from carrel.kit.reserve import Reserve
@@ -37,6 +38,8 @@ _REMOVING: Final = frozenset({"/api/auth/logout"})
 """Besides every DELETE."""
 _FAILED: Final = 400
 """From this status on."""
+_BROKEN: Final = 500
+"""From this status on, it is not the client's fault."""
 _NOSNIFF: Final = (b"x-content-type-options", b"nosniff")
 _HSTS: Final = (b"strict-transport-security", b"max-age=31536000")
 _VARY: Final = (b"vary", b"Origin")
@@ -136,11 +139,12 @@ class Envelope:
         caller: ClientConnection | None = inner.get(CLIENT)
         if caller is not None:
             caller.serve(task)
-        try:
-            await self._answer(inner, origin, receive, forward, lambda: status > 0)
-        finally:
-            served(task)
-            self._end(scope["method"], inner, status, started)
+        with traces.span("request", "SERVER"):
+            try:
+                await self._answer(inner, origin, receive, forward, lambda: status > 0)
+            finally:
+                served(task)
+                self._end(scope["method"], inner, status, started)
 
     def _end(self, method: str, scope: dict[str, Any], status: int, started: float) -> None:
         """Give back what the request held, count it, and log it."""
@@ -155,7 +159,12 @@ class Envelope:
         seconds = self._clock.monotonic() - started
         route = scope.get("path_template", "")
         code = scope.get(problem.CODE, UNSET)
-        self._requests.add(method, route, status, seconds, code)
+        counted = self._requests.add(method, route, status, seconds, code)
+        traces.note(
+            f"{counted.method} {route}",
+            {"http.request.method": counted.method, "http.route": route, "http.response.status_code": status},
+            failed=status >= _BROKEN,
+        )
         if self._log is not None:
             self._log.add(
                 scope,

@@ -40,8 +40,8 @@ class RequestMetrics:
         self.refusals = Counter[str]()
         """By the code of the error."""
 
-    def add(self, method: str, template: str, status: int, seconds: float, code: str | UnsetType = UNSET) -> None:
-        """Count one answer; a status of 0 is a client that went away before there was one."""
+    def add(self, method: str, template: str, status: int, seconds: float, code: str | UnsetType = UNSET) -> Route:
+        """Count one answer, and say for which route; a status of 0 is a client that went away before there was one."""
         if code is not UNSET:
             self.refusals[code] += 1
         route = Route(method if method in _METHODS else OTHER, template)
@@ -51,3 +51,4 @@ class RequestMetrics:
             times = self.times[route] = Times()
         times.seconds += seconds
         times.buckets[bisect_left(BOUNDS_SECONDS, seconds)] += 1
+        return route

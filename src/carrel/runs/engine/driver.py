@@ -12,7 +12,7 @@ from functools import partial
 from typing import Concatenate, ParamSpec, TypeVar
 
 from carrel.errors import CarrelError, DiskFull, NotFound, Unavailable
-from carrel.kit import logs, meters
+from carrel.kit import logs, meters, traces
 from carrel.kit.logs import tail
 from carrel.kit.sqlite.database import Connection
 from carrel.providers.registry import lane_of
@@ -209,6 +209,8 @@ class RunDriver:
             now = self._workspace.read(run_transitions.present, self.run_id)
             if now.state in states.ENDED or now.state == "paused":
                 meters.RUNS.labels(now.state, now.pause_reason or "").inc()
+                found = {"carrel.state": now.state, "carrel.reason": now.pause_reason or ""}
+                traces.note("run", found, failed=now.state == "failed")
             if now.state == "failed" or now.pause_reason == "provider":
                 who = tail(self._workspace.uuid)
                 logs.warning("run-halted", run=self.run_id, user=who, state=now.state, reason=now.pause_reason)

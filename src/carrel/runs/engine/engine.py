@@ -7,13 +7,14 @@ The engine starts a driver for each of them and leases the workspace for it. It 
 """
 
 import asyncio
+import contextvars
 from collections.abc import AsyncIterator, Callable, Collection, Iterable
 from contextlib import ExitStack, asynccontextmanager, suppress
 from typing import Any, Concatenate, NamedTuple, ParamSpec, TypeVar
 
 from carrel.accounts.accounts import MembershipRequired
 from carrel.errors import CarrelError, Unavailable
-from carrel.kit import logs
+from carrel.kit import logs, traces
 from carrel.kit.concurrency.cancellation import cancel, run_to_completion, shielded_task
 from carrel.kit.logs import tail
 from carrel.kit.sqlite.database import Connection
@@ -320,7 +321,9 @@ class Engine:
             lambda: self._on_halted(uuid),
             lambda: self._try_again_later(workspace, run_id),
         )
-        active = _ActiveRun(driver, asyncio.create_task(driver.run()), workspace)
+        # A run is no part of the request that has started it.
+        task = asyncio.create_task(_traced(driver), context=contextvars.Context())
+        active = _ActiveRun(driver, task, workspace)
         self._active.setdefault(uuid, {})[run_id] = active
         # A callback, because a task that is cancelled before its first step runs none of its own clean-up.
         active.task.add_done_callback(lambda _: self._on_driver_ended(active))
@@ -381,3 +384,8 @@ async def _drain(active: Iterable[_ActiveRun], seconds: float) -> None:
         tasks.append(one.task)
     if tasks:
         await asyncio.wait(tasks, timeout=seconds)
+
+
+async def _traced(driver: RunDriver) -> None:
+    with traces.span("run"):
+        await driver.run()
