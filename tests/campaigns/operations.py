@@ -351,6 +351,7 @@ _BODIES: Final[dict[str, Callable[[User], object]]] = {
 _QUERIES: Final = {
     "POST /presets/{preset_id}/execute": "?dry_run=true",
     "GET /presets": "?limit=200",
+    "GET /presets/{preset_id}/alternatives": "?baseline=c0",
     "GET /runs/{run_id}/gate": "?baseline=c0&candidate=c1",
     "GET /runs/{run_id}/replacement": "?baseline=c0&calls_per_month=1000",
     "GET /evaluation/judges/check-cost": "?model=local:reader",

@@ -59,6 +59,22 @@ def test_trends_follow_one_candidate_and_name_the_last_good_run(signed_in: Termi
     assert signed_in(*asked, "--candidate", "nobody").exit_code == 1
 
 
+def test_a_preset_tells_what_could_replace_its_candidate_and_tries_it(
+    signed_in: Terminal, preset_id: str, tmp_path: Path
+) -> None:
+    asked = ("preset", "replacement", preset_id, "--baseline")
+    assert msgspec.json.decode(signed_in(*asked, "today", "--json").stdout)["today"] is None
+    assert "about, an answer" in signed_in(*asked, "today").output
+    prompt = tmp_path / "prompt.txt"
+    prompt.write_text("Summarise {{document}}")
+    found = signed_in(*asked, "today", "--try", "local:lead", "--prompt", str(prompt), "--margin", "60%")
+    tried = " ".join(found.output.split())
+    assert "same is not worse than today by 60 points or more" in tried
+    assert "local:lead worse" in tried
+    assert "preset has no candidate" in signed_in(*asked, "nobody").output
+    assert "are kept already" in signed_in(*asked, "today", "--record").output
+
+
 def test_the_exit_code_says_whether_the_candidate_is_worse(signed_in: Terminal, preset_id: str, tmp_path: Path) -> None:
     page, cases = tmp_path / "gate.md", tmp_path / "gate.xml"
     asked = ("--baseline", "today", "--candidate", "worse|bad", "--margin", "5%", "--max-cost", "0")

@@ -103,6 +103,18 @@ def test_labels_need_no_judge_and_everything_agrees(signed_in: Terminal, tmp_pat
     assert [row["accuracy"]["share"] for row in classes["rows"]] == [0.95, 0.75, 0.6625]
 
 
+def test_a_model_is_tried_in_place_of_todays_answers(signed_in: Terminal, table: Path) -> None:
+    today = ("--input", "question", "--candidates", "long", "--judge", "local:reader")
+    found = signed_in("rank", str(table), *today, "--try", "local:lead", "--cost", "0.01", "--calls", "500", "--json")
+    assert found.exit_code == 0, found.stderr
+    replaced = json.loads(found.stdout.splitlines()[-1])
+    assert (replaced["baseline"], replaced["cost_per_month"], replaced["options"][0]["saves_per_month"]) == (
+        "long",
+        "5",
+        "5",
+    )
+
+
 def test_ctrl_c_ends_the_service_too_and_nothing_stays(table: Path, temporary: Path) -> None:
     process = started(*RANK, str(table))
     deadline = time.monotonic() + 60

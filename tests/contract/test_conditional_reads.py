@@ -22,6 +22,7 @@ NOT_ASKED = {
     "/api/github-connections/{connection_id}/tree",
 }
 QUERIES = {
+    "/api/presets/{preset_id}/alternatives": "?baseline=local:lead",
     "/api/runs/{run_id}/gate": "?baseline=local:lead",
     "/api/runs/{run_id}/replacement": "?baseline=local:lead&calls_per_month=1",
     "/api/models/endings": "?model=local:lead",

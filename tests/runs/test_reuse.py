@@ -78,6 +78,33 @@ async def test_the_same_run_again_makes_no_call_and_comes_to_the_same(
     assert sum(entry["event"] == "task-reused" for entry in log) == calls
 
 
+async def test_a_model_that_was_recorded_competes_after_its_end(ada: httpx.AsyncClient, anthropic: Anthropic) -> None:
+    configuration = await _configuration(ada, "Ships came.", "They left.")
+    today, other = configuration["generation"]["candidates"]
+    await completed(ada, configuration | {"generation": {"candidates": [today]}, "comparison": None})
+    anthropic.models = ("claude-two", "claude-three")
+    other["model"] = "anthropic:claude-two"
+    configuration["comparison"] = {"judges": [{"model": other["model"]}]}
+    run = await completed(ada, configuration, reuse=True)
+    assert (run["spend"]["reused"], run["progress"]["failed"]) == (2, 0)
+
+    preset = (await ada.post("/api/presets", json={"name": "Replace it", **configuration})).json()["id"]
+    for model, dollars in (("anthropic:claude-two", "3"), ("anthropic:claude-three", "0.5"), (MODEL, "2")):
+        price = {"input_per_million": dollars, "output_per_million": dollars}
+        assert (await ada.put(f"/api/model-prices/{model}", json=price)).status_code == 200
+    asked = f"/api/presets/{preset}/alternatives"
+    found = (await ada.get(asked, params={"baseline": "short"})).json()
+    # Of each answer, 400 tokens of rules, 8 of texts, and 100 written, as the limit has it.
+    assert {one["model"]: one["likely_cost"] for one in (found["today"], *found["items"])} == {
+        MODEL: "0.001016",
+        "anthropic:claude-three": "0.000254",
+        "anthropic:claude-two": "0.001524",
+    }
+    assert [one["model"] for one in found["items"]] == ["anthropic:claude-three", "anthropic:claude-two"]
+    refused = await ada.get(asked, params={"baseline": "nobody"})
+    assert refused.json()["errors"][0]["path"] == "baseline"
+
+
 async def test_what_is_asked_otherwise_is_asked(ada: httpx.AsyncClient, anthropic: Anthropic) -> None:
     configuration = await _configuration(ada, "Ships came.")
     await completed(ada, configuration)

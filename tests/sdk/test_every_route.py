@@ -121,6 +121,7 @@ OF_USERS: list[Callable[[Any], object]] = [
     lambda workspace: workspace.presets.duplicate(PRESET),
     lambda workspace: workspace.presets.execute(PRESET),
     lambda workspace: workspace.presets.estimate(PRESET),
+    lambda workspace: workspace.presets.alternatives("{preset_id}", baseline="today"),
     lambda workspace: workspace.presets.trends(PRESET),
     lambda workspace: workspace.presets.import_suite("prompts: [a]", files={"a": "b"}),
     lambda workspace: workspace.presets.export_suite(PRESET),

@@ -1415,6 +1415,33 @@ class UsageReport(msgspec.Struct, frozen=True, kw_only=True):
     total: Totals
 
 
+class Alternative(msgspec.Struct, frozen=True, kw_only=True):
+    """One model. `likely_cost` is that of an answer, by its list price and the sizes of the preset's texts.
+
+    `fits` is whether the longest input is likely to leave room for an answer. Each is None where it is unknown.
+    """
+
+    model: str
+    host: str | None = None
+    likely_cost: str | None = None
+    """US dollars, as a decimal with at most 6 places: `0.0125`."""
+    context_tokens: int | None = None
+    fits: bool | None = None
+    ends_on: str | None = None
+
+
+class Alternatives(msgspec.Struct, frozen=True, kw_only=True):
+    """Models in place of the `baseline`, the cheapest first. `today` is its own one, None if its answers are finished.
+
+    They are those that your keys open now, without those that are switched off within 60 days. What an answer has cost,
+    and how good the candidate was, say the preset's trends.
+    """
+
+    baseline: str
+    today: Alternative | None = None
+    items: list[Alternative] = []
+
+
 class DocumentGroups(msgspec.Struct, omit_defaults=True, kw_only=True):
     """What makes documents belong together. Those of one group count together, because they tell much the same.
 

@@ -36,6 +36,7 @@ from carrel.cli.interface.ranking_table import checks_table, ranking_table, verd
 from carrel.cli.interface.reading import read_text
 from carrel.cli.interface.terminal import UserCommand
 from carrel.cli.interface.watching import follow, snapshots
+from carrel.cli.users.run import show_replacement
 from carrel.datasets.result_files.answers import AnswerTable, Unreadable, free_name
 from carrel.datasets.result_files.joining import JoinedFile, join
 from carrel.datasets.result_files.json_text import MAX_FILE_BYTES
@@ -44,6 +45,7 @@ from carrel.datasets.schemas import Source
 
 _BUILT_IN: Final = "local:"
 _SHOWN_CODES: Final = 5
+_MARGIN: Final = 0.05
 
 
 class _ColumnNames(NamedTuple):
@@ -65,6 +67,7 @@ class _Table(NamedTuple):
     body: bytes
     roles: dict[str, ColumnRole]
     candidates: list[str]
+    tried: tuple[str, ...]
     checks: list[Check]
     headline: Literal["checks", "macro_f1"] | None
 
@@ -98,6 +101,14 @@ class _Table(NamedTuple):
     type=click.Choice(["judges", "checks", "macro-f1"]),
     help="What the verdict is by; macro-f1 is the mean F1 over the classes of --expected.  [default: judges, if any]",
 )
+@click.option(
+    "--try", "tried", multiple=True, metavar="MODEL", help="A model to try in place of the first candidate, today's."
+)
+@click.option(
+    "--prompt", type=click.Path(path_type=Path), help="The instructions of tried models; else they get the input alone."
+)
+@click.option("--cost", metavar="DOLLARS", help="What one of today's answers costs, beside models that are tried.")
+@click.option("--calls", default=1_000, show_default=True, type=click.IntRange(0), metavar="N", help="Calls a month.")
 @click.option("--group", metavar="COLUMN", help="Rows with the same value count together.")
 @click.option("--id", "row_id", metavar="COLUMN", help="What names a row.")
 @click.option(
@@ -115,6 +126,10 @@ def command(
     expected: str | None,
     ignored: tuple[str, ...],
     by: str | None,
+    tried: tuple[str, ...],
+    prompt: Path | None,
+    cost: str | None,
+    calls: int,
     group: str | None,
     row_id: str | None,
     source: Source | None,
@@ -137,15 +152,18 @@ def command(
         by = by or ("judges" if judges else "checks")
         if by == "judges" and not judges:
             terminal.end(terminal.EXIT_USAGE, "--by judges needs a --judge", as_json=as_json)
-        table = _table(file, others, chosen, source, by, as_json=as_json)
+        table = _table(file, others, chosen, source, by, tried, as_json=as_json)
     except Unreadable as error:
         terminal.end(terminal.EXIT_FAILED, str(error), as_json=as_json)
     # Without a handler, SIGTERM would end this process and leave the service running.
     before = signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
     try:
-        with _workspace(url, judges, as_json=as_json) as workspace:
+        with _workspace(url, (*judges, *tried), as_json=as_json) as workspace:
             cli = UserCommand(as_json, terminal.wide_console(), workspace)
-            run = _rank(cli, table, judges, criteria)
+            run = _rank(cli, table, judges, criteria, prompt)
+            if run.has_result and tried:
+                today = table.candidates[0]
+                show_replacement(cli, run.id, today, calls, _MARGIN, {} if cost is None else {today: cost})
             if not run.has_result:
                 words = f"the run is {run.state}: {_reason(workspace, run.id)}"
                 terminal.end(terminal.EXIT_RUN_WITHOUT_RESULT, words, as_json=as_json)
@@ -162,7 +180,14 @@ def command(
 
 
 def _table(
-    file: Path, others: tuple[str, ...], chosen: _ColumnNames, source: Source | None, by: str, *, as_json: bool
+    file: Path,
+    others: tuple[str, ...],
+    chosen: _ColumnNames,
+    source: Source | None,
+    by: str,
+    tried: tuple[str, ...],
+    *,
+    as_json: bool,
 ) -> _Table:
     """The files as one table and the roles of its columns. Ends the program if they do not fit.
 
@@ -171,7 +196,7 @@ def _table(
     """
     body = _bytes(file, as_json=as_json)
     answers = _answers(file, body, source, named=bool(chosen.inputs))
-    if not others and answers is not None and len(answers.candidates) == 1:
+    if not (others or tried) and answers is not None and len(answers.candidates) == 1:
         raise Unreadable(f"{file.name} has one candidate, {answers.candidates[0]}: join another file with --with")
     table = answers or _rows(file, body)
     if others:
@@ -205,8 +230,9 @@ def _table(
     headlines: dict[str, Literal["checks", "macro_f1"]] = {"checks": "checks", "macro-f1": "macro_f1"}
     headline = headlines.get(by)
     if answers is None:
-        return _Table(file.name, file.name, body, rest | roles, labels, checks, headline)
-    return _Table(file.name, f"{file.stem}.jsonl", answers.as_json_lines(), rest | roles, labels, checks, headline)
+        return _Table(file.name, file.name, body, rest | roles, labels, tried, checks, headline)
+    lines = answers.as_json_lines()
+    return _Table(file.name, f"{file.stem}.jsonl", lines, rest | roles, labels, tried, checks, headline)
 
 
 def _asked(table: AnswerTable, chosen: _ColumnNames, labels: Sequence[str]) -> tuple[AnswerTable, _ColumnNames]:
@@ -303,13 +329,13 @@ def _completed(chosen: _ColumnNames, answers: AnswerTable) -> _ColumnNames:
 
 
 @contextmanager
-def _workspace(url: str | None, judges: tuple[str, ...], *, as_json: bool) -> Iterator[Workspace]:
+def _workspace(url: str | None, models: tuple[str, ...], *, as_json: bool) -> Iterator[Workspace]:
     """The workspace at an address; without one, that of a new user of a service that ends with the block."""
     if url or os.environ.get("CARREL_URL"):
         with terminal.open_workspace(url) as workspace:
             yield workspace
         return
-    keys = _keys(judges, as_json=as_json)
+    keys = _keys(models, as_json=as_json)
     with own_service() as service:
         host = service.start()
         uuid = str(uuid4())
@@ -321,14 +347,14 @@ def _workspace(url: str | None, judges: tuple[str, ...], *, as_json: bool) -> It
         host.close()
 
 
-def _keys(judges: tuple[str, ...], *, as_json: bool) -> dict[str, str]:
-    """The keys of the judges' providers, from the environment. Ends the program if one is missing."""
+def _keys(models: tuple[str, ...], *, as_json: bool) -> dict[str, str]:
+    """The keys of the models' providers, from the environment. Ends the program if one is missing."""
     found = {}
-    for provider in {judge.partition(":")[0] for judge in judges if not judge.startswith(_BUILT_IN)}:
+    for provider in {model.partition(":")[0] for model in models if not model.startswith(_BUILT_IN)}:
         name = f"{provider.upper().replace('-', '_')}_API_KEY"
         key = os.environ.get(name)
         if not key:
-            words = f"a judge of {provider} needs its key in {name}, or a service where you stored it (--url)"
+            words = f"a model of {provider} needs its key in {name}, or a service where you stored it (--url)"
             terminal.end(terminal.EXIT_USAGE, words, as_json=as_json)
         found[provider] = key
     return found
@@ -339,18 +365,26 @@ def _rank(
     table: _Table,
     judges: tuple[str, ...],
     criteria: Path | None,
+    prompt: Path | None,
 ) -> RunSummary:
     workspace, bench = cli.workspace, [Judge(model=model) for model in judges]
     data_set = workspace.data_sets.upload(table.file_name, table.body, name=table.name, columns=table.roles)
     scoring = comparison = None
     if bench:
-        comparison = Comparison(judges=bench, finalists=None if criteria is None else len(table.candidates))
+        finalists = None if criteria is None else len(table.candidates) + len(table.tried)
+        comparison = Comparison(judges=bench, finalists=finalists)
     if criteria is not None:
         content = workspace.contents.create(f"Criteria of {table.name}", "criteria", read_text(cli, criteria))
         scoring = Scoring(judges=bench, criteria=content.id)
+    instructions = None
+    if table.tried:
+        text = "{{document}}" if prompt is None else read_text(cli, prompt)
+        instructions = workspace.contents.create(f"Prompt of {table.name}", "generation_instructions", text).id
+    finished = [Candidate(label=label, column=label) for label in table.candidates]
     configuration = Configuration(
         rows=Rows(data_set=data_set.id),
-        generation=Generation(candidates=[Candidate(label=label, column=label) for label in table.candidates]),
+        generation=Generation(candidates=[*finished, *(Candidate(model=model) for model in table.tried)]),
+        instructions=instructions,
         scoring=scoring,
         comparison=comparison,
         checks=table.checks,

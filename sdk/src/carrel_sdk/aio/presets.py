@@ -6,6 +6,7 @@ import msgspec
 
 from carrel_sdk.aio.calls import AsyncCalls
 from carrel_sdk.models import (
+    Alternatives,
     DocumentGroups,
     Draft,
     Drafts,
@@ -121,6 +122,10 @@ class AsyncPresets:
         """
         query = {"candidate": candidate, "baseline": baseline, "margin": str(margin)}
         return await self._calls.get(f"{_path(preset_id)}/trends", Trends, query)
+
+    async def alternatives(self, preset_id: str, *, baseline: str) -> Alternatives:
+        """Models that could take the place of a candidate, the cheapest first. Costs no calls."""
+        return await self._calls.get(f"{_path(preset_id)}/alternatives", Alternatives, {"baseline": baseline})
 
     async def estimate(
         self,

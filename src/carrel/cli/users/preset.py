@@ -23,6 +23,7 @@ from carrel.cli.interface.suite_files import beside
 from carrel.cli.interface.terminal import UserCommand, printable, user_command
 from carrel.cli.interface.trends_table import trends_table
 from carrel.cli.interface.watching import end_with, watch
+from carrel.cli.users import preset_replacement
 from carrel.kit import yaml_values
 from carrel.kit.yaml_values import YamlUnreadable
 
@@ -33,6 +34,9 @@ _NAME_CHARACTERS = 100
 @click.group("preset", context_settings={"help_option_names": ["-h", "--help"]})
 def command() -> None:
     """What is compared: documents, candidates, judges."""
+
+
+command.add_command(preset_replacement.command)
 
 
 @command.command("create")

@@ -1,5 +1,6 @@
 """`carrel run`: make, start, watch and control runs; their ranking, report and export."""
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import cast, get_args
 
@@ -264,12 +265,15 @@ def replacement(cli: UserCommand, run_id: str, baseline: str, calls: int, margin
     """Name the cheapest candidate that is not worse than today's, and what it saves."""
     given = [cost.rpartition("=") for cost in costs]
     share = require_margin(cli, margin)
+    show_replacement(cli, run_id, baseline, calls, share, {label: dollars for label, _, dollars in given})
+
+
+def show_replacement(
+    cli: UserCommand, run_id: str, baseline: str, calls: int, margin: float, costs: Mapping[str, str] | None = None
+) -> None:
+    """Print which candidate of the run takes the place of the baseline; `costs` are those of answers in dollars."""
     found = cli.workspace.runs.replacement(
-        run_id,
-        baseline=baseline,
-        calls_per_month=calls,
-        margin=share,
-        costs={label: dollars for label, _, dollars in given} or None,
+        run_id, baseline=baseline, calls_per_month=calls, margin=margin, costs=costs or None
     )
     if cli.as_json:
         terminal.print_json(found)

@@ -1,6 +1,6 @@
 """What executing a preset would take, and what the planned number of documents can decide, before anything is spent."""
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
 from carrel.config import Settings
 from carrel.evaluation.ranking.power import power, saved
@@ -10,20 +10,19 @@ from carrel.evaluation.words import listed
 from carrel.keys import store as keys
 from carrel.kit.money import micros_of
 from carrel.kit.sqlite.database import Connection
-from carrel.kit.sqlite.rows import as_json
 from carrel.presets import rules
 from carrel.presets.check import may_be_batched
-from carrel.presets.configuration import Candidate, Comparison, Configuration, Scoring
+from carrel.presets.configuration import Candidate, Configuration
 from carrel.providers import endings
 from carrel.providers.hosts import ModelAt
 from carrel.providers.prices import Price
 from carrel.providers.registry import Registry
-from carrel.runs.costs.quotes import bytes_of, output_limit, price_now, texts_of_criteria
+from carrel.runs.costs.quotes import output_limit, price_now
 from carrel.runs.creation import row_inputs, snapshot
 from carrel.runs.creation.belonging import belonging
 from carrel.runs.creation.forecast import AnswerSizes, Work, foresee
-from carrel.runs.creation.row_inputs import RowInputs
 from carrel.runs.creation.text_cache import TextCache
+from carrel.runs.creation.text_sizes import RowSizes, SharedBytes
 from carrel.runs.model import plan
 from carrel.runs.model.plan import Kind, Shape
 from carrel.runs.model.schemas import Calls, DryRun, EconomyCosts, ExecuteIn, RunIn, Saving
@@ -55,7 +54,7 @@ def estimate(conn: Connection, data: RunIn, registry: Registry, settings: Settin
     configuration = made_from.configuration
     text_cache = TextCache(conn, None, data.variables, settings, row_inputs.placeholders(conn, configuration))
     _check_texts(text_cache, configuration)
-    rows = None if configuration.rows is None else _RowSizes(conn, configuration, text_cache.used_fields)
+    rows = None if configuration.rows is None else RowSizes(conn, configuration, text_cache.used_fields)
     judging = snapshot.first_round(text_cache, made_from, registry)
     text_cache.refuse_open()
     documents = len(configuration.inputs) if rows is None else len(rows.documents)
@@ -68,7 +67,7 @@ def estimate(conn: Connection, data: RunIn, registry: Registry, settings: Settin
     size = plan.size(shape, compared)
     finished = [len(one.existing) for one in candidates] if rows is None else rows.finished
     generate = size.generate - sum(count * often for count, often in zip(finished, repeats, strict=True))
-    shared = _SharedBytes(text_cache, configuration, judging)
+    shared = SharedBytes(text_cache, configuration, judging)
     sizes = shared.documents() if rows is None else rows.documents
     mixers = everyone[len(candidates) :]
     left = [(documents - done) * often for done, often in zip(finished, repeats, strict=True)]
@@ -183,53 +182,6 @@ def _stopping(documents: int, early: Sequence[Look], *, combines: bool) -> str:
         f"It may stop after {listed(places, 'or')} of {documents} documents, if one is best by then;"
         " calls and costs are those of the whole run."
     )
-
-
-class _RowSizes:
-    """The bytes of each row with its reference, and of the answers that its columns hold."""
-
-    def __init__(self, conn: Connection, configuration: Configuration, fields: Collection[str]) -> None:
-        inputs = RowInputs(conn, configuration)
-        inputs.require_room(fields)
-        self.documents: list[int] = []
-        self.outputs: list[int] = []
-        self.finished = [0] * len(configuration.generation.candidates)
-        for row in inputs.each():
-            self.documents.append(bytes_of(row.text) + bytes_of(row.reference or ""))
-            for ordinal, text in row.outputs.items():
-                self.outputs.append(bytes_of(text))
-                self.finished[ordinal - 1] += 1
-
-
-class _SharedBytes:
-    """The bytes that a call reads besides the answers, from texts that `text_cache` has resolved."""
-
-    def __init__(self, text_cache: TextCache, configuration: Configuration, judging: Round) -> None:
-        self._text_cache = text_cache
-        self._configuration = configuration
-        self._criteria = sum(bytes_of(text) for text in texts_of_criteria(judging.criteria))
-
-    def documents(self) -> list[int]:
-        """The size of each document together with its reference."""
-        sizes, references = self._text_cache.size, self._configuration.references
-        return [sizes(one).length + sizes(references.get(one)).length for one in self._configuration.inputs]
-
-    def candidates(self, candidates: Sequence[Candidate], usual: ContentId | None) -> tuple[int, int]:
-        """The size of the longest instructions, and in how many places they name the document."""
-        shared, places = self._longest([candidate.instructions or usual for candidate in candidates if candidate.model])
-        schemas = [as_json(one.response_schema) for one in candidates if one.response_schema is not None]
-        # Once beside the prompt, and once in its words.
-        shared += 2 * max((bytes_of(schema) for schema in schemas), default=0)
-        return shared + (self._criteria if self._configuration.generation.show_criteria else 0), places
-
-    def judges(self, judging: Scoring | Comparison | None) -> tuple[int, int]:
-        """The same for judges, which always see the criteria."""
-        shared, places = self._longest([None if judging is None else judging.instructions])
-        return shared + self._criteria, places
-
-    def _longest(self, instructions: Sequence[ContentId | None]) -> tuple[int, int]:
-        sizes = [self._text_cache.size(one) for one in instructions]
-        return max((size.length for size in sizes), default=0), max((1, *(size.places for size in sizes)))
 
 
 def _mixing(configuration: Configuration) -> ContentId | None:

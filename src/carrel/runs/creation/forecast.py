@@ -127,5 +127,14 @@ def foresee(
     return Costs(likely, worst, likely_unknown, worst_unknown, tuple(unpriced), dearest)
 
 
+def likely_usage(read_bytes: int, parameters: Parameters, existing: Sequence[int]) -> Usage:
+    """The tokens of an answer to a prompt of so many bytes, as long as those that exist already are on average."""
+    written = _mean(existing) // _BYTES_PER_TOKEN or _LIKELY_TOKENS["generate"]
+    return Usage(
+        input_tokens=read_bytes // _BYTES_PER_TOKEN + _LIKELY_FRAME_TOKENS,
+        output_tokens=min(output_limit("generate", parameters), written),
+    )
+
+
 def _mean(sizes: Sequence[int]) -> int:
     return sum(sizes) // max(1, len(sizes))

@@ -1,11 +1,19 @@
-"""`/presets/{id}/trends`: one candidate over the runs of a preset."""
+"""`/presets/{id}/trends` and `/alternatives`: one candidate over the runs of a preset, and models in its place."""
 
+from functools import partial
 from typing import Annotated
 
 from carrel.auth import guard
 from carrel.auth.programs import scopes
+from carrel.config import Settings
 from carrel.http.requests.routing import Query, Router, get
 from carrel.kit.processes.pool import WorkerPool
+from carrel.models import listing
+from carrel.providers import prices
+from carrel.providers.recent_lists import RecentLists
+from carrel.providers.registry import Registry
+from carrel.runs.creation import alternatives
+from carrel.runs.creation.alternatives import Alternatives
 from carrel.runs.findings import trends
 from carrel.runs.findings.trend import Trends
 from carrel.vault.ids import PresetId
@@ -32,4 +40,22 @@ async def read_trends(
     return await trends.answer(workspace, workers, preset_id, trends.TrendQuestion(candidate, baseline, margin))
 
 
-router = Router("/presets", route_handlers=[read_trends], tags=["Presets"])
+@get("/{preset_id:str}/alternatives", guards=[guard.session], opt=scopes.READ)
+async def read_alternatives(
+    preset_id: PresetId,
+    workspace: Workspace,
+    registry: Registry,
+    recent: RecentLists,
+    settings: Settings,
+    baseline: Annotated[str, Query(max_length=100, description="The label of the candidate that is used today.")],
+) -> Alternatives:
+    """Models that could take the place of a candidate, the cheapest first: price, context, reach and end.
+
+    Every provider with a stored key is asked for its list, as by `GET /models`. It costs no calls.
+    """
+    await prices.ready()
+    found = await listing.found(registry, recent, workspace.read(partial(listing.servers, of_keys=True)))
+    return await workspace.scan(alternatives.find, preset_id, baseline, found, registry, settings)
+
+
+router = Router("/presets", route_handlers=[read_trends, read_alternatives], tags=["Presets"])
