@@ -317,7 +317,7 @@ def test_a_text_that_was_flagged_is_a_refused_answer() -> None:
             400,
             "This model's maximum context length is 16000 tokens. However, you requested 16384 output tokens and your"
             " prompt contains at least 62 input tokens.",
-            Room(8000, window=16000),
+            Room(8000, window=16000, is_guess=True),
         ),
         (
             400,
@@ -365,7 +365,17 @@ def test_a_text_that_was_flagged_is_a_refused_answer() -> None:
             "the request exceeds the available context size, try increasing it n_prompt_tokens: 5000 n_ctx: 4096",
             None,
         ),
-        (400, "the value of max_tokens is out of range", Room(8192)),
+        (400, "the value of max_tokens is out of range", Room(8192, is_guess=True)),
+        (
+            400,
+            "maxOutputTokens value of 16384 but the supported range is from 1 (inclusive) to 8193 (exclusive)",
+            Room(8192, most=8192),
+        ),
+        (400, "max_tokens参数非法：限制数值范围[1,4095]", Room(4095, most=4095)),
+        (400, "Your request exceeded model token limit: 8192 (requested: 16444)", Room(8132, window=8192)),
+        (400, "maximum context length is 8192 tokens, but your messages resulted in 12000 tokens", None),
+        (402, "This requires fewer max_tokens. You requested up to 16384, but can only afford 4000", Room(4000)),
+        (402, "This requires fewer max_tokens. You requested up to 16384, but can only afford 9", None),
         (400, "temperature is out of range", None),
         (
             400,

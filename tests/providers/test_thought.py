@@ -12,6 +12,8 @@ TEXTS = [
     ("<thinking>Hm.</thinking> The answer.", "Hm.", "The answer."),
     ("<seed:think>Hm.</seed:think>The answer.", "Hm.", "The answer."),
     ("[THINK]Hm.[/THINK]The answer.", "Hm.", "The answer."),
+    ("◁think▷Hm.◁/think▷The answer.", "Hm.", "The answer."),
+    ("<|channel>thought\nHm.<channel|>The answer.", "\nHm.", "The answer."),
     ("<think>a</think>\n<think>b</think>The answer.", "a\nb", "The answer."),
     ("Hm.\n</think>\n\nThe answer.", "Hm.\n", "The answer."),
     (
@@ -42,7 +44,7 @@ def test_a_thought_without_an_end_leaves_no_answer(text: str) -> None:
 
 @given(
     st.sampled_from(
-        [(text, answer) for text, _, answer in TEXTS if text[0] in "<[\n"] + [(text, text) for text in PLAIN]
+        [(text, answer) for text, _, answer in TEXTS if text[0] in "<[\n◁"] + [(text, text) for text in PLAIN]
     ),
     st.lists(st.integers(1, 9), min_size=1, max_size=80),
 )
@@ -56,7 +58,7 @@ def test_the_pieces_that_are_passed_on_begin_the_answer(told: tuple[str, str], c
     assert answer.startswith(said.removesuffix("<|return|>"))
 
 
-@given(st.text(alphabet="<>/[]|think analysis\n", max_size=60))
+@given(st.text(alphabet="<>/[]|◁▷think analysis\n", max_size=60))
 def test_no_text_does_harm(text: str) -> None:
     found = apart(text)
     assert len(found.text) <= len(text)

@@ -214,8 +214,9 @@ class HttpProvider:
                 read=partial(self._read, wire, place),
                 on_piece=on_piece,
             )
-            if reply.status < HTTPStatus.BAD_REQUEST:
+            if reply.found is not None:
                 break
+            # Gateways pass on a refusal inside a 200, too.
             refusal = refusals.read(reply.status, reply.body)
             is_first = self._known.second is not None and wire is self._wire
             if is_first and refusals.is_about_protocol(refusal):
@@ -224,7 +225,7 @@ class HttpProvider:
             if self._learned(base, request, refusal, quirks, streams=on_piece is not None):
                 continue
             fits = refusals.room(refusal, sent.output_limit) if request.parameters.max_output_tokens is None else None
-            if fits is None:
+            if fits is None or (reply.status < HTTPStatus.BAD_REQUEST and fits.is_guess):
                 break
             # What fits beside one text is not remembered: others would get short answers.
             limit = fits.limit
@@ -246,6 +247,13 @@ class HttpProvider:
             return False
         self._remember(base, request.model, learned)
         return True
+
+    def _can_mend(self, request: ModelRequest, base: str, refusal: Refusal) -> bool:
+        """Whether another request may be taken where a stream began with this refusal."""
+        if self._learned(base, request, refusal, self._quirks_of(base, request.model), streams=True):
+            return True
+        fits = refusals.room(refusal, request.output_limit) if request.parameters.max_output_tokens is None else None
+        return fits is not None and not fits.is_guess
 
     def _learn(self, base: str, model: str, listed: Listed) -> None:
         """Remember the model's limits, where they are told."""
@@ -362,6 +370,10 @@ class HttpProvider:
                 if reply.found is None and reply.status == HTTPStatus.OK and not reply.body:
                     reply = reply._replace(found=self._kept(place, _whole(streamed)))
         except ToldError as error:
+            if error.unbilled and self._can_mend(request, base, error.refusal):
+                answer = await self._complete(request)
+                on_piece(answer.text)
+                return answer
             return self._refused(request, base, form, error.refusal, {}, unbilled=error.unbilled)
         answer = reply.found
         if answer is None:

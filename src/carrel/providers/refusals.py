@@ -29,11 +29,22 @@ _LONGEST_READ = 4_000
 
 _WORDS = frozenset({"code", "type", "status", "reason", "reasons", "error_type", "object"})
 _SENTENCES = frozenset(
-    {"message", "Message", "error_description", "msg", "error", "errors", "detail", "raw", "error_message"}
+    {
+        "message",
+        "Message",
+        "error_description",
+        "msg",
+        "error",
+        "errors",
+        "detail",
+        "raw",
+        "error_message",
+        "status_msg",
+    }
 )
 _NUMBERS = frozenset({"n_prompt_tokens", "n_ctx"})
 _PARAMETERS_AT = frozenset({"param", "loc", "field"})
-_INSIDE = frozenset({"details", "metadata", "innererror", "data", "fieldViolations", "choices"})
+_INSIDE = frozenset({"details", "metadata", "innererror", "data", "fieldViolations", "choices", "base_resp"})
 _READ_KEYS = _WORDS | _SENTENCES | _NUMBERS | _PARAMETERS_AT | _INSIDE | {"retryDelay"}
 _DEEPEST, _MOST_PARTS = 6, 50
 
@@ -81,7 +92,7 @@ def read(status: int, body: bytes) -> Refusal:
         reading.sentences.append(plain)
     is_error = _is_error(found)
     return Refusal(
-        (reading.status if is_error else None) if status == HTTPStatus.OK else status,
+        _status(status, reading, is_error=is_error),
         frozenset(reading.words),
         tuple(reading.sentences[:_DEEPEST]),
         tuple(reading.parameters[:_DEEPEST]),
@@ -100,10 +111,14 @@ class _Reading:
         self.wait_seconds: float | None = None
 
     @property
+    def number(self) -> int | None:
+        """The status that it names."""
+        return next((int(word) for word in self.words if re.fullmatch("[45][0-9][0-9]", word)), None)
+
+    @property
     def status(self) -> int | None:
         """The status that it names, or that follows from its kind."""
-        named = next((int(word) for word in self.words if re.fullmatch("[45][0-9][0-9]", word)), None)
-        return named or next((_STATUS_OF[word] for word in self.words if word in _STATUS_OF), None)
+        return self.number or next((_STATUS_OF[word] for word in self.words if word in _STATUS_OF), None)
 
     def walk(self, value: object, key: str, depth: int) -> None:
         """Look at what stands under a key, and at everything in it that may say more."""
@@ -132,6 +147,15 @@ class _Reading:
             self.sentences.append(text[:_LONGEST_READ])
 
 
+def _status(status: int, reading: _Reading, *, is_error: bool) -> int | None:
+    """That of the reply, unless it is one under which gateways pass on errors of every kind."""
+    if status == HTTPStatus.OK:
+        return reading.status if is_error else None
+    if status == HTTPStatus.INTERNAL_SERVER_ERROR and is_error:
+        return reading.number or status
+    return status
+
+
 def _of_events(body: bytes) -> bytes:
     """The data of the first event, where a server puts its error into a stream; otherwise the body."""
     if body.lstrip().startswith((b"data:", b"event:")):
@@ -146,6 +170,10 @@ def _is_error(found: object) -> bool:
         return False
     choices = found.get("choices")
     if isinstance(choices, list) and choices and isinstance(choices[0], dict) and choices[0].get("error"):
+        return True
+    # MiniMax's word for it, which stands in its answers, too.
+    outcome = found.get("base_resp")
+    if isinstance(outcome, dict) and outcome.get("status_code"):
         return True
     says = any(found.get(name) for name in ("error", "errors", "detail", "message", "msg"))
     return says or "error" in (found.get("object"), found.get("type"))
@@ -218,7 +246,7 @@ _NO_CREDIT = frozenset(
 _NO_CREDIT_SAID = re.compile(
     r"credit balance|credits? (are|is) depleted|any credits|available credits|(insufficient|not enough|more|out of)"
     r" (credits?|balance|funds)|spending limit|specified api usage limits|key limit exceeded|billing (is )?not active"
-    r"|monthly (included )?credits|budget has been exceeded",
+    r"|monthly (included )?credits|budget has been exceeded|余额不足|欠费",
     re.IGNORECASE,
 )
 _BILLING_SAID = re.compile(r"\bbilling\b", re.IGNORECASE)
@@ -260,7 +288,8 @@ _FILTERED = frozenset(
     }
 )
 _FILTERED_SAID = re.compile(
-    r"\bflagged\b|content filtering policy|contentpolicyviolation|content management policy", re.IGNORECASE
+    r"\bflagged\b|content filtering policy|contentpolicyviolation|content management policy|inappropriate content|敏感",
+    re.IGNORECASE,
 )
 _NOT_A_KEY = frozenset({"unsupported_country_region_territory"})
 """Refusals with 403 that another key would not help."""
@@ -312,6 +341,7 @@ _KEY_STATUS = frozenset({HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN})
 _NOT_BEGUN = frozenset({HTTPStatus.SERVICE_UNAVAILABLE, 529})
 """The server is too busy to take the call (RFC 9110, section 15.6.4; 529 is Anthropic's). After its other errors nobody
 knows whether a model worked."""
+_NOT_HERE = frozenset({HTTPStatus.NOT_FOUND, HTTPStatus.GONE})
 _BAD_REQUEST = frozenset({HTTPStatus.BAD_REQUEST, HTTPStatus.UNPROCESSABLE_ENTITY})
 _TURNED_AWAY = _BAD_REQUEST | {HTTPStatus.FORBIDDEN, HTTPStatus.UNAVAILABLE_FOR_LEGAL_REASONS}
 _TOO_LARGE = _BAD_REQUEST | {HTTPStatus.REQUEST_ENTITY_TOO_LARGE, HTTPStatus.TOO_MANY_REQUESTS}
@@ -358,11 +388,11 @@ def _code(refusal: Refusal, status: int) -> str | None:
         return "provider-key-rejected"
     if status == HTTPStatus.TOO_MANY_REQUESTS:
         return "request-refused" if is_too_large(refusal) else None
-    if status == HTTPStatus.NOT_FOUND and _NOT_TAKEN.search(text):
+    if status == HTTPStatus.NOT_FOUND and _NOT_TAKEN.search(text) and not _SECOND.search(text):
         return "parameter-not-supported"
     if status == HTTPStatus.NOT_FOUND and "data policy" in text:
         return "request-refused"
-    if status == HTTPStatus.NOT_FOUND or words & _NO_MODEL or (is_refused and _NO_MODEL_SAID.search(text)):
+    if status in _NOT_HERE or words & _NO_MODEL or (is_refused and _NO_MODEL_SAID.search(text)):
         return "model-unknown"
     return None
 
@@ -467,7 +497,7 @@ _LIMITS = re.compile(
     r"|context_length|maximum (sequence )?length|too many tokens|tokens? (count|limit)|tokens per (minute|day)"
     r"|tokens? .{0,40}(exceed|too large|too long|> )|(exceed|too large|too long).{0,60}tokens?\b|n_ctx"
     r"|in the (completion|output)",
-    re.IGNORECASE | re.DOTALL,
+    re.IGNORECASE | re.DOTALL | re.ASCII,
 )
 _COUNT = r"([0-9][0-9,]{0,9})"
 _WINDOW = re.compile(
@@ -478,17 +508,21 @@ _WINDOW = re.compile(
 )
 _READ = re.compile(
     rf"{_COUNT} (?:tokens )?(?:in the (?:messages|prompt|input)|(?:tokens )?from the input|of text input|`?input)"
-    rf"|(?:passed|contains|given:|has|too long:?|n_prompt_tokens:|limit:) {_COUNT}(?= |$|,)"
+    rf"|(?:passed|contains|given:|has|resulted in|too long:?|n_prompt_tokens:|limit:) {_COUNT}(?= |$|,)"
     rf"(?! (?:output|maximum))|input \({_COUNT} tokens|{_COUNT} tokens >",
     re.IGNORECASE,
 )
 _ADDED = re.compile(rf"{_COUNT} \+ {_COUNT} > {_COUNT}")
-_SUM = re.compile(rf"requested (?:about |a total of )?{_COUNT}(?! output)", re.IGNORECASE)
+_SUM = re.compile(rf"requested:? (?:about |a total of )?{_COUNT}(?! output)", re.IGNORECASE)
 _MOST = re.compile(
-    rf"(?:at most|less than or equal to|valid range of max_tokens is \[1,|between 1 and) `?{_COUNT}"
+    rf"(?:at most|less than or equal to|between 1 and) `?{_COUNT}|\[[01], ?{_COUNT}\]"
     rf"|[0-9] > {_COUNT}, which is the maximum",
     re.IGNORECASE,
 )
+
+
+_BELOW = re.compile(rf"to {_COUNT} \(exclusive\)", re.IGNORECASE)
+_PAYABLE = re.compile(rf"can only afford {_COUNT}", re.IGNORECASE)
 
 
 class Room(NamedTuple):
@@ -497,6 +531,8 @@ class Room(NamedTuple):
     limit: int
     window: int | None = None
     most: int | None = None
+    is_guess: bool = False
+    """The server did not say what fits."""
 
 
 def is_too_large(refusal: Refusal) -> bool:
@@ -509,6 +545,8 @@ def room(refusal: Refusal, asked: int) -> Room | None:
 
     Both numbers are in most refusals: the window, and what the prompt takes of it. Otherwise half may fit.
     """
+    if (payable := _number(_PAYABLE.search(refusal.text))) is not None:
+        return Room(payable) if LOWEST_OUTPUT_TOKENS <= payable < asked else None
     if refusal.status not in _TOO_LARGE or not _LIMITS.search(refusal.text):
         return None
     if refusal.status == HTTPStatus.TOO_MANY_REQUESTS and not is_too_large(refusal):
@@ -517,13 +555,15 @@ def room(refusal: Refusal, asked: int) -> Room | None:
         return None
     text = refusal.text
     most, window, read_, total = (_number(found.search(text)) for found in (_MOST, _WINDOW, _READ, _SUM))
+    if most is None and (below := _number(_BELOW.search(text))) is not None:
+        most = below - 1
     if most is not None:
         return Room(most, most=most) if LOWEST_OUTPUT_TOKENS <= most < asked else _half(asked)
     if (added := _ADDED.search(text)) is not None:
         read_, _, window = (int(number.replace(",", "")) for number in added.groups())
     if window is None:
         return _half(asked)
-    if read_ is None and total is not None and total > asked:
+    if read_ in (None, window) and total is not None and total > asked:
         read_ = total - asked
     # The limits of a minute are the account's, not the model's.
     of_model = None if "per minute" in text or "per day" in text else window
@@ -535,7 +575,7 @@ def room(refusal: Refusal, asked: int) -> Room | None:
 
 
 def _half(asked: int) -> Room | None:
-    return Room(asked // 2) if asked // 2 >= LOWEST_OUTPUT_TOKENS else None
+    return Room(asked // 2, is_guess=True) if asked // 2 >= LOWEST_OUTPUT_TOKENS else None
 
 
 def _number(found: re.Match[str] | None) -> int | None:

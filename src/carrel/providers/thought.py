@@ -1,24 +1,29 @@
 """Takes apart what a model thought and what it answered, where its server leaves both in one text. Pure.
 
 Servers without a parser of reasoning pass on the marks that open models are trained to write: `<think>…</think>`, of
-which some templates write the first themselves, Mistral's `[THINK]…[/THINK]`, and the channels of gpt-oss.
+which some templates write the first themselves, Mistral's `[THINK]…[/THINK]`, Kimi's `◁think▷…◁/think▷`, and the
+channels of gpt-oss and Gemma.
 """
 
 import re
 from typing import Final, NamedTuple
 
-_OPENINGS: Final = ("<think>", "<thinking>", "<thought>", "<seed:think>", "[think]")
+_OPENINGS: Final = ("<think>", "<thinking>", "<thought>", "<seed:think>", "[think]", "◁think▷", "<|channel>thought")
 _CHANNEL: Final = "<|channel|>analysis"
-_CLOSINGS: Final = ("</", "[/", "<|")
+_CLOSINGS: Final = ("</", "[/", "<|", "◁/", "<channel|>")
 _LONGEST_MARK: Final = 64
 _CLOSED: Final = re.compile(
     r"\s*(?:<(?P<tag>think|thinking|thought|seed:think)>(?P<in_tags>.*?)</(?P=tag)>"
-    r"|\[think\](?P<in_brackets>.*?)\[/think\]"
+    r"|\[think\](?P<in_brackets>.*?)\[/think\]|◁think▷(?P<in_triangles>.*?)◁/think▷"
+    r"|<\|channel>thought(?P<in_room>.*?)<channel\|>"
     r"|(?:<\|start\|>assistant)?<\|channel\|>(?:analysis|commentary)[^<]*<\|message\|>(?P<in_channel>.*?)"
     r"(?:<\|end\|>|(?=<\|start\|>)))",
     re.DOTALL | re.IGNORECASE,
 )
-_OPEN: Final = re.compile(r"\s*(?:<(?:think|thinking|thought|seed:think)>|\[think\]|<\|channel\|>analysis)", re.I)
+_INSIDE: Final = ("in_tags", "in_brackets", "in_triangles", "in_room", "in_channel")
+_OPEN: Final = re.compile(
+    r"\s*(?:<(?:think|thinking|thought|seed:think)>|\[think\]|◁think▷|<\|channel\|?>(?:analysis|thought))", re.I
+)
 _FINAL: Final = re.compile(r"\s*(?:<\|start\|>assistant)?<\|channel\|>final[^<]*<\|message\|>")
 _END: Final = re.compile(r"(?:<\|return\|>|<\|end\|>)\s*\Z")
 _ALONE: Final = re.compile(r"(?<![`'\"])</think>(?![`'\"])")
@@ -35,11 +40,11 @@ class Apart(NamedTuple):
 
 def apart(text: str) -> Apart:
     """What was thought at the beginning of the text, and the text after it."""
-    if "<" not in text and "[" not in text and not text.startswith("analysis"):
+    if "<" not in text and "[" not in text and "◁" not in text and not text.startswith("analysis"):
         return Apart("", text)
     thoughts, rest = [], text
     while (closed := _CLOSED.match(rest)) is not None:
-        thoughts.append(closed["in_tags"] or closed["in_brackets"] or closed["in_channel"] or "")
+        thoughts.append(next((closed[name] for name in _INSIDE if closed[name]), ""))
         rest = rest[closed.end() :]
     if (final := _FINAL.match(rest)) is not None:
         rest = _END.sub("", rest[final.end() :])

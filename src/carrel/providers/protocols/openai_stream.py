@@ -19,6 +19,9 @@ class _Delta(msgspec.Struct, frozen=True):
 
 class _Step(msgspec.Struct, frozen=True):
     delta: _Delta | None = None
+    message: _Delta | None = None
+    """In place of `delta`, where a server sends its whole answer as one piece."""
+    index: int | None = None
     finish_reason: str | None = None
     error: msgspec.Raw = msgspec.Raw(_NULL)
 
@@ -52,8 +55,8 @@ class ChatStreamReader(StreamReader):
         return super().size + len(self._refusal)
 
     def answer(self) -> Answer | None:
-        """The whole answer, once the server has said why it ended, or something and then that it is done."""
-        if self._end is None and not (self._over and self._has_said):
+        """The whole answer, once the server has said something, and why it ended or that it is done."""
+        if not self._has_said or (self._end is None and not self._over):
             return None
         text = self.text
         if self._refusal and not text:
@@ -71,16 +74,17 @@ class ChatStreamReader(StreamReader):
         if bytes(chunk.usage) not in _NOTHING:
             self._usage = openai_wire.counted(chunk.usage)
             self._told = openai_wire.told_micros(chunk.usage)
-        return self._said(chunk.choices[0]) if chunk.choices else ""
+        return self._said(chunk.choices[0]) if chunk.choices and not chunk.choices[0].index else ""
 
     def _said(self, step: _Step) -> str:
         if has_error(step.error):
             raise self.broken_off(bytes(step.error))
-        self._has_said = True
         if step.finish_reason:
             self._end = openai_wire.end_of(step.finish_reason)
-        if step.delta is None:
+        said = step.delta or step.message
+        if said is None:
             return ""
-        if step.delta.refusal:
-            self._refusal += step.delta.refusal.encode("utf-8", "surrogatepass")
-        return openai_wire.text_of(step.delta.content)
+        self._has_said = True
+        if said.refusal:
+            self._refusal += said.refusal.encode("utf-8", "surrogatepass")
+        return openai_wire.text_of(said.content)

@@ -178,10 +178,12 @@ class _Bill(msgspec.Struct, frozen=True):
 _ENDS: dict[str, FinishReason] = {
     "length": "length",
     "max_tokens": "length",
+    "max_output_tokens": "length",
     "model_length": "length",
     "repetition_truncation": "length",
     "content_filter": "refused",
     "content_filtered": "refused",
+    "refusal": "refused",
     "safety": "refused",
     "sensitive": "refused",
     "prohibited_content": "refused",
@@ -190,7 +192,9 @@ _ENDS: dict[str, FinishReason] = {
     "spii": "refused",
 }
 """With every other word the text ended by itself."""
-_BREAKDOWNS = frozenset({"error", "abort", "network_error", "insufficient_system_resource"})
+_BREAKDOWNS = frozenset(
+    {"error", "abort", "canceled", "cancelled", "network_error", "insufficient_system_resource", "timeout"}
+)
 _MICROS = 1_000_000
 
 _encode = msgspec.json.Encoder().encode

@@ -93,7 +93,7 @@ class StreamReader(ABC):
         self._part = b""
         if data in _SILENT:
             return ""
-        if not ends and data[:1] == b"{" and data[-1:] != b"}":
+        if not ends and data[:1] == b"{" and not _is_whole(data):
             if len(data) > LONGEST_LINE:
                 raise ProviderError(ANSWER_TOO_LARGE, retryable=False)
             self._part = data + b"\n"
@@ -116,6 +116,17 @@ class StreamReader(ABC):
 
     def _keep(self, text: str) -> None:
         self._text += text.encode("utf-8", "surrogatepass")
+
+
+def _is_whole(data: bytes) -> bool:
+    """Whether this is an event, of which another one follows in the next line, or the beginning of one."""
+    if data[-1:] != b"}":
+        return False
+    try:
+        msgspec.json.decode(data, type=msgspec.Raw)
+    except msgspec.DecodeError:
+        return False
+    return True
 
 
 def has_error(raw: msgspec.Raw) -> bool:
