@@ -6,7 +6,7 @@ from contextlib import suppress
 import pytest
 
 from carrel.documents.extract import text_of
-from carrel.documents.html import numeral
+from carrel.documents.numerals import numeral, of_word
 from carrel.documents.refusals import DocumentWithoutText, FormatMismatch, TextNotUtf8
 from carrel.errors import CarrelError
 
@@ -41,15 +41,57 @@ CASES = {
         "<table><tr><td>a<td>b</tr><tr><td><table><tr><td>1<td>2</table><td>c</tr></table>",
         "| a | b |\n| --- | --- |\n| 1, 2 | c |",
     ),
+    "an empty cell of a table within a table": (
+        "<table><tr><td>a<td>b</tr><tr><td><table><tr><td>x<td>y<tr><td><td>2</table><td>c</tr></table>",
+        "| a | b |\n| --- | --- |\n| x, y; , 2 | c |",
+    ),
+    "headings in cells": (
+        "<table><tr><th></th><th><h2>Basic</h2></th><th><h2>Pro</h2></th></tr><tr><td>Price<td><td>20</table>",
+        "|  | Basic | Pro |\n| --- | --- | --- |\n| Price |  | 20 |",
+    ),
+    "a cell of all rows that follow": (
+        "<table><tr><td rowspan=0>a<td>1<tr><td>2<tr><td>3</table>",
+        "| a | 1 |\n| --- | --- |\n|  | 2 |\n|  | 3 |",
+    ),
+    "a foot before the head": (
+        "<table><tfoot><tr><td>sum<td>3</tfoot><thead><tr><th>a<th>b</thead><tr><td>x<td>3</table>",
+        "| a | b |\n| --- | --- |\n| x | 3 |\n| sum | 3 |",
+    ),
+    "a table of styles and one of roles": (
+        '<div style="display: table"><p style="display:table-row"><span style="display:table-cell">a</span>'
+        '<span style="display:table-cell">b</span></p></div><div role="cell">x</div><div role="grid"><div role="row">'
+        '<div role="cell">1</div><div role="cell"></div></div><div role="row"><div role="cell">2</div>'
+        '<div role="cell">3</div></div></div>',
+        "| a | b |\n| --- | --- |\n\nx\n\n| 1 |  |\n| --- | --- |\n| 2 | 3 |",
+    ),
     "numbers of items": (
         "<ol><li>Open<ol type=a><li>Cut</li><li>Lift</li></ol></li><li>Press</li></ol><ol start=7><li>Last</li></ol>",
         "1. Open\n   a. Cut\n   b. Lift\n2. Press\n\n7. Last",
     ),
     "numbers that are given": ("<ol><li>a<li value=5>b<li>c</ol>", "1. a\n5. b\n6. c"),
+    "numbers of a style": (
+        '<ol style="list-style-type: lower-roman"><li>a<li>b</ol><ol style="list-style:cjk-ideographic"><li>c</ol>',
+        "i. a\nii. b\n\n一. c",
+    ),
     "numbers that go down": ("<ol reversed><li>a<li>b</ol>", "2. a\n1. b"),
     "powers and ordinals": (
         "5&times;10<sup>6</sup>, 10<sup>-3</sup>, e<sup>x + 1</sup>, H<sub>2</sub>O, 1<sup>st</sup>",
         "5×10^6, 10^-3, e^(x + 1), H2O, 1st",
+    ),
+    "raised by a style": ('10<span style="font-size:.6em; vertical-align: super">6</span>', "10^6"),
+    "a formula that is drawn, too": (
+        '<p>is <span class="katex"><span class="katex-mathml"><math><semantics><mi>x</mi><annotation encoding='
+        '"application/x-tex">x^2</annotation></semantics></math></span><span class="katex-html" aria-hidden="true">x2'
+        "</span></span></p>",
+        "is $x^2$",
+    ),
+    "a formula beside its source": (
+        '<p>is <span class="MathJax">E<math><mi>E</mi></math></span><script type="math/tex">E=mc^2</script></p>',
+        "is $E=mc^2$",
+    ),
+    "a formula with what stands around it": (
+        "<math><mmultiscripts><mi>C</mi><mprescripts/><mn>6</mn><mn>14</mn></mmultiscripts></math>",
+        "${}_6^{14}C$",
     ),
     "a formula that says what it is": ('<p>is <math alttext="E=mc^2"><mi>E</mi></math></p>', "is $E=mc^2$"),
     "a formula in parts": (
@@ -67,8 +109,9 @@ CASES = {
     ),
     "programs": ("<pre>def f(x):\n    return x &lt; 3</pre>", "```\ndef f(x):\n    return x < 3\n```"),
     "forms": (
-        "<p><select><option>Red<option selected>Blue</select> <input value=typed> <input type=checkbox checked>yes</p>",
-        "Blue typed ☑ yes",
+        "<p><select><option>Red<option selected>Blue</select><input value=typed><select><option>S<option>L</select>"
+        '<input type=checkbox checked>yes <span role="radio" aria-checked="false"></span>no</p>',
+        "Blue typed S ☑ yes ☐ no",
     ),
     "pictures": ('<p>a <img src=x onerror=y> b <img alt="Sales doubled" src=y></p>', "a b ![Sales doubled]()"),
     "struck text": ("<p>9 <del>8</del></p>", "9 ~~8~~"),
@@ -135,6 +178,24 @@ def test_a_page_of_nothing_has_no_text() -> None:
 def test_lists_count_as_they_say() -> None:
     assert [numeral(number, "a") for number in (1, 26, 27, 0)] == ["a", "z", "aa", "0"]
     assert [numeral(number, "I") for number in (4, 9, 1994)] == ["IV", "IX", "MCMXCIV"]
+    names = (
+        "japaneseCounting",
+        "koreanCounting",
+        "russianUpper",
+        "hebrew1",
+        "ordinal",
+        "decimalFullWidth",
+        "none of them",
+    )
+    assert [[of_word(number, name) for number in (3, 21, 120)] for name in names] == [
+        ["三", "二十一", "120"],
+        ["삼", "이십일", "120"],
+        ["В", "Х", "ГГГГГ"],
+        ["ג", "21", "120"],
+        ["3rd", "21st", "120th"],
+        ["３", "２１", "１２０"],
+        ["3", "21", "120"],
+    ]
 
 
 UNITS = (

@@ -54,6 +54,14 @@ def r(text: str) -> str:
     return m("r", m("t", text))
 
 
+def field(kind: str) -> str:
+    return f'<w:r><w:fldChar w:fldCharType="{kind}"/></w:r>'
+
+
+def instruction(text: str) -> str:
+    return f"<w:r><w:instrText>{text}</w:instrText></w:r>"
+
+
 SPANNED = '<w:gridSpan w:val="2"/>'
 CASES: dict[str, tuple[bytes, str]] = {
     "empty cells stay in place": (
@@ -99,6 +107,21 @@ CASES: dict[str, tuple[bytes, str]] = {
         ),
         "| a | b |\n| --- | --- |\n| 1, 2 | x |",
     ),
+    "an empty cell of a table within a table": (
+        files.docx(
+            f"<w:tbl><w:tr>{cell('a')}{cell('b')}</w:tr><w:tr><w:tc>"
+            f"{table((cell('x'), cell('y')), (cell(), cell('2')))}<w:p/></w:tc>{cell('c')}</w:tr></w:tbl>"
+        ),
+        "| a | b |\n| --- | --- |\n| x, y; , 2 | c |",
+    ),
+    "a heading in a cell": (
+        files.docx(
+            f"<w:tbl><w:tr>{cell('a')}{cell('b')}</w:tr><w:tr><w:tc>{styled('Price', 'H')}</w:tc>{cell('2')}</w:tr>"
+            "</w:tbl>",
+            styles=style("H", "heading 1"),
+        ),
+        "| a | b |\n| --- | --- |\n| Price | 2 |",
+    ),
     "a box of one cell": (files.docx(table((cell("Note", "well"),))), "Note\n\nwell"),
     "a power": (
         files.docx(formula(r("A = 3.14") + m("sSup", m("e", r("r")), m("sup", r("2"))))),
@@ -125,6 +148,16 @@ CASES: dict[str, tuple[bytes, str]] = {
             )
         ),
         "before $∑_{i=1}^n i$ after",
+    ),
+    "a formula with changes": (
+        files.docx(
+            formula(
+                "<w:ins>" + r("a") + "</w:ins><w:del>" + r("b") + "</w:del>"
+                "<m:r><w:rPr><w:vanish/></w:rPr><m:t>c</m:t></m:r>"
+                '<m:f><m:fPr><m:type m:val="noBar"/></m:fPr>' + m("num", r("n")) + m("den", r("k")) + "</m:f>"
+            )
+        ),
+        r"before $a{n \atop k}$ after",
     ),
     "a formula in a paragraph of its own": (
         files.docx(f"<w:p>{m('oMathPara', m('oMath', r('E=mc')))}</w:p>"),
@@ -183,6 +216,20 @@ CASES: dict[str, tuple[bytes, str]] = {
         ),
         "10^6 of H2O on the 1st",
     ),
+    "powers by a style and by their place": (
+        files.docx(
+            "<w:p>"
+            + run("10")
+            + run("6", '<w:rStyle w:val="S"/>')
+            + run(" and 5 m")
+            + run("2", '<w:position w:val="6"/>')
+            + run(" of a clause", '<w:position w:val="2"/>')
+            + "</w:p>",
+            styles='<w:style w:type="character" w:styleId="S"><w:name w:val="s"/><w:rPr>'
+            '<w:vertAlign w:val="superscript"/></w:rPr></w:style>',
+        ),
+        "10^6 and 5 m^2 of a clause",
+    ),
     "numbers of items": (
         files.docx(
             item("Open") + item("Cut", 1) + item("Lift", 1) + item("Press"),
@@ -206,6 +253,13 @@ CASES: dict[str, tuple[bytes, str]] = {
             numbering=files.numbering(("upperRoman", "§ %1"), ("decimal", "%1.%2"), start=4),
         ),
         "§ IV Terms\n    IV.4 Price\n    IV.5 Date",
+    ),
+    "numbers of other languages": (
+        files.docx(
+            item("a") + item("b", 1) + item("c", 1),
+            numbering=files.numbering(("chineseCounting", "%1、"), ("russianLower", "%2)")),
+        ),
+        "一、 a\n   а) b\n   б) c",
     ),
     "bullets": (
         files.docx(item("a") + item("b", 1), numbering=files.numbering(("bullet", ""), ("bullet", "o"))),
@@ -255,6 +309,34 @@ CASES: dict[str, tuple[bytes, str]] = {
         ),
         "before 漢字 after",
     ),
+    "a field within the instruction of another": (
+        files.docx(
+            around(
+                f"{field('begin')}{instruction('IF')}{field('begin')}{instruction('NAME')}{field('separate')}{run('ada')}"
+                f"{field('end')}{instruction('= x')}{field('separate')}{run('yes')}{field('end')}"
+            )
+        ),
+        "before yes after",
+    ),
+    "a choice, and a formula as a field": (
+        files.docx(
+            around(
+                '<w:r><w:fldChar w:fldCharType="begin"><w:ffData><w:ddList><w:result w:val="1"/>'
+                f'<w:listEntry w:val="red"/><w:listEntry w:val="blue"/></w:ddList></w:ffData></w:fldChar></w:r>'
+                f"{field('end')}{run(' ')}"
+                f"{field('begin')}{instruction(' EQ x/2 ')}{field('end')}"
+            )
+        ),
+        "before blue x/2 after",
+    ),
+    "letters drawn as a picture": (
+        files.docx(around('<w:r><w:pict><v:shape><v:textpath string="Sale"/></v:shape></w:pict></w:r>')),
+        "before Sale after",
+    ),
+    "a described picture of the older form": (
+        files.docx(around('<w:r><w:pict><v:shape alt="A lamp"><v:imagedata r:id="r0"/></v:shape></w:pict></w:r>')),
+        "before ![A lamp]() after",
+    ),
     "fields": (files.docx(around(f'<w:fldSimple w:instr="PAGE">{run("7")}</w:fldSimple>')), "before 7 after"),
     "a described picture": (files.docx(around(picture('descr="Sales doubled"'))), "before ![Sales doubled]() after"),
     "a large first letter": (
@@ -263,12 +345,16 @@ CASES: dict[str, tuple[bytes, str]] = {
     ),
     "breaks, tabs and hyphens": (
         files.docx(
-            "<w:p><w:r><w:t>a</w:t><w:br/><w:t>b</w:t><w:noBreakHyphen/><w:t>c</w:t><w:softHyphen/><w:t>d</w:t><w:cr/><w:t>e</w:t></w:r></w:p>"
+            "<w:p><w:r><w:t>a</w:t><w:br/><w:t>b</w:t><w:noBreakHyphen/><w:t>c</w:t><w:softHyphen/><w:t>d</w:t><w:cr/><w:t>e</w:t>"
+            '<w:br w:type="page"/><w:t>f</w:t></w:r></w:p>'
         ),
-        "a\nb-cd\ne",
+        "a\nb-cd\ne\nf",
     ),
     "what Word for the web writes": (files.docx(paragraph("Words."), main="word/document2.xml"), "Words."),
-    "struck text": (files.docx(around(run("old", "<w:strike/>"))), "before ~~old~~ after"),
+    "struck text": (
+        files.docx(around(run("old", "<w:strike/>") + run(" older", "<w:dstrike/>"))),
+        "before ~~old older~~ after",
+    ),
 }
 
 
@@ -289,6 +375,14 @@ LEFT_OUT: dict[str, tuple[bytes, str, dict[str, int]]] = {
         "before after",
         {"hidden_text": 1},
     ),
+    "a paragraph of hidden text": (
+        files.docx(
+            paragraph("Words.") + styled("note", "N"),
+            styles=style("N", "n").replace("</w:style>", "<w:rPr><w:vanish/></w:rPr></w:style>"),
+        ),
+        "Words.",
+        {"hidden_text": 1},
+    ),
     "a placeholder": (
         files.docx(
             around(
@@ -303,9 +397,18 @@ LEFT_OUT: dict[str, tuple[bytes, str, dict[str, int]]] = {
         "before after",
         {"deleted_text": 1},
     ),
-    "pictures": (files.docx(around(picture("") * 2)), "before after", {"picture": 2}),
+    "pictures": (
+        files.docx(
+            around(picture("") * 2 + '<w:r><w:object><v:shape><v:imagedata r:id="r0"/></v:shape></w:object></w:r>')
+        ),
+        "before after",
+        {"picture": 3},
+    ),
     "a comment": (
-        files.docx(paragraph("Words."), comments=f'<w:comment w:id="0">{paragraph("Really?")}</w:comment>'),
+        files.docx(
+            f'<w:p><w:commentRangeStart w:id="0"/>{run("Words.")}<w:r><w:commentReference w:id="0"/></w:r></w:p>',
+            comments=f'<w:comment w:id="0">{paragraph("Really?")}</w:comment>',
+        ),
         "Words.",
         {"comment": 1},
     ),

@@ -8,7 +8,7 @@ from typing import Final
 
 from lxml import etree
 
-_SKIPPED: Final = frozenset({"annotation", "annotation-xml", "none", "mphantom", "phant"})
+_SKIPPED: Final = frozenset({"annotation", "annotation-xml", "none", "mphantom", "phant", "del", "moveFrom"})
 _ACCENTS: Final = {
     "\u0302": "hat",
     "\u0303": "tilde",
@@ -78,6 +78,8 @@ def _scripts(*marks: str) -> Callable[[etree._Element, list[str]], str]:
 def _fraction(node: etree._Element, parts: list[str]) -> str:
     if _property(node, "type", "bar") == "lin":
         return f"{_at(parts, 0)}/{_at(parts, 1)}"
+    if _property(node, "type", "bar") == "noBar" or node.get("linethickness", "").rstrip("px") == "0":
+        return f"{{{_at(parts, 0)} \\atop {_at(parts, 1)}}}"
     return f"\\frac{{{_at(parts, 0)}}}{{{_at(parts, 1)}}}"
 
 
@@ -107,6 +109,20 @@ def _accent(node: etree._Element, parts: list[str]) -> str:
 
 def _before(_: etree._Element, parts: list[str]) -> str:
     return f"{{}}_{_group(_at(parts, 0))}^{_group(_at(parts, 1))}{_at(parts, 2)}"
+
+
+def _scripts_around(node: etree._Element, _: list[str]) -> str:
+    """A base with pairs of indices and powers behind it, and behind `mprescripts` those before it."""
+    base, *rest = [one for one in node if isinstance(one.tag, str)] or [node]
+    names = [_name(one) for one in rest]
+    at = names.index("mprescripts") if "mprescripts" in names else len(rest)
+
+    def pairs(found: list[etree._Element]) -> str:
+        marks = (("_" if place % 2 == 0 else "^", _text(one).strip()) for place, one in enumerate(found))
+        return "".join(mark + _group(text) for mark, text in marks if text)
+
+    before = pairs(rest[at + 1 :])
+    return (f"{{}}{before}" if before else "") + (_text(base) if rest else "") + pairs(rest[:at])
 
 
 def _matrix(_: etree._Element, parts: list[str]) -> str:
@@ -142,6 +158,7 @@ _PARTS: Final[dict[str, Callable[[etree._Element, list[str]], str]]] = {
     "m": _matrix,
     "mtable": _matrix,
     "eqArr": lambda _, parts: _NEXT_ROW.join(parts),
+    "mmultiscripts": _scripts_around,
     "semantics": lambda _, parts: _at(parts, 0),
     "mspace": lambda *_: " ",
 }

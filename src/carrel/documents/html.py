@@ -1,5 +1,6 @@
 """Web pages: what a reader of the page sees, as Markdown. The parser is libxml2, the Markdown Markdownify's."""
 
+import re
 import warnings
 from collections import Counter
 from typing import Final
@@ -9,6 +10,7 @@ from lxml import etree
 
 from carrel.documents.equations import latex
 from carrel.documents.markdown import LABEL, markdown
+from carrel.documents.numerals import numeral, of_style
 from carrel.documents.packages import require_few
 from carrel.documents.refusals import DocumentTooComplex
 
@@ -30,36 +32,48 @@ _HIDING: Final = ("display:none", "visibility:hidden")
 _MAX_DEPTH: Final = 250
 _LAYOUT_CHARACTERS: Final = 3_000
 """A table that holds another one and more text than this gives a page its columns; it is no table of values."""
+_SECTION_CHARACTERS: Final = 400
+"""A cell with a heading and more text than this is a part of a page."""
+_TABLES: Final = {
+    "table": "table",
+    "inline-table": "table",
+    "grid": "table",
+    "table-row": "tr",
+    "table-cell": "td",
+    "row": "tr",
+    "cell": "td",
+    "gridcell": "td",
+    "columnheader": "th",
+    "rowheader": "th",
+}
+"""What styles and roles make a part of a table."""
+_STYLED: Final = re.compile(r"(?:^|;)(display|vertical-align|list-style(?:-type)?):([a-z-]+)")
+_TYPESET: Final = ("katex-html", "MathJax", "MathJax_Display", "MathJax_Preview", "MathJax_SVG")
+"""Formulas as they are drawn, beside those that say what they mean."""
 _BLOCKS: Final = ("table", "ul", "ol", "h1", "h2", "h3", "h4", "h5", "h6")
-_ROMAN: Final = (
-    (1000, "m"),
-    (900, "cm"),
-    (500, "d"),
-    (400, "cd"),
-    (100, "c"),
-    (90, "xc"),
-    (50, "l"),
-    (40, "xl"),
-    (10, "x"),
-)
-_ROMAN_ONES: Final = ((9, "ix"), (5, "v"), (4, "iv"), (1, "i"))
-_MAX_NUMERAL: Final = 5_000
 
 
 def text(page: str, left_out: Counter[str]) -> str:
     """The text of a page; `left_out` counts what is not in it."""
     tree = parsed(page)
+    _tell_formulas(tree)
+    for one in tree.find_all("svg"):
+        one.name, one["alt"] = "img", str(one.get("aria-label") or (one.title and one.title.get_text()) or "")
+        one.clear()
     for one in tree.find_all(_UNSEEN):
         one.decompose()
     for one in tree.find_all(_is_hidden):
         if not one.decomposed:
             left_out["hidden_text"] += bool(one.get_text(strip=True))
             one.decompose()
-    for one in tree.find_all("math"):
-        one.replace_with(f"${one['alttext']}$" if one.get("alttext") else _formula(one))
-    for one in tree.find_all("svg"):
-        one.name, one["alt"] = "img", str(one.get("aria-label") or (one.title and one.title.get_text()) or "")
-        one.clear()
+    for one in tree.find_all(_is_styled):
+        _name(one)
+    for one in tree.find_all(("thead", "tfoot")):
+        table = one.parent
+        if table is not None and table.name == "table":
+            table.insert(0, one.extract()) if one.name == "thead" else table.append(one.extract())
+    for one in tree.find_all(("select", "textarea", "input", "button")):
+        _show_choice(one)
     for one in tree.find_all(("ol", "ul", "menu")):
         _label(one)
     left_out["picture"] += sum(not str(one.get("alt") or "").strip() for one in tree.find_all("img"))
@@ -94,23 +108,62 @@ def unwrap_layout(tree: Tag) -> None:
             table.name = "div"
 
 
-def numeral(number: int, kind: str) -> str:
-    """A number as lists show it: in letters for `a` and `A`, in Roman numerals for `i` and `I`, else in digits."""
-    if kind not in {"a", "A", "i", "I"} or not 0 < number < _MAX_NUMERAL:
-        return str(number)
-    if kind in {"a", "A"}:
-        made = chr(ord("a") + (number - 1) % 26) * ((number - 1) // 26 + 1)
-    else:
-        made = ""
-        for value, sign in (*_ROMAN, *_ROMAN_ONES):
-            made += sign * (number // value)
-            number %= value
-    return made.upper() if kind.isupper() else made
-
-
 def _is_hidden(tag: Tag) -> bool:
     style = str(tag.get("style") or "").replace(" ", "").lower()
-    return tag.has_attr("hidden") or any(hiding in style for hiding in _HIDING)
+    is_closed = tag.name == "dialog" and not tag.has_attr("open")
+    return is_closed or tag.has_attr("hidden") or any(hiding in style for hiding in _HIDING)
+
+
+def _is_styled(tag: Tag) -> bool:
+    return tag.has_attr("style") or tag.has_attr("role")
+
+
+def _name(tag: Tag) -> None:
+    """Call an element what its style or its role makes of it."""
+    style = dict(_STYLED.findall(str(tag.get("style") or "").replace(" ", "").lower()))
+    raised = {"super": "sup", "sub": "sub"}.get(style.get("vertical-align", ""))
+    if raised and tag.name == "span":
+        tag.name = raised
+    kind = of_style(style.get("list-style-type") or style.get("list-style") or "")
+    if kind and tag.name == "ol":
+        tag["type"] = kind
+    role = str(tag.get("role") or "")
+    part = _TABLES.get(style.get("display", "")) or _TABLES.get(role, "")
+    if part and tag.name in ("div", "span", "section", "ul", "li", "p") and _fits(tag, part):
+        tag.name = part
+    if role in ("checkbox", "radio") and tag.name != "input":
+        tag.insert(0, "☑ " if tag.get("aria-checked") == "true" else "☐ ")
+
+
+def _fits(tag: Tag, part: str) -> bool:
+    if part in ("td", "th"):
+        return tag.parent is not None and tag.parent.name == "tr"
+    return part == "table" or tag.find_parent("table") is not None
+
+
+def _show_choice(control: Tag) -> None:
+    """Show the first one of a list in which nothing is chosen, and keep controls apart from each other."""
+    options = control.find_all("option")
+    if options and not control.has_attr("multiple") and not any(one.has_attr("selected") for one in options):
+        options[0]["selected"] = ""
+    control.insert_before(" ")
+    if control.get("type") not in ("checkbox", "radio"):
+        control.insert_after(" ")
+
+
+def _tell_formulas(tree: Tag) -> None:
+    """Say each formula once, as its source says it, else as its parts do."""
+    sources = tree.find_all("script", type=re.compile("^math/tex"))
+    for one in tree.find_all(class_=_TYPESET):
+        meant = one.find("math") if not (one.decomposed or sources) else None
+        if meant is not None:
+            one.replace_with(meant.extract())
+        elif not one.decomposed:
+            one.decompose()
+    for one in sources:
+        one.replace_with(f"${one.get_text().strip()}$")
+    for one in tree.find_all("math"):
+        one.replace_with(f"${one['alttext']}$" if one.get("alttext") else _formula(one))
 
 
 def _formula(tag: Tag) -> str:
@@ -147,6 +200,11 @@ def _is_layout(table: Tag) -> bool:
     columns = max((len(row.find_all(("td", "th"), recursive=False)) for row in rows), default=0)
     if columns < 2 and (len(rows) < 2 or table.find(_BLOCKS) is not None):
         return True
-    if table.find(("h1", "h2")) is not None:
+    if any(one.get_text().strip() and _is_section(one) for one in table.find_all(("h1", "h2"))):
         return True
     return table.find("table") is not None and len(table.get_text()) > _LAYOUT_CHARACTERS
+
+
+def _is_section(heading: Tag) -> bool:
+    cell = heading.find_parent(("td", "th"))
+    return cell is not None and len(cell.get_text()) - len(heading.get_text()) > _SECTION_CHARACTERS

@@ -24,6 +24,7 @@ _UNBRACKETED: Final = re.compile(r"[-+−]?\w+|\[\^?\w+\]|[^\w\s]")
 _MAX_INDENT: Final = 4
 """Below labels that Markdown does not know, such as `Section 1.`, more would make a text a listing of a program."""
 _MAX_COLUMNS: Final = 200
+_MAX_ROWS: Final = 65_534
 _MAX_CELLS: Final = 500_000
 
 Parents = set[str]
@@ -45,7 +46,7 @@ class _Converter(MarkdownConverter):
         escape_underscores = False
         wrap = True
         wrap_width = None
-        strip = ("a", "b", "strong", "em", "i", "q", "kbd", "samp", "caption", "figcaption", "video")
+        strip = ("a", "b", "strong", "em", "i", "q", "kbd", "samp", "video")
 
     def __init__(self) -> None:
         super().__init__()
@@ -104,7 +105,8 @@ class _Converter(MarkdownConverter):
 
     def convert_input(self, el: Tag, text: str, parent_tags: Parents) -> str:
         if el.get("type") in ("checkbox", "radio"):
-            return "☑ " if el.has_attr("checked") else "☐ "
+            has_space = str(el.next_sibling or "")[:1].isspace()
+            return ("☑" if el.has_attr("checked") else "☐") + " " * (not has_space)
         return "" if el.get("type") in ("hidden", "password") else str(el.get("value", ""))
 
     def convert_option(self, el: Tag, text: str, parent_tags: Parents) -> str:
@@ -113,7 +115,7 @@ class _Converter(MarkdownConverter):
     def convert_td(self, el: Tag, text: str, parent_tags: Parents) -> str:
         lines = (line.strip() for line in text.split("\n"))
         cell = "<br>".join(line for line in lines if line).replace("|", "\\|")
-        return f"{_CELL}{_span(el, 'colspan')},{_span(el, 'rowspan')}{_SPANS}{cell}{_END}"
+        return f"{_CELL}{_span(el, 'colspan', _MAX_COLUMNS)},{_span(el, 'rowspan', _MAX_ROWS)}{_SPANS}{cell}{_END}"
 
     convert_th = convert_td
 
@@ -126,7 +128,7 @@ class _Converter(MarkdownConverter):
         if self._cells > _MAX_CELLS:
             raise MemoryError
         if _in_cell(parent_tags):
-            inner = "; ".join(", ".join(cell for cell in row if cell) for row in rows)
+            inner = "; ".join(", ".join(row).rstrip(", ") for row in rows)
             return f"\n{before} {inner}\n".replace("\\|", "|")
         if not rows:
             return f"\n\n{before}\n\n"
@@ -146,9 +148,12 @@ def _raised(mark: str, text: str) -> str:
     return text.replace(inner, mark + (inner if _UNBRACKETED.fullmatch(inner) else f"({inner})"))
 
 
-def _span(cell: Tag, name: str) -> int:
+def _span(cell: Tag, name: str, most: int) -> int:
+    """Zero rows are all that follow."""
     value = str(cell.get(name, ""))
-    return max(1, min(_MAX_COLUMNS, int(value))) if value.isdecimal() and len(value) < 6 else 1
+    if not value.isdecimal() or len(value) > 6:
+        return 1
+    return min(most, int(value) or (most if name == "rowspan" else 1))
 
 
 def _rows(text: str) -> tuple[str, list[list[str]]]:

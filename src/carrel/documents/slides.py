@@ -21,8 +21,9 @@ from pptx.table import Table
 
 from carrel.documents import packages
 from carrel.documents.equations import latex
-from carrel.documents.html import numeral, parsed
+from carrel.documents.html import parsed
 from carrel.documents.markdown import markdown
+from carrel.documents.numerals import numeral
 from carrel.documents.packages import LAME, Element
 from carrel.documents.refusals import DocumentBroken, DocumentTooComplex
 
@@ -32,7 +33,7 @@ _OFFICE: Final = "http://schemas.openxmlformats.org/officeDocument/2006/relation
 _TITLES: Final = (PP_PLACEHOLDER.TITLE, PP_PLACEHOLDER.CENTER_TITLE, PP_PLACEHOLDER.VERTICAL_TITLE)
 _LISTS: Final = (PP_PLACEHOLDER.BODY, PP_PLACEHOLDER.OBJECT, PP_PLACEHOLDER.VERTICAL_BODY)
 _REPEATED: Final = (PP_PLACEHOLDER.DATE, PP_PLACEHOLDER.FOOTER, PP_PLACEHOLDER.HEADER, PP_PLACEHOLDER.SLIDE_NUMBER)
-_NUMBERS: Final = {"alphaLc": "a", "alphaUc": "A", "romanLc": "i", "romanUc": "I"}
+_NUMBERS: Final = {"alphaLc": "a", "alphaUc": "A", "romanLc": "i", "romanUc": "I", "circleNum": "circle", "ea1": "han"}
 _ON: Final = ("1", "true")
 _MAX_DEPTH: Final = 50
 _MAX_POINTS: Final = 10_000

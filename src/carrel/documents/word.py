@@ -17,7 +17,8 @@ from carrel.documents.refusals import DocumentBroken, DocumentTooComplex
 _STYLES: Final = "\n".join(
     [
         *(f"p[style-name='heading {level}'] => h6:fresh" for level in (7, 8, 9)),
-        *("p[style-name='Title'] => h1:fresh", "strike => s", "comment-reference => "),
+        *("p[style-name='Title'] => h1:fresh", "strike => s"),
+        *("br[type='page'] => br:fresh", "br[type='column'] => br:fresh"),
     ]
 )
 _BOXES: Final = str.maketrans({"\U0001f5f9": "☑", "\U0001f78e": "☐", "\U0001f5f7": "☒", "\U0001f5f5": "☒"})

@@ -16,8 +16,8 @@ from bs4 import Tag
 from lxml import etree
 
 from carrel.documents.equations import latex
-from carrel.documents.html import numeral
 from carrel.documents.markdown import LABEL
+from carrel.documents.numerals import of_word
 from carrel.documents.packages import Element, choose, packed, parsed, replace
 from carrel.documents.refusals import DocumentBroken
 
@@ -30,10 +30,11 @@ _BEGUN, _ENDED = "\ue0f0", "\ue0f1"
 """Around the number of an item, until it is the item's label. Word writes neither character."""
 _LABEL: Final = re.compile(f"^\\s*{_BEGUN}([^{_ENDED}]*){_ENDED}")
 _OFF: Final = frozenset({"0", "false", "off", "none"})
-_FORMATS: Final = {"lowerLetter": "a", "upperLetter": "A", "lowerRoman": "i", "upperRoman": "I"}
 _SYMBOL_FONTS: Final = ("Symbol", "Wingdings", "Wingdings 2", "Wingdings 3", "Webdings")
 _SYMBOLS: Final = re.compile("([\uf020-\uf0ff])")
 _MAX_GAP: Final = 100
+_MOST_MOVED: Final = 8
+"""Characters that are an exponent or an index if they only stand higher or lower; more are so for their looks."""
 
 
 def readable(parts: dict[str, bytes], left_out: Counter[str]) -> io.BytesIO:
@@ -138,8 +139,10 @@ class _Styles:
             yield self._by_id[style]
             style = _value(self._by_id[style], "basedOn")
 
-    def is_hidden(self, style: str) -> bool:
-        return any(_has(one, "rPr", "vanish") for one in self.chain(style))
+    def first(self, style: str, *path: str) -> str:
+        """What the nearest of these styles says of a property: `off` if none does, nothing if it stands there only."""
+        found = (_value(one, "rPr", *path, default="off") for one in self.chain(style))
+        return next((value for value in found if value != "off"), "off")
 
     def _heading(self, style: Element) -> int | None:
         """The level of a heading under a name of its own."""
@@ -224,8 +227,7 @@ class _Numbers:
             written = _value(levels.get(at), "numFmt", default="decimal")
             if _has(levels.get(level), "isLgl"):
                 written = "decimal"
-            count = counts.get(at, self._start(levels, at))
-            return f"{count:02}" if written == "decimalZero" else numeral(count, _FORMATS.get(written, "1"))
+            return of_word(counts.get(at, self._start(levels, at)), written)
 
         return re.sub(r"%([1-9])", shown, _value(levels.get(level), "lvlText", default=f"%{level + 1}.")).strip()
 
@@ -253,9 +255,12 @@ class _Story:
         for element in list(self._tree.iter("{*}AlternateContent")):
             choose(element)
         for element in list(self._tree.iter("{*}oMath")):
+            for run in [one for one in element.iter("{*}r") if _has(one, "rPr", "vanish")]:
+                _remove(run)
             replace(element, self._words(latex(element)))
         for element in list(self._tree.iter("{*}oMathPara")):
             _unwrap(element)
+        self._fields()
         rules: dict[str, Callable[[Element], None]] = {
             "ruby": self._ruby,
             "sdt": self._control,
@@ -264,6 +269,7 @@ class _Story:
             "tr": self._row,
             "del": self._deleted,
             "drawing": self._drawing,
+            **dict.fromkeys(("pict", "object"), self._older_picture),
             "cr": lambda one: self._rename(one, "br"),
             "ptab": lambda one: self._rename(one, "tab"),
             **dict.fromkeys(("fldSimple", "dir", "bdo"), _unwrap),
@@ -295,19 +301,79 @@ class _Story:
             for run in list(_each(element, "r")):
                 _remove(run)
 
+    def _fields(self) -> None:
+        """Keep the results of fields, and not those of fields within their instructions."""
+        fields: list[_Field] = []
+        seen = ("p", "fldChar", "instrText", "t", "sym", "drawing", "pict", "object")
+        for element in list(_each(self._tree, *seen)):
+            kind = etree.QName(element).localname
+            if kind == "p":
+                fields = [one for one in fields if one.has_result]
+            elif kind == "instrText" and fields:
+                fields[-1].instruction += element.text or ""
+            elif kind != "fldChar":
+                if not all(one.has_result for one in fields):
+                    _remove(element)
+            elif _attribute(element, "fldCharType") == "begin":
+                fields.append(_Field(_chosen(element)))
+            elif fields and _attribute(element, "fldCharType") == "separate":
+                fields[-1].has_result = True
+            elif fields:
+                field, run = fields.pop(), element.getparent()
+                name, _, formula = field.instruction.strip().partition(" ")
+                words = field.value or (formula if name.upper() == "EQ" and not field.has_result else "")
+                if run is not None and words.strip():
+                    run.addnext(self._words(words.strip()))
+
     def _run(self, run: Element) -> None:
-        style = _value(run, "rPr", "rStyle")
-        if _has(run, "rPr", "vanish") or (style and self._numbers.styles.is_hidden(style)):
+        if self._says(run, "vanish", of_paragraph=True) not in _OFF:
             self._left_out["hidden_text"] += any(_said(one) for one in run.iterchildren("{*}t"))
             if not any(True for _ in _each(run, "fldChar", "instrText")):
                 _remove(run)
             return
+        self._dress(run)
         fonts = next((one for one in run.iter("{*}rFonts")), None)
         named = () if fonts is None else (_attribute(fonts, "hAnsi"), _attribute(fonts, "ascii"))
         font = next((one for one in named if one in _SYMBOL_FONTS), "")
         if font:
             for words in list(run.iterchildren("{*}t")):
                 self._symbols(words, font)
+
+    def _says(self, run: Element, name: str, *, of_paragraph: bool = False) -> str:
+        """What a run, its style, or that of its paragraph says of a property; `off` if nothing does."""
+        own = _value(run, "rPr", name, default="unsaid")
+        if own != "unsaid":
+            return own
+        styles = self._numbers.styles
+        found = styles.first(_value(run, "rPr", "rStyle"), name)
+        if found == "off" and of_paragraph:
+            paragraph = next(run.iterancestors("{*}p"), None)
+            properties = None if paragraph is None else next(paragraph.iterchildren("{*}pPr"), None)
+            found = styles.first(_value(properties, "pStyle"), name)
+        return found
+
+    def _dress(self, run: Element) -> None:
+        """Say in the run itself that it is raised, lowered or struck, as Mammoth expects it."""
+        if next(run.iterchildren("{*}t", "{*}sym"), None) is None:
+            return
+        raised = self._says(run, "vertAlign")
+        if raised == "off" and sum(len(one.text or "") for one in run.iterchildren("{*}t")) <= _MOST_MOVED:
+            moved = self._says(run, "position")
+            raised = "subscript" if moved.startswith("-") else "superscript" if moved.strip("0").isdecimal() else "off"
+        is_struck = any(self._says(run, name) not in _OFF for name in ("strike", "dstrike"))
+        properties = next(run.iterchildren("{*}rPr"), None)
+        if properties is None and (raised != "off" or is_struck):
+            properties = self._new("rPr")
+            run.insert(0, properties)
+        if properties is None:
+            return
+        for name, value in (("vertAlign", raised if raised != "off" else ""), ("strike", "1" if is_struck else "")):
+            for one in list(properties.iterchildren(f"{{*}}{name}")):
+                _remove(one)
+            if value:
+                made = self._new(name)
+                made.set(f"{{{self._space}}}val", value)
+                properties.append(made)
 
     def _symbols(self, words: Element, font: str) -> None:
         made = []
@@ -376,6 +442,38 @@ class _Story:
             words = self._new("t")
             words.text = f"![{' '.join(named.split())}]()"
             replace(drawing, words)
+
+    def _older_picture(self, picture: Element) -> None:
+        """A picture in the older form, an object of another program, or letters drawn as a picture."""
+        if next(picture.iter("{*}txbxContent"), None) is not None:
+            return
+        drawn = " ".join(one.get("string", "") for one in picture.iter("{*}textpath")).strip()
+        about = next((one.get("alt", "") for one in picture.iter("{*}shape") if one.get("alt")), "")
+        named = drawn or (f"![{' '.join(about.split())}]()" if about.strip() else "")
+        if named:
+            words = self._new("t")
+            words.text = named
+            replace(picture, words)
+        elif next(picture.iter("{*}imagedata", "{*}OLEObject"), None) is not None:
+            self._left_out["picture"] += 1
+            _remove(picture)
+
+
+@dataclass
+class _Field:
+    """A field that has begun. `value` is what was chosen from its list."""
+
+    value: str
+    instruction: str = ""
+    has_result: bool = False
+
+
+def _chosen(begin: Element) -> str:
+    for choices in begin.iter("{*}ddList"):
+        names = [_attribute(one, "val") for one in choices.iterchildren("{*}listEntry")]
+        number = _value(choices, "result") or _value(choices, "default") or "0"
+        return names[int(number)] if number.isdecimal() and int(number) < len(names) else ""
+    return ""
 
 
 def _remove(element: Element) -> None:
