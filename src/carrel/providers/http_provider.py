@@ -371,9 +371,9 @@ class HttpProvider:
                     reply = reply._replace(found=self._kept(place, _whole(streamed)))
         except ToldError as error:
             if error.unbilled and self._can_mend(request, base, error.refusal):
-                answer = await self._complete(request)
-                on_piece(answer.text)
-                return answer
+                whole = await self._complete(request)
+                on_piece(whole.text)
+                return whole
             return self._refused(request, base, form, error.refusal, {}, unbilled=error.unbilled)
         answer = reply.found
         if answer is None:
