@@ -2,6 +2,7 @@
 
 import itertools
 import shutil
+from contextlib import closing
 from pathlib import Path
 
 import apsw
@@ -12,7 +13,7 @@ from carrel.kit.sqlite import database
 from carrel.kit.sqlite.database import Cipher, Connection, Damaged, KeyRejected, Missing
 from carrel.kit.sqlite.migrate import NewerDatabase, migrate
 from carrel.vault import files
-from carrel.vault.files import Format
+from carrel.vault.files import Blank, Format
 from tests.support.disk import Disk, every_failure, failing
 from tests.support.vault import ALICE, BOB, add_row, add_table, contents, key_of, look_inside, make_workspace, rows
 
@@ -46,6 +47,29 @@ def test_a_new_workspace_names_its_user_and_is_not_plain_text(path: Path, form: 
     conn.close()
 
 
+def test_a_copy_of_the_blank_is_what_the_migrations_make(path: Path, form: Format) -> None:
+    files.create(path, OLD, ALICE, form)
+    with closing(Blank(form)) as blank:
+        for number, uuid in enumerate((ALICE, BOB)):
+            other = path.with_name(f"{number}.db")
+            files.create(other, NEW, uuid, form, blank)
+            found = [
+                files.open_workspace(one, key, who, form, readonly=False)
+                for one, key, who in ((path, OLD, ALICE), (other, NEW, uuid))
+            ]
+            for asked in (
+                "SELECT * FROM sqlite_schema",
+                "PRAGMA user_version",
+                "PRAGMA journal_mode",
+                "PRAGMA auto_vacuum",
+                "PRAGMA integrity_check",
+            ):
+                assert found[0].all(asked) == found[1].all(asked)
+            for conn in found:
+                database.close(conn)
+    assert names(path) == ["0.db", "1.db", "workspace.db"]
+
+
 def test_a_workspace_that_is_there_is_not_made_again(path: Path, form: Format) -> None:
     make_workspace(path, OLD, ALICE, form)
     before = contents(path.parent)
@@ -67,9 +91,10 @@ def test_creation_survives_every_failure_of_the_disk(tmp_path: Path, small: Form
     def create(disk: Disk) -> None:
         path = tmp_path / str(next(turns)) / "workspace.db"
         path.parent.mkdir()
-        with failing(disk):
+        blank = Blank(small)
+        with failing(disk), closing(blank):
             try:
-                files.create(path, OLD, ALICE, small)
+                files.create(path, OLD, ALICE, small, blank)
             except DiskFull:
                 assert disk.trouble == "full"
             except Unavailable:
@@ -77,7 +102,7 @@ def test_creation_survives_every_failure_of_the_disk(tmp_path: Path, small: Form
             disk.heal()
             # There is nothing or a whole workspace, and the next login with the same key goes on.
             assert not path.exists() or look_inside(path, OLD, ALICE, small) == []
-            files.create(path, OLD, ALICE, small)
+            files.create(path, OLD, ALICE, small, blank)
             assert look_inside(path, OLD, ALICE, small) == []
         assert names(path) == ["workspace.db"]
 

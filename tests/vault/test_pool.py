@@ -282,6 +282,33 @@ async def test_what_nobody_uses_is_closed_after_a_while_and_opens_again(pool: Wo
         assert pool.opened == [ALICE]
 
 
+async def test_connections_that_wrote_or_scanned_are_closed_after_a_while_unless_they_are_at_work(
+    pool: WorkspacePool, clock: FakeClock, openings: list[bool], path_of: PathOf
+) -> None:
+    await admit(pool, ALICE)
+    openings.clear()
+    async with pool.leased(ALICE) as workspace:
+        await workspace.write(add_table)
+        await workspace.scan(rows)
+        clock.advance(5)
+        await workspace.write(add_row, 1)
+        await pool.close_spares(5)
+        clock.advance(5)
+        scanning = asyncio.create_task(workspace.scan(rows))
+        await asyncio.sleep(0)
+        await pool.close_spares(5)
+        await scanning
+        await workspace.write(add_row, 2)
+        assert openings == [False]
+        clock.advance(5)
+        await pool.close_spares(5)
+        assert path_of(ALICE).with_name("workspace.db-wal").stat().st_size == 0
+        assert workspace.read(rows) == [1, 2]
+        await workspace.write(add_row, 3)
+        assert await workspace.scan(rows) == [1, 2, 3]
+        assert openings == [False] * 2
+
+
 async def test_a_leased_workspace_is_never_closed_and_too_many_are_told_to_come_again(make_pool: MakePool) -> None:
     pool = make_pool(max_open=2)
     users = [UserUuid(f"user-{number}") for number in range(3)]

@@ -34,6 +34,7 @@ from carrel.http.requests.auditing import Audited
 from carrel.judges.checking import Checks
 from carrel.keys.system_keys import SystemKeys
 from carrel.kit.clock import Clock
+from carrel.kit.concurrency.cancellation import cancel
 from carrel.kit.ids import uuid7_factory
 from carrel.kit.logs import tail
 from carrel.kit.money import MICROS
@@ -80,6 +81,8 @@ from carrel.webhooks.sender import Webhooks
 if TYPE_CHECKING:
     from carrel.app.cluster_membership import ClusterMembership
 
+SPARE_SECONDS = 5.0
+"""A connection for writes or scans that was not used for so long is closed; one that reads stays."""
 IDLE_CHECK_SECONDS = 60.0
 IDLE_SECONDS = 900.0
 """A workspace that nobody has used for so long is closed, which frees a megabyte; its next request opens it in 2 ms."""
@@ -206,7 +209,7 @@ class Services:
         self.live_backup = LiveBackup(
             settings.data_dir, service_key, self.accounts, self.pool, self.service, clock, self.cluster_membership
         )
-        self._idle: asyncio.Task[None] | None = None
+        self._idle: list[asyncio.Task[None]] = []
 
     async def start(self) -> None:
         """Take the data folder, prove the process fit to hold keys, and finish what a crash interrupted.
@@ -237,7 +240,8 @@ class Services:
         self.reserve.keep()
         self.hold_sweep.start()
         self.webhooks.start()
-        self._idle = asyncio.create_task(self._close_idle(self.settings.key_idle_minutes * 60))
+        closing = (self._close_spares(), self._close_idle(self.settings.key_idle_minutes * 60))
+        self._idle = [asyncio.create_task(one) for one in closing]
 
     async def write_audit_entry(self, audited: Audited) -> None:
         """Write what the host or the operator ordered, durably."""
@@ -250,6 +254,12 @@ class Services:
     def may_serve(self) -> bool:
         """Whether the process may act now; a node of a cluster may not while its lease may have ended."""
         return self.cluster_membership is None or self.cluster_membership.fence.is_open
+
+    async def _close_spares(self) -> None:
+        while True:
+            await asyncio.sleep(SPARE_SECONDS)
+            with suppress(CarrelError):
+                await self.pool.close_spares(SPARE_SECONDS)
 
     async def _close_idle(self, key_seconds: float) -> None:
         while True:
@@ -319,10 +329,7 @@ class Services:
             ending.push_async_callback(self.sign_out.stop)
             if self.cluster_membership is not None:
                 ending.push_async_callback(self.cluster_membership.stop_moving)
-            if self._idle is not None:
-                self._idle.cancel()
-                with suppress(asyncio.CancelledError):
-                    await self._idle
+            await cancel(self._idle)
 
 
 def _later(seconds: float, do: Callable[[], None]) -> asyncio.TimerHandle:

@@ -107,11 +107,14 @@ class WorkspacePool:
         self._listeners: tuple[Listener, ...] = ()
         self._path_of = path_of
         self.form = form
+        self._blank = files.Blank(form)
         self._megabytes_of = megabytes_of
         self.max_open = max_open
         self._entries: dict[UserUuid, _Entry] = {}
         self._open: dict[UserUuid, Workspace] = {}
         """In the order of use, the oldest first: a lease moves its workspace to the end."""
+        self._spares: dict[UserUuid, float] = {}
+        """When each workspace last used a connection besides its reader; the longest ago comes first."""
         self._opening = self._closing = 0
         self._closed_one = asyncio.Event()
         self._ended = False
@@ -220,7 +223,7 @@ class WorkspacePool:
             self.keyring.put(uuid, key)
             try:
                 if create:
-                    await self._in_thread(files.create, self._path_of(uuid), key, uuid, self.form)
+                    await self._in_thread(files.create, self._path_of(uuid), key, uuid, self.form, self._blank)
                 if entry.workspace is None:
                     await self._open_entry(uuid, entry)
             except CarrelError as error:
@@ -329,6 +332,7 @@ class WorkspacePool:
         finally:
             self.keyring.clear()
             self._executors.shutdown()
+            self._blank.close()
         for ending in filter(None, endings):
             raise ending
 
@@ -347,6 +351,21 @@ class WorkspacePool:
         for uuid in idle:
             if uuid in self._entries:
                 await self.rest(uuid, if_idle=True)
+
+    async def close_spares(self, idle_seconds: float) -> None:
+        """Close the connections that wrote or scanned and did neither for so long; workspaces stay open for reading."""
+        since = self.form.clock.monotonic() - idle_seconds
+        while self._spares:
+            uuid, used_at = next(iter(self._spares.items()))
+            if used_at > since:
+                return
+            del self._spares[uuid]
+            if uuid in self._open:
+                await self._open[uuid].close_spares()
+
+    def _note_spare(self, uuid: UserUuid) -> None:
+        self._spares.pop(uuid, None)
+        self._spares[uuid] = self.form.clock.monotonic()
 
     # The parts, each under the entry's lock ---------------------------------------------------------------------------
 
@@ -368,7 +387,9 @@ class WorkspacePool:
             raise
         finally:
             self._opening -= 1
-        entry.workspace = self._open[uuid] = Workspace(uuid, reader, _further(opener), self._executors)
+        entry.workspace = self._open[uuid] = Workspace(
+            uuid, reader, _further(opener), self._executors, self._note_spare
+        )
         entry.lent_at = self.form.clock.monotonic()
 
     async def _make_room(self) -> None:

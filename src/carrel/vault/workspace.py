@@ -8,7 +8,6 @@ import asyncio
 import math
 import threading
 import time
-from collections import deque
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future
 from contextlib import ExitStack, contextmanager, nullcontext
@@ -24,6 +23,7 @@ from carrel.kit.sqlite import database
 from carrel.kit.sqlite.database import Connection, ReadTooLong, translated
 from carrel.vault.executors import Executors
 from carrel.vault.keyring import UserUuid
+from carrel.vault.spares import Spares
 from carrel.vault.write_queue import WriteQueue, call, pausing
 
 T = TypeVar("T")
@@ -31,7 +31,6 @@ P = ParamSpec("P")
 
 _SCANS = 2
 """The most scans of one workspace at a time: a user who starts more waits for them, and other users do not."""
-_IDLE_SCANNERS = 2
 _INTERRUPT_SECONDS = 0.02
 MAX_SCAN_SECONDS = 1.9
 """Processor time of one scan for a request, whatever the workspace holds. Scans for runs under way have no limit."""
@@ -99,7 +98,8 @@ class _Scan:
 class Workspace:
     """The open database of one user.
 
-    `open_connection(readonly)` makes a further keyed connection; it is called in threads of `executors`.
+    `open_connection(readonly)` makes a further keyed connection; it is called in threads of `executors`. `note_spare`
+    hears whenever one was used besides the reader, so that `close_spares` closes them some time later.
     """
 
     def __init__(
@@ -108,15 +108,17 @@ class Workspace:
         reader: Connection,
         open_connection: Callable[[bool], Connection],
         executors: Executors,
+        note_spare: Callable[[UserUuid], None] = lambda _: None,
     ) -> None:
         self.uuid = uuid
         self.announced: tuple[int, float] | None = None
         """How many commits there were, and when, as the pool's listeners last looked for work that waits."""
         self._reader = reader
-        self._open_connection = open_connection
         self._executors = executors
-        self._writes = WriteQueue(uuid, open_connection, executors)
-        self._idle_scanners: deque[Connection] = deque()
+        self._note_spare = note_spare
+        self._closing_spares = asyncio.Lock()
+        self._spares = Spares(open_connection)
+        self._writes = WriteQueue(uuid, self._spares, executors)
         self._scans: set[_Scan] = set()
         self._recalled: dict[Callable[[Connection], Any], tuple[int, Any]] = {}
         self._scanned: asyncio.Future[None] | None = None  # That the last scan has ended, while the workspace closes.
@@ -208,6 +210,7 @@ class Workspace:
         if scan.look is not None:
             scan.look.cancel()
         self._scans.discard(scan)
+        self._note_spare(self.uuid)
         self._scan_slots.release()
         if not scan.ended.done():
             scan.ended.set_result(None)
@@ -216,7 +219,7 @@ class Workspace:
 
     def _scan(self, scan: _Scan, run: Callable[[Connection], T]) -> T:
         with translated():
-            scanner = self._take_scanner()
+            scanner = self._spares.to_scan()
             try:
                 with scan.on(scanner, self._executors.turns.of(self.uuid)):
                     self._require_open()
@@ -228,23 +231,7 @@ class Workspace:
             except apsw.InterruptError:
                 raise (WorkspaceClosed if scanner.stopped else ReadTooLong) from None
             finally:
-                self._give_back(scanner)
-
-    def _take_scanner(self) -> Connection:
-        try:
-            return self._idle_scanners.pop()
-        except IndexError:
-            scanner = self._open_connection(True)
-            scanner.take_turns()
-            return scanner
-
-    def _give_back(self, scanner: Connection) -> None:
-        # An interrupt may have come at the end of the snapshot.
-        is_over = scanner.stopped or scanner.in_transaction
-        if self._closed or is_over or len(self._idle_scanners) >= _IDLE_SCANNERS:
-            database.discard(scanner)
-        else:
-            self._idle_scanners.append(scanner)
+                self._spares.give_back(scanner)
 
     async def write(self, fn: Callable[Concatenate[Connection, P], T], *args: P.args, **kwargs: P.kwargs) -> T:
         """Run `fn` in a transaction of its own or one shared with other waiting writes; return when it is durable.
@@ -258,6 +245,7 @@ class Workspace:
             DiskFull: nothing was written.
         """
         self._require_open()
+        self._note_spare(self.uuid)
         return await self._writes.add(lambda conn: fn(conn, *args, **kwargs))
 
     def _require_open(self) -> None:
@@ -269,7 +257,22 @@ class Workspace:
         self._closed = True
         await self._stop_scans()
         await self._writes.drain()
-        await in_thread(self._executors.writes, self._close_connections)
+        async with self._closing_spares:
+            await in_thread(self._executors.writes, self._close_connections)
+
+    async def close_spares(self) -> None:
+        """Close every connection but the reader, whose pages are freed, unless something is at work here.
+
+        The next write or scan opens one in a millisecond.
+        """
+        if self._closed:
+            return
+        if self._scans or self._writes.is_busy:
+            self._note_spare(self.uuid)
+            return
+        self._reader.release_memory()
+        async with self._closing_spares:
+            await in_thread(self._executors.writes, self._spares.close)
 
     async def _stop_scans(self) -> None:
         self._scanned = asyncio.get_running_loop().create_future()
@@ -282,14 +285,8 @@ class Workspace:
             await asyncio.wait([self._scanned], timeout=_INTERRUPT_SECONDS)
 
     def _close_connections(self) -> None:
-        while self._idle_scanners:
-            database.discard(self._idle_scanners.pop())
-        writer = self._writes.writer
-        if writer is None:
-            database.close(self._reader)
-            return
-        database.discard(self._reader)
-        database.close(writer)
+        self._spares.close()
+        database.close(self._reader)
 
 
 def _end_snapshot(connection: Connection) -> None:

@@ -16,6 +16,7 @@ from carrel.kit.concurrency.turns import QueuedWork
 from carrel.kit.sqlite.database import Connection, transaction, translated
 from carrel.vault.executors import Executors
 from carrel.vault.keyring import UserUuid
+from carrel.vault.spares import Spares
 
 if TYPE_CHECKING:
     from opentelemetry.context import Context
@@ -66,13 +67,12 @@ class _Write:
 
 
 class WriteQueue:
-    """Owned by the event loop. `open_connection(False)` makes the one connection that writes, at the first write."""
+    """Owned by the event loop."""
 
-    def __init__(self, uuid: UserUuid, open_connection: Callable[[bool], Connection], executors: Executors) -> None:
+    def __init__(self, uuid: UserUuid, spares: Spares, executors: Executors) -> None:
         self.commits = 0
-        self.writer: Connection | None = None
         self._uuid = uuid
-        self._open_connection = open_connection
+        self._spares = spares
         self._executors = executors
         self._queue: deque[_Write] = deque()
         self._draining: asyncio.Task[None] | None = None
@@ -84,6 +84,11 @@ class WriteQueue:
         if self._draining is None:
             self._draining = asyncio.create_task(self._run())
         return waiter
+
+    @property
+    def is_busy(self) -> bool:
+        """Whether something waits, or is being written."""
+        return self._draining is not None
 
     async def drain(self) -> None:
         """Wait until everything that was added is durable."""
@@ -134,8 +139,7 @@ class WriteQueue:
 
     @contextmanager
     def _transaction(self, first: _Write) -> Iterator[Connection]:
-        if self.writer is None:
-            self.writer = self._open_connection(False)
+        writer = self._spares.to_write()
         # Only where a store function says so: a transaction is short, and its statements never wait.
         turn = self._executors.turns.of(self._uuid)
         try:
@@ -143,7 +147,7 @@ class WriteQueue:
             with (
                 meters.COMMIT_SECONDS.time(),
                 traces.span("commit", within=first.span),
-                transaction(self.writer) as connection,
+                transaction(writer) as connection,
             ):
                 with pausing(connection, turn):
                     yield connection
@@ -153,6 +157,7 @@ class WriteQueue:
                     turn.end()
         finally:
             turn.end()
+            self._spares.give_back(writer)
 
 
 @contextmanager

@@ -99,6 +99,13 @@ class Connection(apsw.Connection):
     """Counts the processor time of the thread that works here; by default of the one that asks."""
     until = math.inf
     """What `cpu_clock` shows when the present work has to end."""
+    query_only = False
+    """Whether the engine refuses every change; see `set_query_only`."""
+
+    def set_query_only(self, *, on: bool) -> None:
+        """Let the engine refuse every change from now on, or take them."""
+        self.execute(f"PRAGMA query_only = {'ON' if on else 'OFF'}").fetchall()
+        self.query_only = on
 
     def take_turns(self) -> None:
         """Take turns in the middle of long statements, too, and not only before each."""
@@ -240,7 +247,7 @@ def connect(
             _prove(connection, proof)
             connection.execute(SETUP).fetchall()
             if readonly:
-                connection.execute("PRAGMA query_only = ON").fetchall()
+                connection.set_query_only(on=True)
             undo.pop_all()
     return connection
 
