@@ -39,7 +39,7 @@ def small(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(lists, "SIZES", (10, 20, 30))
     monkeypatch.setattr(lists, "USUAL", 20)
     monkeypatch.setattr(writes, "WRITES", 20)
-    for name, value in (("REGISTERED", 20), ("OPEN", 12), ("FEW", 3)):
+    for name, value in (("REGISTERED", 20), ("OPEN", 12), ("FEW", 3), ("ACTIVE", (6,)), ("PACE_SECONDS", 0)):
         monkeypatch.setattr(many, name, value)
     monkeypatch.setattr(job, "DOCUMENTS", 2)
     for name, plan in (("SHORT", Plan(20, 2)), ("LONG", Plan(30, 2)), ("WARM_UP", Plan(1, 1))):
