@@ -27,6 +27,15 @@ def attached() -> EmailMessage:
     return made
 
 
+def parts(kind: str, *bodies: str) -> bytes:
+    inner = "".join(f"--B\n{body}\n" for body in bodies)
+    return f"Subject: a\nContent-Type: multipart/{kind}; boundary=B\n\n{inner}--B--\n".encode()
+
+
+def page(html: str) -> str:
+    return f"Content-Type: text/html\n\n{html}"
+
+
 TABLE = "<p>Hello!</p><table><tr><td>Plan<td>Pro</tr><tr><td>Price<td>20</tr></table><p hidden>x</p>"
 READ: dict[str, tuple[bytes, str, dict[str, int]]] = {
     "plain": (mail("Grüße,\nAda").as_bytes(), f"{HEAD}\n\nGrüße,\nAda", {}),
@@ -38,8 +47,37 @@ READ: dict[str, tuple[bytes, str, dict[str, int]]] = {
     "an empty page": (mail("Hello!", "<p> </p>").as_bytes(), f"{HEAD}\n\nHello!", {}),
     "attachments": (
         attached().as_bytes(),
-        f"{HEAD}\n\nHello!\n\nAttachment: Größe 1.pdf\nAttachment: Prices ä",
-        {"attachment": 2},
+        f"{HEAD}\n\nHello!\n\nAttachment: Größe 1.pdf\n\n---\n\nAttached mail:\n\n{HEAD}\n\nInner.",
+        {"attachment": 1},
+    ),
+    "texts around a picture": (
+        parts(
+            "mixed", page("<p>Look:</p>"), "Content-Type: image/png; name=a.png\n\nx", page("<p>Nice?</p>"), "\nBye."
+        ),
+        "Subject: a\n\nLook:\n\nNice?\n\nBye.\n\nAttachment: a.png",
+        {"attachment": 1},
+    ),
+    "a page with a picture beside a plain form": (
+        parts("alternative", "\nplain", "Content-Type: multipart/mixed; boundary=C\n\n--C\n" + page("b") + "\n--C--"),
+        "Subject: a\n\nb",
+        {},
+    ),
+    "an invitation": (
+        parts("mixed", "\nCome!", "Content-Type: text/calendar\n\nBEGIN:VCALENDAR"),
+        "Subject: a\n\nCome!\n\nAttachment: text/calendar",
+        {"attachment": 1},
+    ),
+    "a mailbox": (
+        b"From ada Fri May  1 09:30:00 2026\nSubject: a\n\nFrom here on\n>From there\n\n"
+        b"From bob Fri May  1 09:31:00 2026\nSubject: b\n\nyes\n",
+        "Subject: a\n\nFrom here on\nFrom there\n\n---\n\nSubject: b\n\nyes",
+        {},
+    ),
+    "no encoding": (b"\nSubject: a\n\nGr\xf6\xdfe \x80", "Subject: a\n\nGröße €", {}),
+    "an encoding that the page names": (
+        b'Subject: a\nContent-Type: text/html\n\n<meta charset="koi8-r"><p>' + "Цена".encode("koi8-r"),
+        "Subject: a\n\nЦена",
+        {},
     ),
     "a foreign encoding": (
         b"Subject: =?iso-8859-1?Q?Gr=F6=DFe?=\nContent-Type: text/plain; charset=iso-8859-1\n\n\x93Gr\xf6\xdfe\x94",

@@ -1,6 +1,7 @@
 """The text of a file in the encoding that its mark, its zeros or its page names, and in UTF-8 without any."""
 
 import codecs
+import contextlib
 from typing import Final
 
 from bs4.dammit import EncodingDetector
@@ -40,8 +41,14 @@ def decoded(body: memoryview, *, page: bool) -> str:
 
 
 def forgiving(body: bytes, named: str) -> str:
-    """The text in the encoding that something names; what is none of its characters becomes U+FFFD."""
+    """The text in the encoding that something names; what is none of its characters becomes U+FFFD.
+
+    What calls itself ASCII and is more is UTF-8, or else what Windows wrote.
+    """
     try:
+        if codecs.lookup(named).name == "ascii":
+            with contextlib.suppress(UnicodeDecodeError):
+                return body.decode()
         encoding = _AS_BROWSERS_READ.get(codecs.lookup(named).name, named)
         return body.decode(encoding, "replace")
     except (LookupError, ValueError):

@@ -18,6 +18,7 @@ _BY_ENDING: Final[dict[str, Format]] = {
     ".docx": "docx",
     ".pptx": "pptx",
     ".eml": "eml",
+    ".mbox": "eml",
 }
 _BY_MEDIA_TYPE: Final[dict[str, Format]] = {
     "text/plain": "txt",
@@ -28,6 +29,7 @@ _BY_MEDIA_TYPE: Final[dict[str, Format]] = {
     "application/vnd.openxmlformats-officedocument.wordprocessingml.document": "docx",
     "application/vnd.openxmlformats-officedocument.presentationml.presentation": "pptx",
     "message/rfc822": "eml",
+    "application/mbox": "eml",
 }
 PLAIN: Final[tuple[Format, ...]] = ("txt", "md", "csv")
 """The file is the text."""

@@ -14,7 +14,7 @@ class FormatUnsupported(UnsupportedMedia):
     """Neither its name nor its media type belongs to a format that Carrel can read."""
 
     code = "document-format-unsupported"
-    detail = "Only txt, md, html, csv, pdf, docx, pptx and eml files can be read."
+    detail = "Only txt, md, html, csv, pdf, docx, pptx, eml and mbox files can be read."
 
 
 class FormatMismatch(BadInput):

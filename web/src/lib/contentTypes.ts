@@ -27,6 +27,7 @@ export const DOCUMENT_ENDINGS = [
   ".docx",
   ".pptx",
   ".eml",
+  ".mbox",
   ".htm",
   ".html",
   ".md",
