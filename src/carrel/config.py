@@ -162,7 +162,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     max_json_bytes: Count = 2 * 1024 * 1024
     max_answer_bytes: Count = 4 * 1024 * 1024
     max_upload_bytes: Count = 25 * 1024 * 1024
-    max_import_bytes: Count = 256 * 1024 * 1024
+    max_import_bytes: Count = 1024 * 1024 * 1024
     max_name_characters: Count = 200
     max_body_bytes: Count = 1024 * 1024
     max_criteria_bytes: Count = 64 * 1024

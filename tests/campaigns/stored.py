@@ -96,9 +96,9 @@ def configuration(user: User, shape: Shape) -> Json:
     return found
 
 
-def finished_run(running: Service, user: User, shape: Shape) -> str:
-    """A run of this shape that has ended; its id."""
-    made = user.post("/runs", {"name": "n" * 200, "configuration": configuration(user, shape)})
+def finished_run(running: Service, user: User, shape: Shape, made_from: Json | None = None) -> str:
+    """A run of this shape, or of another configuration without comparisons, that has ended; its id."""
+    made = user.post("/runs", {"name": "n" * 200, "configuration": made_from or configuration(user, shape)})
     with signed_out(running, user) as conn:
         commands.start(conn, made["id"])
         seq = conn.value("SELECT seq FROM runs WHERE id = ?", made["id"])
@@ -125,6 +125,19 @@ def copied(conn: Connection, run_id: str, times: int) -> None:
         made = conn.value("SELECT max(seq) FROM runs")
         for table in _PARTS:
             _copy(conn, table, "run", seq, {"run": f"{made}", **({"seq": "NULL"} if table == "tasks" else {})})
+
+
+def metered(conn: Connection, run_id: str) -> None:
+    """Calls of the copies of this run, as it has."""
+    columns: list[str] = conn.column("SELECT name FROM pragma_table_info('calls')")
+    changed = {"seq": "NULL", "id": "lower(hex(randomblob(16)))", "run_id": "copied.id"}
+    changed["started_at"] = "strftime('%Y-%m-%dT%H:%M:%fZ', 1780000000 + copied.seq * 3600, 'unixepoch')"
+    values = ", ".join(changed.get(name, f"calls.{name}") for name in columns)
+    conn.run(
+        f"INSERT INTO calls ({', '.join(columns)}) SELECT {values} FROM calls, runs AS copied"
+        " WHERE run_id = ? AND copied.id LIKE 'copy-%'",
+        run_id,
+    )
 
 
 _PARTS = ("run_snapshots", "run_documents", "run_candidates", "run_rounds", "run_judges", "run_rankings", "tasks")

@@ -17,6 +17,7 @@ from msgspec.structs import replace
 from carrel.config import Settings
 from carrel.contents import store as contents
 from carrel.contents.schemas import Content
+from carrel.errors import Malformed
 from carrel.http.client_connection import ClientConnection
 from carrel.kit.sqlite.database import Connection
 from carrel.transfer import incoming, package, pieces, upload
@@ -332,6 +333,39 @@ async def test_an_import_that_another_one_overtakes_changes_nothing(client: http
     answer = await client.post("/api/users/me/import", content=slowly(), headers=session | ZIP)
     assert (answer.status_code, code_of(answer)) == (409, "import-replaced")
     assert (await client.get("/api/contents/counts", headers=session)).json()["total"] == 1
+
+
+async def test_an_import_in_parts_goes_on_wherever_it_was_cut(
+    client: httpx.AsyncClient, host: Host, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for where in (pieces, upload):
+        monkeypatch.setattr(where, "PIECE_BYTES", 100)
+    monkeypatch.setattr(upload, "_STORED_BYTES", 300)
+    session = await host.signed_in("reader-0001")
+    whole = packed(EMPTY | {"contents.jsonl": line(), "contents/1.md": b"In parts."})
+
+    async def send(content_range: str, body: bytes | AsyncIterator[bytes] = b"") -> httpx.Response:
+        headers = session | ZIP | {"Content-Range": content_range}
+        return await client.post("/api/users/me/import", content=body, headers=headers)
+
+    async def cut(start: int) -> AsyncIterator[bytes]:
+        yield whole[start : start + 350]
+        raise Malformed  # as a request does whose client has left
+
+    total = len(whole)
+    answer = await send(f"bytes 0-0/{total}", whole[:250])
+    assert (answer.status_code, answer.json()) == (202, {"received_bytes": 200})
+    assert (await send(f"bytes 200-{total - 1}/{total}", cut(200))).status_code == 400
+    assert (await send(f"bytes */{total}")).json() == {"received_bytes": 500}
+    answer = await send(f"bytes 200-299/{total}", whole[200:300])
+    assert (answer.status_code, code_of(answer)) == (409, "import-part-misplaced")
+    answer = await send(f"bytes 500-{total - 1}/{total}", whole[500:])
+    assert (answer.status_code, answer.json()["contents"]) == (201, 1)
+    # Nothing is left of it.
+    answer = await send(f"bytes */{total}")
+    assert (answer.status_code, code_of(answer)) == (409, "import-part-misplaced")
+    for content_range, status in (("bytes 0-9/2000000000", 413), ("bytes ten", 400), ("bytes 0-9/10", 413)):
+        assert (await send(content_range, whole)).status_code == status
 
 
 async def test_an_import_whose_client_leaves_ends_and_changes_nothing(

@@ -100,3 +100,9 @@ class Imported(msgspec.Struct, frozen=True):
     contents: int
     presets: int
     data_sets: int = 0
+
+
+class Received(msgspec.Struct, frozen=True):
+    """How many bytes of an import in parts are here; the next part begins there."""
+
+    received_bytes: int

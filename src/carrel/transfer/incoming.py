@@ -55,7 +55,7 @@ from carrel.transfer.pieces import ImportForeign, ImportTooLarge, ImportUnreadab
 from carrel.transfer.renamed import renamed, renamed_json
 from carrel.vault.ids import ContentId, DataSetId, DraftId, PresetId
 
-MAX_CONTENTS: Final = 10_000
+MAX_CONTENTS: Final = 100_000
 MAX_DATA_SETS: Final = 1_000
 MAX_PRESETS: Final = 1_000
 MAX_PRESETS_BYTES: Final = 8 * 1024 * 1024

@@ -10,7 +10,7 @@ from typing import IO, Final, cast
 from carrel.errors import Unavailable
 from carrel.transfer.pieces import ImportForeign, ImportTooLarge, ImportUnreadable, PieceFile
 
-MAX_UNPACKED_BYTES: Final = 128 * 1024 * 1024
+MAX_UNPACKED_BYTES: Final = 1024 * 1024 * 1024
 """The limit for all entries together: a few kilobytes in a zip can unpack to gigabytes."""
 
 _METHODS = frozenset({zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED})

@@ -29,12 +29,19 @@ class ImportTooLarge(TooLarge):
 
 
 PIECE_BYTES: Final = 256 * 1024
-MOST_AT_ONCE: Final = 8 * 1024 * 1024
+MOST_AT_ONCE: Final = 20 * 1024 * 1024
 """The most that one read may return: `zipfile` reads a zip's table of contents at once, whatever its size."""
-MAX_ENTRIES: Final = 50_000
+MAX_ENTRIES: Final = 150_000
 """The most entries that a table of contents may have: `zipfile` makes an object of 500 bytes for each."""
 _ENTRY: Final = b"PK\x01\x02"
 """What each entry in a table of contents begins with. Counting it says how many there are, whatever the zip states."""
+
+
+class PartMisplaced(Conflict):
+    """A part of an import that does not begin where the parts before it end."""
+
+    code = "import-part-misplaced"
+    detail = "The part does not go on where the last one ended; ask with Content-Range: bytes */<length> where that is."
 
 
 class ImportReplaced(Conflict):
@@ -48,6 +55,18 @@ def begin(conn: Connection) -> str:
     """Begin an import and return its id. Pieces of an earlier import that was interrupted are deleted."""
     conn.run("DELETE FROM import_pieces")
     return conn.new_id()
+
+
+def resume(conn: Connection, start: int | None) -> tuple[str, int]:
+    """The id of the import that was begun, and how many bytes of it are here: `start`, unless that is `None`.
+
+    Raises:
+        PartMisplaced: it is another number, or no import was begun.
+    """
+    found = conn.one("SELECT import, sum(length(body)) FROM import_pieces GROUP BY import")
+    if found is None or start not in (None, found[1]):
+        raise PartMisplaced
+    return found
 
 
 def put(conn: Connection, import_id: str, ordinal: int, body: bytes) -> None:
