@@ -8,9 +8,10 @@ from typing import Any
 import pytest
 
 from carrel.kit.sqlite.database import Connection
-from carrel.metering import calls, store
+from carrel.metering import calls, quota, store
 from carrel.metering.calls import CallEnd, Charge
 from carrel.providers.base import Usage
+from tests.support.clock import FakeClock
 from tests.support.workspace import workspace_database
 
 
@@ -77,3 +78,34 @@ def test_sums_read_each_row_once(conn: Connection, days: tuple[str | None, str |
     reading = [plan for plan in plans if not any("COVERING INDEX" in step for step in plan)]
     assert len(plans) == 2
     assert len(reading) == 1, plans
+
+
+def test_a_days_calls_are_counted_only_where_they_can_be_used_up(conn: Connection) -> None:
+    clock = conn.clock
+    assert isinstance(clock, FakeClock)
+
+    def steps(per_day: int) -> int:
+        taken = 0
+
+        def count() -> bool:
+            nonlocal taken
+            taken += 1
+            return False
+
+        conn.set_progress_handler(count, 1)
+        assert not quota.is_used_up(conn, per_day)
+        conn.set_progress_handler(None)
+        return taken
+
+    begin(conn, "yesterday")
+    clock.advance(86_400)
+    assert not quota.is_used_up(conn, 1)
+    few = steps(1_000)
+    for number in range(500):
+        call_id = begin(conn, str(number))
+        if number % 2:
+            calls.withdraw(conn, call_id)
+    assert steps(1_000) <= few + 10
+    assert [quota.is_used_up(conn, per_day) for per_day in (249, 250, 251, None, 0)] == [True, True, False, False, True]
+    clock.advance(86_400)
+    assert not quota.is_used_up(conn, 1)
