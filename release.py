@@ -18,7 +18,7 @@ from typing import Final
 ROOT: Final = Path(__file__).parent
 DIST: Final = ROOT / "dist"
 LOCKS: Final = ("requirements.lock", "requirements-cli.lock", "requirements-demo.lock", "requirements-otel.lock")
-"""What is installed with the service, with the terminal program alone, with the website of `carrel start`, for spans."""
+"""What is installed with the service, with the terminal program alone, for `carrel start`, and for spans."""
 MACHINES: Final = (
     {"umask": 0o022, "TZ": "UTC", "LANG": "C.UTF-8"},
     {"umask": 0o077, "TZ": "Asia/Kolkata", "LANG": "C"},

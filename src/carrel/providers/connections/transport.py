@@ -114,6 +114,9 @@ class Transport:
             module = importlib.import_module("carrel.providers.connections.exchange")
             made: Exchange = module.Exchange(self._connections, self._rules)
             self._exchange = made
+            if self._closed:
+                # `close` came while the client was imported, and found nothing.
+                await made.close()
         return self._exchange
 
     async def _send(self, asked: Submission[T]) -> Reply[T]:
