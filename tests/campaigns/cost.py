@@ -61,8 +61,12 @@ READ_MS = 50.0
 """For each megabyte of a file that is uploaded and read: of threads, and of workers."""
 READ_TIMES = 3
 """How many times its size such a file may take of memory besides."""
-DOCUMENTS = ("POST /documents", "POST /documents/{document_id}/reread")
-"""Kept libraries read their files, in a worker of its own kind that takes turns at the lowest priority."""
+DOCUMENTS = (
+    "POST /documents",
+    "POST /documents/{document_id}/reread",
+    "GET /documents/{document_id}/pages/{number}",
+)
+"""Kept libraries read their files and draw their pages, in a worker of its own kind at the lowest priority."""
 DOCUMENT_MS = 20_000.0
 """What such a worker may take: `CARREL_MAX_READING_SECONDS` ends it."""
 DOCUMENT_BYTES = 512 * 1024 * 1024

@@ -11,7 +11,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Final
 
+from tests.campaigns import packages
 from tests.campaigns.user import Json, Request, User
+from tests.documents import files
 
 MAX_BODY: Final = 1024 * 1024
 _DOCUMENTS, _CANDIDATES = 20, 4
@@ -151,11 +153,17 @@ def _vote(user: User, run: str) -> str:
     return str(user.post(f"/runs/{run}/votes", _ballot(user, run))["id"])
 
 
-def _document(user: User) -> str:
-    form = _upload(user)
+def _document(user: User, form: Request | None = None) -> str:
+    form = form or _upload(user)
     made = user.client.post("/api/documents", content=form.content, headers={**user.session, **form.headers})
     assert made.status_code == 201, made.text
     return str(made.json()["id"])
+
+
+def _page(user: User) -> str:
+    """One with ten thousand lines of text over each other."""
+    lines = ") Tj 0 -0.07 Td (".join(f"The river rose in {year}." for year in range(10_000))
+    return f"/documents/{_document(user, packages.form('a.pdf', files.pdf(lines)))}/pages/1"
 
 
 def _data_set(user: User) -> str:
@@ -217,7 +225,10 @@ _PARAMETERS: Final[dict[str, Callable[[User], str]]] = {
     "{program_key_id}": lambda user: str(_program_key(user)["id"]),
 }
 
-_PLACES: Final[dict[str, Callable[[User], str]]] = {"/model-prices/{model}": _priced}
+_PLACES: Final[dict[str, Callable[[User], str]]] = {
+    "/documents/{document_id}/pages/{number}": _page,
+    "/model-prices/{model}": _priced,
+}
 """Paths in which a parameter has another value than elsewhere."""
 
 _RUNS: Final[dict[str, Callable[[User], str]]] = {
