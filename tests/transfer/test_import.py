@@ -340,7 +340,7 @@ async def test_an_import_in_parts_goes_on_wherever_it_was_cut(
 ) -> None:
     for where in (pieces, upload):
         monkeypatch.setattr(where, "PIECE_BYTES", 100)
-    monkeypatch.setattr(upload, "_STORED_BYTES", 300)
+    monkeypatch.setattr(upload, "STORED_BYTES", 300)
     session = await host.signed_in("reader-0001")
     whole = packed(EMPTY | {"contents.jsonl": line(), "contents/1.md": b"In parts."})
 

@@ -20,7 +20,7 @@ from carrel.vault.workspace import Workspace
 
 AT_ONCE: Final = 2
 """Imports that are read at once, of all users. Each keeps a writing thread to its end, and up to 90 MB of memory."""
-_STORED_BYTES: Final = 4 * PIECE_BYTES
+STORED_BYTES: Final = 4 * PIECE_BYTES
 """What one transaction stores."""
 
 
@@ -151,7 +151,7 @@ async def _keep(
         if size > most:
             raise TooLarge
         waiting += chunk
-        if len(waiting) >= _STORED_BYTES:
+        if len(waiting) >= STORED_BYTES:
             ordinal += await _put(workspace, import_id, ordinal, waiting)
     if part is not None and size < part.total:
         ordinal += await _put(workspace, import_id, ordinal, waiting)
