@@ -48,6 +48,8 @@ class Archive:
         self._zip = _Zip(self._packed, "w")
         self._entry: IO[bytes] | None = None
         self._left = room
+        self.written = 0
+        """Bytes of all entries, unpacked."""
 
     def add(self, name: str, body: bytes) -> None:
         """One whole entry.
@@ -77,6 +79,7 @@ class Archive:
         self._left -= len(body)
         if self._left < 0 or self._entry is None:
             raise ExportTooLarge
+        self.written += len(body)
         self._entry.write(body)
 
     def end(self) -> None:

@@ -16,7 +16,7 @@ from carrel.kit.processes.pool import WorkerPool
 from carrel.reports import export_store as store
 from carrel.reports import rendering
 from carrel.reports.archive import Archive, ExportTooLarge
-from carrel.reports.export_parts import README, START, STEPS, Place
+from carrel.reports.export_parts import README, Progress, advance
 from carrel.reports.export_store import Build, Export
 from carrel.reports.rendering import ReportRequest
 from carrel.runs.model.setup import RunId
@@ -119,11 +119,10 @@ class Exports:
         await asyncio.to_thread(archive.add, "README.txt", README.encode())
         for name, body in (await self._made(workspace, build)).items():
             await asyncio.to_thread(archive.add, name, body)
-        for step in STEPS:
-            place: Place | None = START
-            while place is not None:
-                place = await workspace.scan(step, build.run, archive, place)
-                kept = await self._keep(workspace, build, archive, kept)
+        at: Progress | None = Progress()
+        while at is not None:
+            at = await workspace.scan(advance, build.run, archive, at)
+            kept = await self._keep(workspace, build, archive, kept)
         archive.close()
         await self._keep(workspace, build, archive, kept)
         await workspace.write(store.complete, build)

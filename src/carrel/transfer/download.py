@@ -8,8 +8,7 @@ from carrel.errors import NotFound, Unavailable
 from carrel.kit.processes.pool import WorkerPool
 from carrel.reports import rendering
 from carrel.reports.archive import Archive
-from carrel.reports.export_parts import START, ExportedRun, Place
-from carrel.reports.export_parts import STEPS as RUN_STEPS
+from carrel.reports.export_parts import START, ExportedRun, Place, Progress, advance
 from carrel.reports.rendering import ReportRequest
 from carrel.transfer import outgoing
 from carrel.transfer.outgoing import NextRun, Outgoing
@@ -52,12 +51,11 @@ async def _run(
         return
     if reportable:
         await _report(workspace, workers, archive, found.run)
-    for step in RUN_STEPS:
-        place: Place | None = START
-        while place is not None:
-            place = await workspace.scan(step, found.run, archive, place)
-            for piece in archive.pieces():
-                yield piece
+    at: Progress | None = Progress()
+    while at is not None:
+        at = await workspace.scan(advance, found.run, archive, at)
+        for piece in archive.pieces():
+            yield piece
 
 
 async def _report(workspace: Workspace, workers: WorkerPool, archive: Archive, run: ExportedRun) -> None:
