@@ -40,7 +40,7 @@ async def prometheus(folder: Path, service: Service) -> AsyncIterator[httpx.Asyn
     secret = folder / "secret"
     secret.write_text(SECRET)
     said = f"scrape_configs:{block}".replace("/etc/prometheus/carrel-metrics-secret", str(secret))
-    said = said.replace("carrel.example.com", f"127.0.0.1:{service.port}").replace("scheme: https", "scheme: http")
+    said = said.replace("127.0.0.1:8400", f"127.0.0.1:{service.port}")
     file = folder / "prometheus.yml"
     file.write_text(f"global: {{scrape_interval: 1s}}\nrule_files: [{RULES}]\n{said}")
     address = f"127.0.0.1:{free_port()}"
