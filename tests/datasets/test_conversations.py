@@ -70,6 +70,44 @@ def test_calls_of_tools_are_text_and_a_finished_answer_is_apart() -> None:
     assert conversations.answer("no conversation") is None
 
 
+CALLED = (Turn("user", "Weather?"), Turn("assistant", '[calls weather({"in":"Rome"})]'))
+OF_OTHERS: dict[str, tuple[list[object], tuple[Turn, ...]]] = {
+    "Anthropic": (
+        [
+            {"role": "user", "content": "Weather?"},
+            {
+                "role": "assistant",
+                "content": [{"type": "tool_use", "id": "1", "name": "weather", "input": {"in": "Rome"}}],
+            },
+            {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "1", "content": [{"text": "sunny"}]}]},
+        ],
+        (*CALLED, Turn("user", "[result of weather]\nsunny")),
+    ),
+    "Google": (
+        [
+            {"role": "user", "parts": [{"text": "Weather?"}]},
+            {"role": "model", "parts": [{"functionCall": {"name": "weather", "args": {"in": "Rome"}}}]},
+            {"role": "function", "parts": [{"functionResponse": {"name": "weather", "response": {"sky": "blue"}}}]},
+        ],
+        (*CALLED, Turn("user", '[result of weather]\n{"sky":"blue"}')),
+    ),
+    "LangChain, and no instructions": (
+        [{"role": "system", "content": ""}, {"role": "ai", "content": "Hello."}, USER],
+        (Turn("assistant", "Hello."), Turn("user", "Hello?")),
+    ),
+    "a refusal": (
+        [USER, {"role": "assistant", "content": None, "refusal": "No."}, USER],
+        (Turn("user", "Hello?"), Turn("assistant", "No."), Turn("user", "Hello?")),
+    ),
+}
+
+
+@pytest.mark.parametrize("program", OF_OTHERS)
+def test_conversations_of_other_programs_are_read(program: str) -> None:
+    messages, turns = OF_OTHERS[program]
+    assert conversations.parse(json.dumps(messages)) == turns
+
+
 async def test_finished_answers_of_conversations_are_a_column_whose_name_is_free(ada: httpx.AsyncClient) -> None:
     done = [USER, {"role": "assistant", "content": "Yes."}]
     body = lines({"messages": [USER], "answer": "x"}, {"messages": done}, {"messages": done, "late": "y"})

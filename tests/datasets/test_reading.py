@@ -54,6 +54,45 @@ def test_many_rows_take_the_memory_of_a_few() -> None:
         assert peak < 1_500_000, kind
 
 
+LONG = "How satisfied are you? " * 5
+ROWS = [["1", "2"], ["3", "4"]]
+Q_A = (["q", "a"], ROWS)
+HABITS: dict[str, tuple[Format, str | bytes, tuple[list[str], list[list[str]]]]] = {
+    "files put together": ("csv", "\ufeffq,a\n1,2\n\ufeff3,4\n", Q_A),
+    "old Macs": ("csv", "q,a\r1,2\r3,4\r", Q_A),
+    "empty lines before the names": ("csv", "\n \nq,a\n1,2\n\n3,4\n", Q_A),
+    "spaces behind commas": ("csv", 'q, a\n1, "2"\n3, 4\n', Q_A),
+    "commas in names": ("csv", "q, in short;a, in short\n1;2\n", (["q, in short", "a, in short"], ROWS[:1])),
+    "a title": ("csv", "Report,,\n,,\nq,a,b\n1,2,3\n", (["q", "a", "b"], [["1", "2", "3"]])),
+    "a name of a first column only": ("csv", "q,,\n1,2,3\n", (["q", "column 2", "column 3"], [["1", "2", "3"]])),
+    "long names": ("csv", f"{LONG},{LONG}x\n1,2\n", ([f"{LONG[:96]}…", f"{LONG[:96]}…2"], ROWS[:1])),
+    "UTF-16 of Japanese without its mark": (
+        "csv",
+        "質問,回答\n大きさは何ですか,はい\n".encode("utf-16-le"),
+        (["質問", "回答"], [["大きさは何ですか", "はい"]]),
+    ),
+    "lines of nothing": ("jsonl", '{"q":"1","a":"2"}\nnull\n\n\ufeff{"q":"3","a":"4"}', Q_A),
+    "lines of old Macs": ("jsonl", '{"q":"1","a":"2"}\r{"q":"3","a":"4"}\r', Q_A),
+    "an array among lines": ("jsonl", '\ufeff[{"q":"1","a":"2"},\n{"q":"3","a":"4"}]', Q_A),
+    "lines called JSON": ("json", '{"q":"1","a":"2"}\n{"q":"3",\n"a":"4"}\n', Q_A),
+    "an array with nothing in it": ("json", '[{"q":"1","a":"2"},null,{"q":"3","a":"4"}]', Q_A),
+}
+
+
+@pytest.mark.parametrize("habit", HABITS)
+def test_tables_are_read_as_people_have_them(habit: str) -> None:
+    kind, body, right = HABITS[habit]
+    table = reading.read(kind, [body.encode() if isinstance(body, str) else body], LONGEST)
+    rows = list(table.rows)
+    assert (table.columns, rows) == right
+
+
+@pytest.mark.parametrize("body", ["[nul]", "[none]", '{"a":1}x', '{"a":1}{"a":2},'])
+def test_what_is_nearly_json_is_refused(body: str) -> None:
+    with pytest.raises(CarrelError):
+        list(reading.read("json", [body.encode()], LONGEST).rows)
+
+
 def test_a_wide_table_may_have_fewer_rows(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("carrel.datasets.table.MAX_CELLS", 10)
     with pytest.raises(TooManyRows) as raised:

@@ -116,11 +116,11 @@ REFUSED = [
     ("a.csv", b"\n", 400, "data-set-columns-invalid", {"columns": "are missing: the first line names them"}),
     ("a.csv", b"a,b,a\n1,2,3\n", 400, "data-set-columns-invalid", {"columns[3]": "has the name of column 1"}),
     (
-        "a.csv",
-        b"x" * 101 + b"\n1\n",
+        "a.jsonl",
+        b'{"%b": 1}' % (b"x" * 101),
         400,
         "data-set-columns-invalid",
-        {"columns[1]": "has a name of more than 100 characters"},
+        {"rows[1].columns[1]": "has a name of more than 100 characters"},
     ),
     (
         "a.csv",

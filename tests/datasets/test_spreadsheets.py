@@ -3,11 +3,12 @@
 import httpx
 import pytest
 
+from carrel.datasets.cell_formats import shown
 from carrel.datasets.result_files.answers import Unreadable
 from carrel.datasets.result_files.reading import read_table
 from tests.datasets.test_routes import DATA_SETS, faults_of, upload
 from tests.support.host import code_of
-from tests.support.spreadsheets import day, number, text, xlsx
+from tests.support.spreadsheets import EURO, PADDED, PERCENT, day, error, number, text, xlsx
 
 SHEET = [
     [],
@@ -37,6 +38,53 @@ async def test_the_first_sheet_comes_in_as_it_is_seen_and_another_by_its_name(ad
     assert await rows_of(ada, named) == [{"question": "What?"}]
     missing = await upload(ada, "a.xlsx", book, sheet="None")
     assert (missing.status_code, faults_of(missing)) == (400, {"sheet": "is not in the file"})
+
+
+def test_numbers_look_as_their_formats_say_and_merged_cells_count_in_every_row() -> None:
+    book = xlsx(
+        {
+            "A": [
+                [text("Report of May"), text(""), text("")],
+                [text("group"), text("value"), text("day")],
+                [text("Fruit"), number("0.05", style=PERCENT), day(46143)],
+                [text(""), number("1234", style=PADDED), error("#DIV/0!")],
+                [text("Other"), number("1234.5", style=EURO), number("123456789012345678")],
+            ]
+        },
+        merged="A1:C1 A3:A4",
+    )
+    assert [list(row.values()) for row in read_table("a.xlsx", book).rows] == [
+        ["Fruit", "5%", "2026-05-01"],
+        ["Fruit", "01234", "#DIV/0!"],
+        ["Other", "1,234.50 €", "123456789012346000"],
+    ]
+
+
+SHOWN = {
+    ("0.00", 2.675): "2.68",
+    ("0.0#", 2.0): "2.0",
+    ("0.00%", 0.1234): "12.34%",
+    ("#,##0;(#,##0)", -1234): "(1,234)",
+    ("0;[Red]-0", -3): "-3",
+    ('0;-0;"none"', 0): "none",
+    ("0.0", -0.01): "0.0",
+    ('_-* #,##0.00\\ "€"_-;-* #,##0.00\\ "€"_-', -1234.5): "-1,234.50 €",
+    ("[$£-809]#,##0", 1234567): "£1,234,567",
+    ('0.0,,"M"', 2_500_000): "2.5M",
+    ("000-0000", 1234567): "123-4567",
+    ("# ?/?", 0.5): "0.5",
+    ("0.00E+00", 0.00012): "0.00012",
+    ("[>=100]0", 7): "7",
+    ("[h]:mm", 0.5): "0.5",
+    ("General", 0.1 + 0.2): "0.3",
+    ('0"' + "x" * 300 + '"', 7): "7",
+}
+
+
+@pytest.mark.parametrize("case", SHOWN, ids=str)
+def test_a_number_is_shown_in_its_format_or_plainly(case: tuple[str, float]) -> None:
+    code, value = case
+    assert shown(value, code) == SHOWN[case]
 
 
 async def test_a_sheet_of_a_billion_cells_ends_the_worker_and_nothing_else(ada: httpx.AsyncClient) -> None:

@@ -3,13 +3,17 @@
 import io
 import zipfile
 from collections.abc import Mapping, Sequence
+from html import escape
 from typing import Final
 
 _MAIN: Final = "http://schemas.openxmlformats.org/spreadsheetml/2006/main"
 _OFFICE: Final = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
 _PACKAGE: Final = "http://schemas.openxmlformats.org/package/2006/relationships"
+_FORMATS: Final = ("General", "yyyy-mm-dd", "0%", "00000", '#,##0.00 "€"')
 _DAY: Final = 1
 """The style of a day."""
+PERCENT, PADDED, EURO = 2, 3, 4
+"""Styles of numbers."""
 
 
 def text(value: str) -> str:
@@ -22,13 +26,18 @@ def number(value: str, formula: str = "", style: int = 0) -> str:
     return f'<c s="{style}"><f>{formula}</f><v>{value}</v></c>' if formula else f'<c s="{style}"><v>{value}</v></c>'
 
 
+def error(name: str) -> str:
+    """A cell with an error."""
+    return f'<c t="e"><f>1/0</f><v>{name}</v></c>'
+
+
 def day(value: int) -> str:
     """A cell with a day, counted from the end of 1899."""
     return number(str(value), style=_DAY)
 
 
-def xlsx(sheets: Mapping[str, Sequence[Sequence[str]]]) -> bytes:
-    """A workbook with these sheets of rows of cells."""
+def xlsx(sheets: Mapping[str, Sequence[Sequence[str]]], merged: str = "") -> bytes:
+    """A workbook with these sheets of rows of cells, of which some are `merged`, as in `A1:B1 A3:A4`."""
     file = io.BytesIO()
     with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as made:
         parts = {f"xl/worksheets/sheet{place}.xml": rows for place, rows in enumerate(sheets.values(), start=1)}
@@ -40,11 +49,18 @@ def xlsx(sheets: Mapping[str, Sequence[Sequence[str]]]) -> bytes:
         )
         spaces = f'xmlns="{_MAIN}" xmlns:r="{_OFFICE}"'
         made.writestr("xl/workbook.xml", f"<workbook {spaces}><sheets>{named}</sheets></workbook>")
-        formats = '<cellXfs count="2"><xf numFmtId="0"/><xf numFmtId="14"/></cellXfs>'
+        codes = "".join(
+            f'<numFmt numFmtId="{at}" formatCode="{escape(code, quote=True)}"/>'
+            for at, code in enumerate(_FORMATS, start=164)
+        )
+        used = "".join(f'<xf numFmtId="{at}"/>' for at in range(164, 164 + len(_FORMATS)))
+        formats = f"<numFmts>{codes}</numFmts><cellXfs>{used}</cellXfs>"
+        ranges = "".join(f'<mergeCell ref="{one}"/>' for one in merged.split())
+        ranges = ranges and f"<mergeCells>{ranges}</mergeCells>"
         made.writestr("xl/styles.xml", f'<styleSheet xmlns="{_MAIN}">{formats}</styleSheet>')
         for part, rows in parts.items():
             cells = "".join(f"<row>{''.join(row)}</row>" for row in rows)
-            made.writestr(part, f'<worksheet xmlns="{_MAIN}"><sheetData>{cells}</sheetData></worksheet>')
+            made.writestr(part, f'<worksheet xmlns="{_MAIN}"><sheetData>{cells}</sheetData>{ranges}</worksheet>')
     return file.getvalue()
 
 

@@ -19,6 +19,7 @@ _SUGGESTED: Final[dict[str, Role]] = {
     "messages": "messages",
     "conversation": "messages",
     "conversations": "messages",
+    "contents": "messages",
     "expected": "expected",
     "expected_output": "expected",
     "reference": "expected",

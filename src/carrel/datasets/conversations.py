@@ -21,6 +21,8 @@ _SPEAKERS: Final[dict[str, Speaker]] = {
     "model": "assistant",
     "gpt": "assistant",
     "chatgpt": "assistant",
+    "ai": "assistant",
+    "bot": "assistant",
     "function_call": "assistant",
     "tool": "user",
     "function": "user",
@@ -80,7 +82,8 @@ def _parted(cell: str) -> tuple[tuple[Turn, ...], str | None]:
     if not messages:
         raise NotAConversation("must have at least one message")
     tools: dict[object, str] = {}
-    turns = [_turn(number, message, tools) for number, message in enumerate(messages, start=1)]
+    made = (_turn(number, message, tools) for number, message in enumerate(messages, start=1))
+    turns = [turn for turn in made if turn is not None]
     end = len(turns)
     while end and turns[end - 1].role == "assistant":
         end -= 1
@@ -88,25 +91,30 @@ def _parted(cell: str) -> tuple[tuple[Turn, ...], str | None]:
     return tuple(turns[:end]), said or None
 
 
-def _turn(number: int, message: object, tools: dict[object, str]) -> Turn:
-    """A message as a turn. `tools` are the names of tools by the ids of their calls so far."""
+def _turn(number: int, message: object, tools: dict[object, str]) -> Turn | None:
+    """A message as a turn; nothing for instructions without a word.
+
+    `tools` are the names of tools by the ids of their calls so far.
+    """
     if not isinstance(message, dict):
         raise NotAConversation(f"message {number} must be an object with role and content")
     role = message.get("role", message.get("from"))
     if not isinstance(role, str) or role not in _SPEAKERS:
         raise NotAConversation(f"message {number}: {_ROLE}")
     calls = list(_calls(number, message, tools))
-    content = message.get("content", message.get("value"))
-    text = "".join(_part(number, part) for part in content) if isinstance(content, list) else content
-    if text is None and calls:
-        text = ""
+    content = message.get("content", message.get("value", message.get("parts")))
+    text = "".join(_part(number, part, tools) for part in content) if isinstance(content, list) else content
+    if text is None:
+        text = "" if calls else message.get("refusal")
     if not isinstance(text, str):
         raise NotAConversation(f"message {number}: {_CONTENT}")
-    if role in _RETURNED:
+    if role in _RETURNED and not text.startswith("\n[result of "):
         tool = message.get("name") or tools.get(str(message.get("tool_call_id"))) or "a tool"
         text = f"[result of {tool}]\n{text}"
-    text = "\n".join(filter(None, (text, *calls)))
+    text = "\n".join(filter(None, (text.removeprefix("\n"), *calls)))
     if not text.strip():
+        if _SPEAKERS[role] == "system":
+            return None
         raise NotAConversation(f"message {number} has no text")
     if not is_text(text):
         raise NotAConversation(f"message {number} {NOT_TEXT}")
@@ -130,8 +138,23 @@ def _calls(number: int, message: dict[str, object], tools: dict[object, str]) ->
         yield f"[calls {function.get('name')}({shown})]"
 
 
-def _part(number: int, part: object) -> str:
-    text = part.get("text") if isinstance(part, dict) and part.get("type") in _TEXT_PARTS else None
-    if not isinstance(text, str):
-        raise NotAConversation(f"message {number}: {_CONTENT}")
-    return text
+def _part(number: int, part: object, tools: dict[object, str]) -> str:
+    """A text, or what Anthropic and Google have as parts of a message: calls of tools, and what these returned."""
+    found = part if isinstance(part, dict) else {}
+    kind, text = found.get("type"), found.get("text")
+    if isinstance(text, str) and (kind in _TEXT_PARTS or "type" not in found):
+        return text
+    if kind == "tool_use":
+        tools[str(found.get("id"))] = str(found.get("name"))
+        return f"\n[calls {found.get('name')}({as_json(found.get('input'))})]"
+    if kind == "tool_result":
+        inner = found.get("content") or ""
+        said = "".join(_part(number, one, tools) for one in inner) if isinstance(inner, list) else str(inner)
+        return f"\n[result of {tools.get(str(found.get('tool_use_id'))) or 'a tool'}]\n{said}"
+    for name, before, value in (("functionCall", "calls", "args"), ("functionResponse", "result of", "response")):
+        called = found.get(name)
+        if isinstance(called, dict):
+            shown = as_json(called.get(value))
+            words = f"{before} {called.get('name')}"
+            return f"\n[{words}({shown})]" if before == "calls" else f"\n[{words}]\n{shown}"
+    raise NotAConversation(f"message {number}: {_CONTENT}")

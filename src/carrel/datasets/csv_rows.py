@@ -3,6 +3,7 @@
 import csv
 import re
 from collections.abc import Iterator
+from itertools import chain, islice
 from typing import Final
 
 from carrel.datasets import grid
@@ -16,6 +17,7 @@ _SEPARATORS: Final = ",;\t|"
 _QUOTES: Final = "valid CSV: see the quotation marks"
 _HEADER_CHARACTERS: Final = 64 * 1024
 """So many tell the separator. The longest names of the most columns have fewer."""
+_MOST_EMPTY: Final = 100
 
 
 def read(lines: Iterator[str], separator: str | None, longest: int) -> TableReader:
@@ -28,13 +30,15 @@ def read(lines: Iterator[str], separator: str | None, longest: int) -> TableRead
     """
     # The size of cells is checked when they are read, with the row's number.
     csv.field_size_limit(1 << 31)
-    first = next(lines, "")
+    first = _first(lines)
     if separator is None and first.lower().startswith("sep=") and len(first.strip()) == 5:
         # Excel's own way to name the separator.
-        separator, first = first[4], next(lines, "")
-    separator = separator or _separator(first)
-    counted = _RecordLines(_again(first, lines), separator, longest)
-    records = csv.reader(counted, delimiter=separator, strict=True)
+        separator, first = first[4], _first(lines)
+    second = next(lines, "")
+    separator = separator or _separator(first, second)
+    counted = _RecordLines(chain((first, second) if second else (first,), lines), separator, longest)
+    is_spaced = 0 < first.count(separator) == first.count(f"{separator} ")
+    records = csv.reader(counted, delimiter=separator, strict=True, skipinitialspace=is_spaced)
     try:
         header = [name.strip() for name in next(records, [])]
     except csv.Error:
@@ -90,15 +94,22 @@ class _RecordLines:
                 raise _too_many(self.row, self.columns)
 
 
-def _again(first: str, lines: Iterator[str]) -> Iterator[str]:
-    yield first
-    yield from lines
+def _first(lines: Iterator[str]) -> str:
+    """The first line that is not empty; not many are passed."""
+    return next((line for line in islice(lines, _MOST_EMPTY) if line.strip()), "")
 
 
-def _separator(header: str) -> str:
-    """The most frequent of the usual separators outside of quotation marks."""
-    plain = "".join(header[:_HEADER_CHARACTERS].split('"')[::2])
-    return max(_SEPARATORS, key=plain.count)
+def _separator(header: str, second: str) -> str:
+    """The usual separator that is most often outside of quotation marks, above all one as often in the second line."""
+
+    def times(line: str, sign: str) -> int:
+        return "".join(line[:_HEADER_CHARACTERS].split('"')[::2]).count(sign)
+
+    def likelihood(sign: str) -> tuple[bool, int]:
+        named = times(header, sign)
+        return 0 < named == times(second, sign), named
+
+    return max(_SEPARATORS, key=likelihood)
 
 
 def _records(records: Iterator[list[str]], counted: _RecordLines) -> Iterator[list[str]]:

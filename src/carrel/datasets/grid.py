@@ -1,10 +1,17 @@
 """Rows of a grid, as CSV files and spreadsheets have them: columns may lack their name, rows a cell or everything."""
 
+from collections import Counter
 from collections.abc import Iterator
+from itertools import chain, count, islice, repeat
+from typing import Final
 
 from carrel.datasets.lines import require_few_empty
 from carrel.datasets.names import Cells, TableReader, check_names
 from carrel.datasets.refusals import TableUnreadable, fault
+from carrel.datasets.schemas import MAX_COLUMN_CHARACTERS, MAX_EMPTY_LINES
+
+_FEWEST_TITLED: Final = 3
+"""In a table of two columns, one that has no name may hold data."""
 
 
 def of_records(header: list[str], records: Iterator[list[str]]) -> TableReader:
@@ -13,16 +20,41 @@ def of_records(header: list[str], records: Iterator[list[str]]) -> TableReader:
     Raises:
         TableUnreadable, ColumnsInvalid: at the beginning, or at a row while it is read.
     """
-    names = list(header)
+    empty: Counter[bool] = Counter()
+    second: list[str] = []
+    for second in islice(records, MAX_EMPTY_LINES):
+        if any(second):
+            break
+        empty[bool(second)] += 1
+    is_titled = _is_title(header, second)
+    names = [name.strip() for name in second] if is_titled else list(header)
+    if not is_titled:
+        passed = (repeat([""] * has_cells, often) for has_cells, often in empty.items())
+        records = chain(*passed, (second,) if any(second) else (), records)
+    most = len(names)
     while names and not names[-1]:
         names.pop()
     unnamed = {place for place, name in enumerate(names) if not name}
     for place in unnamed:
         names[place] = _numbered(place, names)
+    long = [place for place, name in enumerate(names) if len(name) > MAX_COLUMN_CHARACTERS]
+    for place in long:
+        names[place] = _shortened(names[place], names)
     check_names(names)
     table = TableReader(names, iter(()))
-    table.rows = _rows(table, records, unnamed, len(header))
+    table.rows = _rows(table, records, unnamed, most)
+    if is_titled:
+        table.notes.append("Left out the first row, which is a title.")
+    table.notes += (f"The name of column {place + 1} is long and was cut." for place in long)
     return table
+
+
+def _is_title(header: list[str], second: list[str]) -> bool:
+    """Whether a row has a title in its first cell and nothing else, above names in all columns."""
+    if len(header) < _FEWEST_TITLED or not header[0] or any(header[1:]) or len(second) != len(header):
+        return False
+    names = {name.strip() for name in second}
+    return len(names) == len(second) and all(name and not name.replace(".", "").isdecimal() for name in names)
 
 
 def _rows(table: TableReader, records: Iterator[list[str]], unnamed: set[int], most: int) -> Iterator[Cells]:
@@ -63,6 +95,11 @@ def _left_out(empty: int, hollow: int, short: int) -> Iterator[str]:
         yield f"Left out {hollow:,} empty {'column' if hollow == 1 else 'columns'} without a name."
     if short:
         yield f"{short:,} {'row ends' if short == 1 else 'rows end'} early: the cells behind are empty."
+
+
+def _shortened(name: str, names: list[str]) -> str:
+    cut = name[: MAX_COLUMN_CHARACTERS - 4]
+    return next(short for number in count(1) if (short := f"{cut}…{number if number > 1 else ''}") not in names)
 
 
 def _numbered(place: int, names: list[str]) -> str:

@@ -32,14 +32,15 @@ def of_objects(objects: Iterator[str]) -> TableReader:
         TableUnreadable, ColumnsInvalid, RowTooLarge: at a row while it is read.
     """
     table = TableReader([], iter(()))
-    table.rows = _rows(objects, {}, table.columns)
+    table.rows = _rows(objects, {}, table.columns, table.notes)
     return table
 
 
 def members(source: io.TextIOWrapper, longest: int) -> Iterator[str]:
     """The objects of an array, one by one: all of them at once would take up to forty times the file's size.
 
-    None has more than `longest` characters, or a piece of the file more.
+    Objects one after another, as in JSON lines, are read, too, if there are several. None has more than `longest`
+    characters, or a piece of the file more.
 
     Raises:
         TableUnreadable: this is no array of objects.
@@ -47,21 +48,42 @@ def members(source: io.TextIOWrapper, longest: int) -> Iterator[str]:
     """
     array = _Array(source, longest)
     row = 0
-    if array.sign() != "[":
+    sign = array.sign()
+    if sign == "{":
+        yield from _following(array)
+        return
+    if sign != "[":
         raise _no_array()
     sign = array.sign()
     if sign != "]":
         while True:
             row += 1
-            if sign != "{":
+            if sign == "n":
+                yield array.null(row)
+            elif sign != "{":
                 raise TableUnreadable(errors=(fault(row, _NO_OBJECT),))
-            yield array.object(row)
+            else:
+                yield array.object(row)
             sign = array.sign()
             if sign != ",":
                 break
             sign = array.sign()
     if sign != "]" or array.sign():
         raise _no_array(row)
+
+
+def _following(array: "_Array") -> Iterator[str]:
+    row, first = 1, array.object(1)
+    sign = array.sign()
+    if sign != "{":
+        raise _no_array()
+    yield first
+    while sign == "{":
+        row += 1
+        yield array.object(row)
+        sign = array.sign()
+    if sign:
+        raise TableUnreadable(errors=(fault(row + 1, _NO_OBJECT),))
 
 
 class _Array:
@@ -105,6 +127,16 @@ class _Array:
                 raise TableUnreadable(errors=(fault(row, "does not end"),))
         return self._text[begin : self._at]
 
+    def null(self, row: int) -> str:
+        """Pass the rest of a null whose first letter was passed, and return it.
+
+        Raises:
+            TableUnreadable: it is something else.
+        """
+        if [self.sign() for _ in range(3)] != ["u", "l", "l"]:
+            raise TableUnreadable(errors=(fault(row, _NO_OBJECT),))
+        return "null"
+
     def _pass(self, what: "re.Pattern[str]") -> None:
         found = what.match(self._text, self._at)
         if found is not None:
@@ -126,11 +158,12 @@ def _no_array(row: int = 0) -> TableUnreadable:
     return TableUnreadable(errors=(FieldError("file", "is not a JSON array of objects"),))
 
 
-def _rows(objects: Iterator[str], columns: dict[str, int], names: list[str]) -> Iterator[Cells]:
-    number = empty = 0
+def _rows(objects: Iterator[str], columns: dict[str, int], names: list[str], notes: list[str]) -> Iterator[Cells]:
+    number = empty = nulls = 0
     for line in objects:
-        if not line.strip():
+        if (written := line.strip()) in ("", "null"):
             empty += 1
+            nulls += bool(written)
             require_few_empty(empty)
             continue
         number += 1
@@ -149,6 +182,8 @@ def _rows(objects: Iterator[str], columns: dict[str, int], names: list[str]) -> 
         except (msgspec.DecodeError, RecursionError, UnicodeError):
             raise TableUnreadable(errors=(fault(number, _NO_OBJECT),)) from None
         yield cells
+    if nulls:
+        notes.append(f"Left out {nulls:,} {'row' if nulls == 1 else 'rows'} without any text.")
 
 
 def _decoded(line: str) -> dict[str, msgspec.Raw]:

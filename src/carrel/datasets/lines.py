@@ -17,8 +17,10 @@ _NOT_UTF8: Final = (
     "is neither UTF-8 nor UTF-16 with its mark; save it as UTF-8, in a spreadsheet program as “CSV UTF-8”"
 )
 
+_MARK: Final = "\ufeff"
 
-def opened(pieces: Iterable[bytes], newline: str) -> io.TextIOWrapper:
+
+def opened(pieces: Iterable[bytes], newline: str | None) -> io.TextIOWrapper:
     """The text in the pieces. `newline` is as for `open`."""
     left = iter(pieces)
     head = b""
@@ -44,6 +46,8 @@ def read(source: io.TextIOWrapper, count: int) -> str:
 def lines(source: io.TextIOWrapper, longest: int) -> Iterator[str]:
     """Lines one by one, with their ends, none of more than `longest` characters.
 
+    Files that were put together have marks of their encoding before some lines, which are no text.
+
     Raises:
         TableUnreadable: this is no text.
         RowTooLarge: a line is longer.
@@ -52,7 +56,7 @@ def lines(source: io.TextIOWrapper, longest: int) -> Iterator[str]:
         while line := source.readline(longest + 1):
             if len(line) > longest:
                 raise too_long(longest)
-            yield line
+            yield line.lstrip(_MARK)
     except UnicodeDecodeError:
         raise TableUnreadable(errors=(FieldError("file", _NOT_UTF8),)) from None
 

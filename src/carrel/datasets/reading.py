@@ -5,13 +5,18 @@ as they are written. The bytes come in pieces, and one row at a time is in memor
 it is taken apart. Pure: nothing is kept.
 """
 
+import codecs
 import importlib
 from collections.abc import Iterable
+from itertools import chain
+from typing import Final
 
 from carrel.datasets import csv_rows, json_rows
 from carrel.datasets.lines import lines, opened
 from carrel.datasets.names import TableReader
 from carrel.datasets.schemas import SPREADSHEETS, Format
+
+_BEFORE_TEXT: Final = codecs.BOM_UTF8 + codecs.BOM_UTF16 + b" \t\r\n"
 
 
 def read(kind: Format, pieces: Iterable[bytes], longest: int, sheet: str | None = None) -> TableReader:
@@ -27,8 +32,12 @@ def read(kind: Format, pieces: Iterable[bytes], longest: int, sheet: str | None 
         spreadsheets = importlib.import_module("carrel.datasets.spreadsheets")
         found: TableReader = spreadsheets.read(b"".join(pieces), longest, sheet)
         return found
-    if kind == "json":
+    left = iter(pieces)
+    head = next(left, b"")
+    pieces = chain((head,), left)
+    if kind == "json" or (kind == "jsonl" and head.lstrip(_BEFORE_TEXT).startswith(b"[")):
         return json_rows.of_objects(json_rows.members(opened(pieces, newline="\n"), longest))
     if kind == "jsonl":
-        return json_rows.of_objects(lines(opened(pieces, newline="\n"), longest))
+        # No line of JSON holds a line break, so any of them ends it.
+        return json_rows.of_objects(lines(opened(pieces, newline=None), longest))
     return csv_rows.read(lines(opened(pieces, newline=""), longest), "\t" if kind == "tsv" else None, longest)

@@ -1,7 +1,7 @@
 """Reads a sheet of a spreadsheet (XLSX, XLS, ODS) as rows. For workers: a file may take all the memory that they have.
 
-A formula counts as the value that was saved with it. Numbers have up to 15 digits, as spreadsheet programs show them;
-days and times are written as in `2026-05-01 09:30:00`.
+A formula counts as the value that was saved with it. Numbers of XLSX are written in their formats, others with up to 15
+digits; days and times as in `2026-05-01 09:30:00`.
 """
 
 import datetime
@@ -11,13 +11,14 @@ from typing import Final
 
 from python_calamine import CalamineError, CalamineSheet, CalamineWorkbook, SheetTypeEnum, SheetVisibleEnum
 
-from carrel.datasets import grid
+from carrel.datasets import cell_formats, grid, looks
 from carrel.datasets.lines import too_long
 from carrel.datasets.names import TableReader
 from carrel.datasets.refusals import TableUnreadable
 from carrel.errors import FieldError
 
 _Value = int | float | str | bool | datetime.time | datetime.date | datetime.datetime | datetime.timedelta
+_ZIP: Final = b"PK\x03\x04"
 _BROKEN: Final = "is damaged, or closed by a password"
 
 
@@ -32,11 +33,23 @@ def read(body: bytes, longest: int, sheet: str | None) -> TableReader:
         names = _sheets(book)
         if not names or (sheet or names[0]) not in book.sheet_names:
             raise TableUnreadable(errors=(FieldError("sheet", "is not in the file"),))
-        records = _records(book.get_sheet_by_name(sheet or names[0]), longest)
+        found = book.get_sheet_by_name(sheet or names[0])
+        shown = looks.looks(body, found.name) if body.startswith(_ZIP) else iter(())
+        records = _records(found, shown, longest)
     except (CalamineError, OSError, ValueError):
         raise TableUnreadable(errors=(FieldError("file", _BROKEN),)) from None
-    header = next((record for record in records if any(record)), [])
-    table = grid.of_records([name.strip() for name in header], records)
+    titles = 0
+    header: list[str] = []
+    for place, record in records:
+        header = record
+        if any(record) and not _is_title(found, place, record):
+            break
+        titles += any(record)
+    table = grid.of_records([name.strip() for name in header], _filled(found, records))
+    if titles:
+        table.notes.append(
+            f"Left out {titles:,} {'title' if titles == 1 else 'titles'} above the names of the columns."
+        )
     first = sheet or names[0]
     table.sheets = [first, *(name for name in names if name != first)]
     if sheet is None and len(names) > 1:
@@ -52,12 +65,52 @@ def _sheets(book: CalamineWorkbook) -> list[str]:
     ]
 
 
-def _records(sheet: CalamineSheet, longest: int) -> Iterator[list[str]]:
-    for row in sheet.iter_rows():
-        record = [_shown(value) for value in row]
+def _is_title(sheet: CalamineSheet, row: int, record: list[str]) -> bool:
+    """Whether the only text of a row stands in a cell over several columns."""
+    if sum(map(bool, record)) != 1:
+        return False
+    return any(top == row and right > left for (top, left), (_, right) in sheet.merged_cell_ranges or ())
+
+
+def _filled(sheet: CalamineSheet, records: Iterator[tuple[int, list[str]]]) -> Iterator[list[str]]:
+    """The rows, each with the text of a cell that covers it and rows above it."""
+    _, first = sheet.start or (0, 0)
+    tall: dict[int, list[tuple[int, int]]] = {}
+    for (top, left), (bottom, _) in sheet.merged_cell_ranges or ():
+        if bottom > top:
+            tall.setdefault(top, []).append((left - first, bottom))
+    covering: dict[int, tuple[int, str]] = {}
+    for row, record in records:
+        for place, (bottom, text) in covering.items():
+            if row <= bottom and not record[place]:
+                record[place] = text
+        covering |= {place: (bottom, record[place]) for place, bottom in tall.get(row, ())}
+        yield record
+
+
+def _records(
+    sheet: CalamineSheet, shown: Iterator[tuple[int, looks.Looks]], longest: int
+) -> Iterator[tuple[int, list[str]]]:
+    first, left = sheet.start or (0, 0)
+    at, seen = next(shown, (-1, looks.Looks()))
+    for row, values in enumerate(sheet.iter_rows(), start=first):
+        while -1 < at < row:
+            at, seen = next(shown, (-1, looks.Looks()))
+        of_row = seen if at == row else None
+        record = [_shown(value) for value in values]
+        for place, look in (of_row or {}).items():
+            if 0 <= (here := place - left) < len(record):
+                record[here] = _looking(values[here], record[here], look)
         if sum(map(len, record)) > longest:
             raise too_long(longest)
-        yield record
+        yield row, record
+
+
+def _looking(value: _Value, text: str, look: str) -> str:
+    if look.startswith(looks.ERROR):
+        return text or look.removeprefix(looks.ERROR)
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    return cell_formats.shown(value, look) if is_number else text
 
 
 def _shown(value: _Value) -> str:
@@ -67,6 +120,9 @@ def _shown(value: _Value) -> str:
         case bool():
             return "TRUE" if value else "FALSE"
         case float():
-            return f"{value:.15g}"
+            return cell_formats.plain(value)
+        case datetime.timedelta():
+            seconds = round(value.total_seconds())
+            return f"{seconds // 3600}:{seconds // 60 % 60:02}:{seconds % 60:02}"
         case _:
             return str(value)

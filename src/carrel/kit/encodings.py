@@ -1,6 +1,7 @@
 """Which encoding of Unicode a text has: its mark names it, or its zeros do."""
 
 import codecs
+import unicodedata
 from typing import Final
 
 GUESSED_BY: Final = 200
@@ -19,7 +20,7 @@ _MARKS: Final = (
 def of(head: bytes) -> tuple[int, str | None]:
     """The length of a text's mark, and its encoding; `None` if neither mark nor zeros tell it.
 
-    Every second byte of UTF-16 is zero where the text is English.
+    Every second byte of UTF-16 is zero where the text is English, and that of each space in any language.
     """
     for mark, encoding in _MARKS:
         if head.startswith(mark):
@@ -28,4 +29,15 @@ def of(head: bytes) -> tuple[int, str | None]:
     for encoding, zeros, others in (("utf-16-le", head[1::2], head[::2]), ("utf-16-be", head[::2], head[1::2])):
         if zeros.count(0) > len(zeros) // 2 and not others.count(0):
             return 0, encoding
+        if zeros.count(0) and not others.count(0) and _is_written(head[: len(head) & ~1], encoding):
+            return 0, encoding
     return 0, None
+
+
+def _is_written(head: bytes, encoding: str) -> bool:
+    """Whether it is writing in another script than the Latin one, with spaces, commas or line breaks in it."""
+    try:
+        found = head[:-2].decode(encoding)
+    except UnicodeDecodeError:
+        return False
+    return all(unicodedata.category(sign) not in ("Cn", "Co", "Cc") or sign in "\t\r\n" for sign in found)
