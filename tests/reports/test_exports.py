@@ -25,7 +25,7 @@ from carrel.runs.model.setup import RunId
 from carrel.runs.progress import store
 from tests.support.engine import UUID, EngineHarness, WorkerHere, engine_harness
 from tests.support.models import TestModels, fails, honest, said
-from tests.support.workspace import SETTINGS
+from tests.support.workspace import SETTINGS, workspace_database
 from tests.support.zips import entries, table
 
 FORMULA = "=HYPERLINK(1)"
@@ -285,3 +285,25 @@ async def test_what_was_not_asked_for_is_not_ready(tmp_path: Path) -> None:
         with pytest.raises(ExportNotReady):
             await harness.harness.read(rows.ready, run_id)
         assert await harness.harness.read(store.get, run_id)
+
+
+def test_the_export_of_a_run_reads_no_tasks_of_other_runs(tmp_path: Path) -> None:
+    steps = 0
+
+    def count() -> bool:
+        nonlocal steps
+        steps += 1
+        return False
+
+    with workspace_database(tmp_path) as conn:
+        conn.execute(
+            "INSERT INTO runs (id, name, state, phase, tags, created_at)"
+            " SELECT value, value, 'completed', 'generate', '[]', '' FROM json_each('[\"small\", \"large\"]');"
+            " WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n WHERE x < 5000)"
+            " INSERT INTO tasks (run, round, key, kind, state, document, candidate, repeat)"
+            " SELECT 1 + (x > 2), 1, 't' || x, 'generate', 'succeeded', 1, 1, 1 FROM n"
+        ).fetchall()
+        conn.set_progress_handler(count, 1)
+        small = export_parts.ExportedRun(1, RunId("small"))
+        assert export_parts.advance(conn, small, archive.Archive(), export_parts.Progress()) is None
+    assert steps < 5_000

@@ -251,8 +251,13 @@ _SOURCES = (
     "SELECT 'r1.generate.d' || s.document || '.c' || s.candidate || '.s' || s.repeat AS source"
     " FROM run_sources AS s WHERE s.run = tasks.run AND s.document = tasks.document ORDER BY place)"
 )
-# The query follows the tasks' own order: with an index, every step would sort the remaining rows.
+# The query follows the tasks' own order: with an index, every step would sort the remaining rows. It begins and ends
+# with those of the run, so that it does not read the tasks of all other runs.
 _FROM = "FROM tasks NOT INDEXED"
+_OF_RUN = (
+    "tasks.run = ?1 AND tasks.seq > max(?2, (SELECT min(seq) FROM tasks WHERE run = ?1) - 1)"
+    " AND tasks.seq <= (SELECT max(seq) FROM tasks WHERE run = ?1)"
+)
 
 TABLES = (
     CsvTable(
@@ -273,7 +278,7 @@ TABLES = (
             cost=SqlColumn("tasks.cost_micros", text_if_known),
         ),
         f"{_FROM} LEFT JOIN generated ON task = tasks.seq{_NAMES}"
-        " WHERE tasks.run = ? AND kind IN ('generate', 'combine') AND tasks.seq > ? ORDER BY tasks.seq",
+        f" WHERE {_OF_RUN} AND kind IN ('generate', 'combine') ORDER BY tasks.seq",
         _answers,
     ),
     CsvTable(
@@ -290,7 +295,7 @@ TABLES = (
             required=_of_checks("$.required"),
         ),
         f"{_FROM} JOIN generated ON task = tasks.seq JOIN check_marks ON check_marks.generated = generated.seq{_NAMES}"
-        " WHERE tasks.run = ? AND tasks.seq > ? ORDER BY tasks.seq",
+        f" WHERE {_OF_RUN} ORDER BY tasks.seq",
         _checks,
     ),
     CsvTable(
@@ -308,7 +313,7 @@ TABLES = (
             judge="j.name",
         ),
         f"{_FROM} LEFT JOIN scores ON task = tasks.seq{_NAMES}{_JUDGE}"
-        " WHERE tasks.run = ? AND kind = 'score' AND tasks.seq > ? ORDER BY tasks.seq",
+        f" WHERE {_OF_RUN} AND kind = 'score' ORDER BY tasks.seq",
         _scores,
     ),
     CsvTable(
@@ -328,7 +333,7 @@ TABLES = (
         ),
         f"{_FROM} LEFT JOIN comparisons ON task = tasks.seq{_NAMES}{_JUDGE}"
         " JOIN run_candidates AS o ON o.run = tasks.run AND o.ordinal = opponent"
-        " WHERE tasks.run = ? AND kind = 'compare' AND tasks.seq > ? ORDER BY tasks.seq",
+        f" WHERE {_OF_RUN} AND kind = 'compare' ORDER BY tasks.seq",
         _comparisons,
     ),
     CsvTable(
