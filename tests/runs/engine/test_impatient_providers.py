@@ -65,7 +65,7 @@ async def test_an_outage_pauses_the_run_which_goes_on_by_itself_and_loses_nothin
         run = await harness.ended(run_id)
         assert (run.state, run.progress.succeeded, run.progress.failed) == ("completed", 150, 0)
     print(f"an outage of 60 s: 150 of 150 answered, {len(during)} calls while it lasted")
-    assert len(during) < 150
+    assert len(during) < 200  # of 450 attempts
 
 
 async def test_a_text_on_which_a_provider_breaks_down_fails_while_others_are_answered(tmp_path: Path) -> None:
