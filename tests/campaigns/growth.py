@@ -17,6 +17,7 @@ import httpx
 from tests.campaigns import cost, packages, stored
 from tests.campaigns.cases import Case
 from tests.campaigns.cost import Cost
+from tests.campaigns.process import quiet
 from tests.campaigns.shared import Shared, sharing
 from tests.campaigns.stored import Shape
 from tests.campaigns.user import Json, Request, User
@@ -197,12 +198,12 @@ def transfer(shared: Shared) -> Iterator[Step]:
         yield _one(shared, taker, count, "POST /users/me/import", whole)
         assert taker.get("/contents/counts")["total"] == count
         taker = shared.new_user()
-        last = _in_parts(taker, zipped)
+        last = _in_parts(shared, taker, zipped)
         yield _one(shared, taker, count, "POST /users/me/import, after ten cuts", last)
         assert taker.get("/contents/counts")["total"] == count
 
 
-def _in_parts(user: User, zipped: bytes) -> Request:
+def _in_parts(shared: Shared, user: User, zipped: bytes) -> Request:
     """Send the zip, cut off ten times and taken up again each time; what is left of it."""
     headers = {**user.session, "Content-Type": "application/zip"}
     length = len(zipped)
@@ -212,6 +213,8 @@ def _in_parts(user: User, zipped: bytes) -> Request:
         with suppress(httpx.HTTPError, _Cut):
             upload = _cut(zipped[received : length * (number + 1) // 11])
             user.client.post("/api/users/me/import", content=upload, headers=part)
+        # What came before the cut is stored by then.
+        quiet(shared.running.pid)
         asked = user.client.post("/api/users/me/import", headers={**headers, "Content-Range": f"bytes */{length}"})
         # Of less than a piece nothing is kept.
         received = asked.json()["received_bytes"] if asked.status_code == 202 else 0

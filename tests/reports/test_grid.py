@@ -3,7 +3,9 @@
 from typing import Any
 
 import httpx
+import pytest
 
+from carrel.reports import rendering
 from tests.runs.findings.test_split_routes import COMPARED, ROWS, data_set, run_over
 
 
@@ -59,7 +61,9 @@ async def test_one_document_is_what_the_report_has_of_it(ada: httpx.AsyncClient)
     ]
 
 
-async def test_a_report_without_documents_says_the_same_of_everything_else(ada: httpx.AsyncClient) -> None:
+async def test_a_report_without_documents_says_the_same_of_everything_else(
+    ada: httpx.AsyncClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
     run = await run_over(ada, await data_set(ada, ROWS), **COMPARED)
     whole = (await ada.get(f"{run}/report?format=json")).json()
     short = (await ada.get(f"{run}/report?format=json&documents=false")).json()
@@ -72,3 +76,5 @@ async def test_a_report_without_documents_says_the_same_of_everything_else(ada: 
     assert "Side by side" not in page
     assert "How it was found" in (await ada.get(f"{run}/report?format=memo")).text
     assert "leaves out the documents" not in (await ada.get(f"{run}/report?format=html")).text
+    monkeypatch.setattr(rendering, "MOST_ANSWERS", 0)
+    assert (await ada.get(f"{run}/report?format=json")).json() == short

@@ -24,6 +24,8 @@ from carrel.vault.workspace import Workspace
 TIMEOUT_SECONDS = 60.0
 MOST_TOGETHER = 50_000
 """How many scores and comparisons two runs may have together to be compared in one report: both are ranked for it."""
+MOST_ANSWERS = 15_000
+"""Of a run with more answers, the report leaves out the documents: each answer takes 400 bytes beside its text."""
 
 _rest = msgspec.msgpack.Decoder(ReportInput)
 
@@ -83,7 +85,9 @@ def gather(conn: Connection, wanted: ReportRequest) -> tuple[PackedReport, Packe
     other = None if wanted.against is None else report_inputs.find(conn, wanted.against, None)
     if other is not None and _judgements(conn, chosen) + _judgements(conn, other) > MOST_TOGETHER:
         raise BadInput.at("against", f"must be a run with which this one has {MOST_TOGETHER:,} judgements at most")
-    sent = _sent(conn, chosen, wanted.split, has_documents=wanted.documents)
+    answers = conn.value("SELECT count(*) FROM generated WHERE run = ?", chosen.seq)
+    has_documents = wanted.documents and answers <= MOST_ANSWERS
+    sent = _sent(conn, chosen, wanted.split, has_documents=has_documents)
     return sent, None if other is None else _sent(conn, other, is_other=True)
 
 

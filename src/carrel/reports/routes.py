@@ -50,7 +50,7 @@ async def read_report(
     ] = None,
     documents: Annotated[
         bool,
-        Query(description="With every document and its answers; else the report stays small."),
+        Query(description="With every document and its answers, of 15,000 at most; else the report stays small."),
     ] = True,
     wanted: Annotated[str | None, Header(name="Accept")] = None,
 ) -> Response[Report]:

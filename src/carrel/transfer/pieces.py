@@ -73,10 +73,10 @@ def put(conn: Connection, import_id: str, ordinal: int, body: bytes) -> None:
     """Store the next part of an import from its piece `ordinal` on. All pieces but the last have `PIECE_BYTES`.
 
     Raises:
-        ImportReplaced: the earlier pieces were deleted.
+        ImportReplaced: the earlier pieces were deleted, or the same part came twice at once and the other is ahead.
     """
-    before = conn.one("SELECT 1 FROM import_pieces WHERE import = ? AND ordinal = ?", import_id, ordinal - 1)
-    if ordinal and before is None:
+    last = conn.value("SELECT coalesce(max(ordinal), -1) FROM import_pieces WHERE import = ?", import_id)
+    if last != ordinal - 1:
         raise ImportReplaced
     for number, start in enumerate(range(0, len(body), PIECE_BYTES), start=ordinal):
         piece = body[start : start + PIECE_BYTES]
