@@ -305,5 +305,5 @@ def test_the_export_of_a_run_reads_no_tasks_of_other_runs(tmp_path: Path) -> Non
         ).fetchall()
         conn.set_progress_handler(count, 1)
         small = export_parts.ExportedRun(1, RunId("small"))
-        assert export_parts.advance(conn, small, archive.Archive(), export_parts.Progress()) is None
+        assert export_parts.advance(conn, small, archive.Archive(), export_parts.ExportPlace()) is None
     assert steps < 5_000

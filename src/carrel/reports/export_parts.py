@@ -144,18 +144,18 @@ def _table(table: CsvTable) -> Step:
 STEPS: tuple[Step, ...] = (documents, references, generated, *map(_table, TABLES), logs)
 
 
-class Progress(NamedTuple):
+class ExportPlace(NamedTuple):
     """How far an export of a run has come: the step, and the place in it."""
 
     step: int = 0
     place: Place = START
 
 
-def advance(conn: Connection, run: ExportedRun, archive: Archive, at: Progress) -> Progress | None:
+def advance(conn: Connection, run: ExportedRun, archive: Archive, at: ExportPlace) -> ExportPlace | None:
     """Write about a megabyte; `None` if nothing is left. Of a small run that is everything, in a single scan."""
     end = archive.written + STEP_BYTES
     step, place = at
     while step < len(STEPS) and archive.written < end:
         further = STEPS[step](conn, run, archive, place)
         step, place = (step + 1, START) if further is None else (step, further)
-    return Progress(step, place) if step < len(STEPS) else None
+    return ExportPlace(step, place) if step < len(STEPS) else None

@@ -16,7 +16,7 @@ from carrel.kit.processes.pool import WorkerPool
 from carrel.reports import export_store as store
 from carrel.reports import rendering
 from carrel.reports.archive import Archive, ExportTooLarge
-from carrel.reports.export_parts import README, Progress, advance
+from carrel.reports.export_parts import README, ExportPlace, advance
 from carrel.reports.export_store import Build, Export
 from carrel.reports.rendering import ReportRequest
 from carrel.runs.model.setup import RunId
@@ -119,7 +119,7 @@ class Exports:
         await asyncio.to_thread(archive.add, "README.txt", README.encode())
         for name, body in (await self._made(workspace, build)).items():
             await asyncio.to_thread(archive.add, name, body)
-        at: Progress | None = Progress()
+        at: ExportPlace | None = ExportPlace()
         while at is not None:
             at = await workspace.scan(advance, build.run, archive, at)
             kept = await self._keep(workspace, build, archive, kept)

@@ -8,7 +8,7 @@ from carrel.errors import NotFound, Unavailable
 from carrel.kit.processes.pool import WorkerPool
 from carrel.reports import rendering
 from carrel.reports.archive import Archive
-from carrel.reports.export_parts import START, ExportedRun, Place, Progress, advance
+from carrel.reports.export_parts import START, ExportedRun, ExportPlace, Place, advance
 from carrel.reports.rendering import ReportRequest
 from carrel.transfer import outgoing
 from carrel.transfer.outgoing import NextRun, Outgoing
@@ -51,7 +51,7 @@ async def _run(
         return
     if reportable:
         await _report(workspace, workers, archive, found.run)
-    at: Progress | None = Progress()
+    at: ExportPlace | None = ExportPlace()
     while at is not None:
         at = await workspace.scan(advance, found.run, archive, at)
         for piece in archive.pieces():
