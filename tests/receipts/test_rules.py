@@ -2,7 +2,7 @@
 
 from carrel.receipts import rules
 
-DIGEST = "dabd9d94dbf22ccd32b2044d2c6c5fb55a36607a9013e7633f2852deaa634c74"
+DIGEST = "297b8eb832c4ea10f8af4cff116332b6687104fc2b2ed482a90276065eded151"
 
 
 def test_the_rules_of_rankings_and_words_are_those_that_this_version_says_it_has() -> None:

@@ -169,7 +169,7 @@ def outcomes(verdicts: Iterable[Verdict]) -> dict[Meeting, dict[str, float]]:
 def _told(verdict: Verdict) -> tuple[Meeting, float] | None:
     """What was compared, and the outcome from the side of the pair's first name; `None` if nobody judged it."""
     y = records.value(verdict)
-    if y is None or not _is_told(verdict):
+    if y is None or verdict.by_rule is not None:
         return None
     if verdict.a < verdict.b:
         return (verdict.document, verdict.a, verdict.b, verdict.repeat), y

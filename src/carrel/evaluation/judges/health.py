@@ -2,6 +2,7 @@
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
+from operator import attrgetter
 from typing import Literal
 
 import msgspec
@@ -76,7 +77,9 @@ def malformed(verdicts: Iterable[Verdict], scores: Iterable[Score]) -> dict[str,
     """The judges whose share of malformed answers is above the limit, with that share, by name."""
     came: Counter[str] = Counter()
     bad: Counter[str] = Counter()
-    found = Counter((verdict.judge, records.fate(verdict)) for verdict in verdicts)
+    found: Counter[tuple[str, records.Fate]] = Counter()
+    for (judge, rule, ab, ba), times in Counter(map(attrgetter("judge", "by_rule", "ab", "ba"), verdicts)).items():
+        found[judge, records.outcome(rule, ab, ba)[0]] += times
     given = Counter((score.judge, score.fate) for score in scores)
     for (judge, fate), times in (*found.items(), *given.items()):
         came[judge] += 0 if fate in ("by_rule", "missing") else times

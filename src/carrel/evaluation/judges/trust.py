@@ -3,6 +3,9 @@
 import math
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from functools import cache
+from itertools import chain, repeat
+from operator import attrgetter
 
 import msgspec
 
@@ -11,7 +14,7 @@ from carrel.evaluation.judges import agreement, health
 from carrel.evaluation.ranking.doubts import Distrust
 from carrel.evaluation.ranking.ranking import Ranking
 from carrel.evaluation.ranking.stopping import Decision
-from carrel.evaluation.records import HUMAN, Score, Verdict
+from carrel.evaluation.records import HUMAN, Score, Side, Verdict, Word
 from carrel.evaluation.statistics import clusters, intervals
 from carrel.evaluation.statistics.means import mean
 from carrel.evaluation.words import listed, percent
@@ -47,12 +50,13 @@ def weighed(
     if ranking.basis != "comparisons" or not ranking.leaders:
         return ranking
     leader = ranking.leaders[0] if len(ranking.leaders) == 1 else None
+    led = [one for one in verdicts if leader in (None, one.a, one.b)]
     found = [
-        *_chance(ranking, leader, verdicts, votes, again, groups or {}),
+        *_chance(ranking, led, verdicts, votes, again, groups or {}),
         *_flips(ranking, verdicts),
         *_opposed(verdicts, groups or {}),
         *_relatives(leader, ranking.judges, families, judge_families),
-        *_length(leader, verdicts, votes),
+        *_length(leader, led, votes),
         *_hidden(ranking, leader),
     ]
     if not any(one.decisive for one in found):
@@ -90,7 +94,7 @@ def malformed(ranking: Ranking, verdicts: Iterable[Verdict], scores: Iterable[Sc
 
 def _chance(
     ranking: Ranking,
-    leader: str | None,
+    led: Sequence[Verdict],
     verdicts: Sequence[Verdict],
     votes: Sequence[Verdict],
     again: Again,
@@ -98,17 +102,17 @@ def _chance(
 ) -> Iterable[Distrust]:
     """Judges that are no better than a coin, by their own flips or by a person's votes; decisive if best needs them.
 
-    Candidates that are level make a good judge flip, so the orders of its pairs with the leader count, if there is one.
+    Candidates that are level make a good judge flip, so only the orders of `led` count, its pairs with the leader, if
+    there is one.
     """
     no_better: dict[str, str] = {}
     unproven: dict[str, str] = {}
     for judge in ranking.judges:
         if judge == HUMAN:
             continue
-        said = _said(judge, verdicts)
-        led = [one for one in said if leader in (None, one.a, one.b)]
-        orders = [(one.document, fate == "agreed") for one in led if (fate := _clear(one)) is not None]
-        persons = _with_person(said, votes)
+        ours = _said(judge, led)
+        orders = [(one.document, fate == "agreed") for one in ours if (fate := _clear(one)) is not None]
+        persons = _with_person(_said(judge, verdicts), votes) if votes else []
         for hits, what in (
             (orders, "named the other answer in {} of {} pairs when their places changed"),
             (persons, "named another answer than a person in {} of {} pairs"),
@@ -151,8 +155,9 @@ def _clear(verdict: Verdict) -> records.Fate | None:
 
 def _flips(ranking: Ranking, verdicts: Sequence[Verdict]) -> Iterable[Distrust]:
     """Judges that often named the other answer when the places changed, though less often than a coin would."""
+    heard = Counter(map(attrgetter("judge", "by_rule", "ab", "ba"), verdicts))
     for judge in ranking.judges:
-        agreed, flips = _orders(_said(judge, verdicts))
+        agreed, flips = _orders(judge, heard)
         of = agreed + flips
         if of >= LEAST and flips >= MANY_FLIPS * of and _above_half(agreed, of):
             yield Distrust(
@@ -169,10 +174,15 @@ def _said(judge: str, verdicts: Iterable[Verdict]) -> list[Verdict]:
     return [verdict for verdict in verdicts if verdict.judge == judge and verdict.by_rule is None]
 
 
-def _orders(said: Sequence[Verdict]) -> tuple[int, int]:
+def _orders(judge: str, heard: Mapping[tuple[str, Side | None, Word, Word], int]) -> tuple[int, int]:
     """In how many pairs both orders named the same winner, and in how many the other one."""
-    agreed = sum(1 for verdict in said if _toward(verdict) is not None)
-    return agreed, sum(1 for verdict in said if records.fate(verdict) == "flip")
+    agreed = flips = 0
+    for (name, rule, ab, ba), times in heard.items():
+        if name == judge and rule is None:
+            fate, y = records.outcome(rule, ab, ba)
+            agreed += times if y in (0.0, 1.0) else 0
+            flips += times if fate == "flip" else 0
+    return agreed, flips
 
 
 def _above_half(hits: int, of: int) -> bool:
@@ -203,26 +213,24 @@ def _toward(verdict: Verdict) -> str | None:
 
 def _opposed(verdicts: Sequence[Verdict], groups: Mapping[str, str]) -> Iterable[Distrust]:
     """Judges that agree less than chance would make them, over documents or their groups, where neither flips."""
-    by_document: defaultdict[str, list[list[float]]] = defaultdict(list)
+    by_document: defaultdict[str, Counter[tuple[float, ...]]] = defaultdict(Counter)
     clear = [verdict for verdict in verdicts if records.fate(verdict) == "agreed"]
     for (document, *_), voices in agreement.outcomes(clear).items():
         if len(voices) > 1:
-            by_document[groups.get(document, document)].append(list(voices.values()))
-    units = [unit for found in by_document.values() for unit in found]
-    if len(units) < LEAST or len(by_document) < 5:
+            by_document[groups.get(document, document)][tuple(voices.values())] += 1
+    if sum(found.total() for found in by_document.values()) < LEAST or len(by_document) < 5:
         return
-    counts = Counter(value for unit in units for value in unit)
-    apart = {document: math.fsum(map(_apart, found)) for document, found in by_document.items()}
-    whole = _alpha(math.fsum(apart.values()), counts)
+    own = {document: _values(found) for document, found in by_document.items()}
+    counts = sum(own.values(), Counter[float]())
+    apart = {
+        document: math.fsum(chain.from_iterable(repeat(_apart(unit), times) for unit, times in found.items()))
+        for document, found in by_document.items()
+    }
+    every = math.fsum(apart.values())
+    whole = _alpha(every, counts)
     if whole is None or whole >= 0:
         return
-    without = [
-        _alpha(
-            math.fsum(apart.values()) - apart[document],
-            counts - Counter(value for unit in found for value in unit),
-        )
-        for document, found in by_document.items()
-    ]
+    without = [_alpha(every - apart[document], counts - own[document]) for document in by_document]
     n = len(without)
     error = math.sqrt((n - 1) / n * math.fsum(((one if one is not None else 0.0) - whole) ** 2 for one in without))
     _, high = intervals.Estimate(whole, error, n).bounds(intervals.probability(), -1.0, 1.0)
@@ -234,7 +242,16 @@ def _opposed(verdicts: Sequence[Verdict], groups: Mapping[str, str]) -> Iterable
         )
 
 
-def _apart(unit: Sequence[float]) -> float:
+def _values(units: Mapping[tuple[float, ...], int]) -> Counter[float]:
+    found: Counter[float] = Counter()
+    for unit, times in units.items():
+        for value in unit:
+            found[value] += times
+    return found
+
+
+@cache
+def _apart(unit: tuple[float, ...]) -> float:
     """Krippendorff's observed disagreement in one unit."""
     counts = Counter(unit)
     return (len(unit) ** 2 - sum(count * count for count in counts.values())) / (len(unit) - 1)
@@ -264,16 +281,16 @@ def _relatives(
     )
 
 
-def _length(leader: str | None, verdicts: Sequence[Verdict], votes: Sequence[Verdict]) -> Iterable[Distrust]:
+def _length(leader: str | None, led: Sequence[Verdict], votes: Sequence[Verdict]) -> Iterable[Distrust]:
     """Rivals over whom the leader may lead by its length alone; a person's votes for it, ten at least, settle that.
 
     What the leader wins where its answer is the longer one speaks neither for nor against it here: otherwise more
     evidence would make a verdict weaker.
     """
     longer, shorter, won = Counter[str](), Counter[str](), Counter[str]()
-    for verdict in verdicts:
+    for verdict in led if leader is not None else ():
         a, b, winner = verdict.a_length, verdict.b_length, _toward(verdict)
-        if leader not in (verdict.a, verdict.b) or verdict.by_rule is not None or a is None or b is None or a == b:
+        if verdict.by_rule is not None or a is None or b is None or a == b:
             continue
         rival = verdict.b if leader == verdict.a else verdict.a
         if (a > b) == (leader == verdict.a):

@@ -9,7 +9,8 @@ pseudo-data (Newman 2023).
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple
 
 from carrel.evaluation.ranking.table import PairTable, PairTally
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     Array = npt.NDArray[np.float64]
+    Places = npt.NDArray[np.int64]
 
 PRIOR = 0.5
 """The weight of the all-ties document in the ratings that are shown."""
@@ -41,6 +43,15 @@ _TOGETHER = 64
 """So many deletions are fitted at once: as arrays of all of them, a long run would take tens of megabytes."""
 
 Matrix = list[list[float]]
+
+
+class _Tallies(NamedTuple):
+    """Pairs as columns, cluster by cluster, whose first places and end are `ends`; candidates as members' positions."""
+
+    ends: Places
+    a: Places
+    b: Places
+    y: Array
 
 
 class Ratings(NamedTuple):
@@ -66,15 +77,15 @@ def ratings(table: PairTable) -> Ratings:
     """
     place = {member: i for i, member in enumerate(table.members)}
     k = len(place)
-    documents = [[PairTally(place[a], place[b], y) for a, b, y in pairs] for pairs in table.documents]
-    met, won = _totals(documents, k)
-    values = fit(met, won, PRIOR)
     clusters: dict[int, list[PairTally]] = {}
-    for pairs, group in zip(documents, table.groups or range(len(documents)), strict=True):
+    for pairs, group in zip(table.documents, table.groups or range(len(table.documents)), strict=True):
         clusters.setdefault(group, []).extend(pairs)
-    usual = len(documents) / max(1, len(clusters))
+    tallies = _tallies(list(clusters.values()), place)
+    met, won = _totals(tallies, k)
+    values = fit(met, won, PRIOR)
+    usual = len(table.documents) / max(1, len(clusters))
     base = fit(met, won, BASE_PRIOR * usual, start=values)
-    deletions = list(_deleted(met, won, list(clusters.values()), BASE_PRIOR * usual, base))
+    deletions = list(_deleted(met, won, tallies, BASE_PRIOR * usual, base))
     deletions.append(fit(met, won, DELETED_PRIOR * usual, start=base))
     return Ratings(tuple(values), tuple(base), tuple(tuple(deletion) for deletion in deletions))
 
@@ -115,25 +126,34 @@ def fit(met: Matrix, won: Matrix, prior: float, start: Sequence[float] | None = 
     return found
 
 
+def _tallies(clusters: Sequence[Sequence[PairTally]], place: Mapping[int, int]) -> _Tallies:
+    import numpy as np
+
+    a, b, y = zip(*chain.from_iterable(clusters), strict=True)
+    known = np.zeros(1 + max(place), dtype=np.int64)
+    known[list(place)] = list(place.values())
+    ends = np.cumsum([0, *map(len, clusters)])
+    return _Tallies(ends, known[np.array(a)], known[np.array(b)], np.array(y, dtype=float))
+
+
 def _deleted(
-    met: Matrix, won: Matrix, clusters: Sequence[Sequence[PairTally]], prior: float, start: Sequence[float]
+    met: Matrix, won: Matrix, tallies: _Tallies, prior: float, start: Sequence[float]
 ) -> Iterator[list[float]]:
     """The fits without each of the clusters."""
     import numpy as np
 
     all_met, all_won = np.array(met, dtype=float), np.array(won, dtype=float)
-    for first in range(0, len(clusters), _TOGETHER):
-        some = clusters[first : first + _TOGETHER]
-        place = np.repeat(np.arange(len(some)), [len(pairs) for pairs in some])
-        a = np.array([pair.a for pairs in some for pair in pairs], dtype=np.int64)
-        b = np.array([pair.b for pairs in some for pair in pairs], dtype=np.int64)
-        y = np.array([pair.y for pairs in some for pair in pairs], dtype=float)
-        fewer, less = np.repeat(all_met[None], len(some), axis=0), np.repeat(all_won[None], len(some), axis=0)
+    for first in range(0, len(tallies.ends) - 1, _TOGETHER):
+        ends = tallies.ends[first : first + _TOGETHER + 1]
+        place = np.repeat(np.arange(len(ends) - 1), np.diff(ends))
+        which = slice(ends[0], ends[-1])
+        a, b, y = tallies.a[which], tallies.b[which], tallies.y[which]
+        fewer, less = (np.repeat(one[None], len(ends) - 1, axis=0) for one in (all_met, all_won))
         np.subtract.at(fewer, (place, a, b), 1.0)
         np.subtract.at(fewer, (place, b, a), 1.0)
         np.subtract.at(less, (place, a, b), y)
         np.subtract.at(less, (place, b, a), 1.0 - y)
-        yield from _fitted(fewer, less, prior, np.repeat(np.array([start], dtype=float), len(some), axis=0)).tolist()
+        yield from _fitted(fewer, less, prior, np.repeat(np.array([start], dtype=float), len(fewer), axis=0)).tolist()
 
 
 def _fitted(met: Array, won: Array, prior: float, start: Array) -> Array:
@@ -166,16 +186,19 @@ def _fitted(met: Array, won: Array, prior: float, start: Array) -> Array:
     return centred
 
 
-def _totals(documents: Sequence[Sequence[PairTally]], k: int) -> tuple[Matrix, Matrix]:
-    met = [[0.0] * k for _ in range(k)]
-    parts: list[list[list[float]]] = [[[] for _ in range(k)] for _ in range(k)]
-    for pairs in documents:
-        for a, b, y in pairs:
-            met[a][b] += 1
-            met[b][a] += 1
-            parts[a][b].append(y)
-            parts[b][a].append(1.0 - y)
-    return met, [[math.fsum(part) for part in row] for row in parts]
+def _totals(tallies: _Tallies, k: int) -> tuple[Matrix, Matrix]:
+    import numpy as np
+
+    cells = tallies.a * k + tallies.b
+    ordered = tallies.y[np.argsort(cells, kind="stable")]
+    times = np.bincount(cells, minlength=k * k)
+    met, won = [[0.0] * k for _ in range(k)], [[0.0] * k for _ in range(k)]
+    for cell, part in enumerate(np.split(ordered, np.cumsum(times)[:-1])):
+        if len(part):
+            a, b = divmod(cell, k)
+            met[a][b] = met[b][a] = float(len(part))
+            won[a][b], won[b][a] = math.fsum(part), math.fsum(1.0 - part)
+    return met, won
 
 
 def _height(theta: Array, n: Array, w: Array) -> Array:

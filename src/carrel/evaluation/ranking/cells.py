@@ -5,7 +5,7 @@ Only ranking needs numpy, so the service imports it in functions and starts with
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import compress, repeat
 from operator import attrgetter
@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from carrel.evaluation import records
 from carrel.evaluation.ranking.table import PairTable, PairTally, check_weights, parted
-from carrel.evaluation.records import Verdict
+from carrel.evaluation.records import Fate, Side, Verdict, Word
 from carrel.evaluation.statistics import clusters
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ class VerdictColumns(NamedTuple):
     `document`, `a`, `b` and `judge` are places in the sorted names; `y` is NaN where the verdict is open. `longer` is
     by how much a's answer was longer, NaN where that is not known. `weights` are by judge, and `groups` the numbers of
     the documents' groups, empty where every document stands alone. `absent` is the candidate without an answer where
-    that is why a verdict is missing, else -1.
+    that is why a verdict is missing, else -1. `fates` is how often each was met.
     """
 
     candidates: tuple[str, ...]
@@ -47,6 +47,7 @@ class VerdictColumns(NamedTuple):
     longer: Array
     absent: Places
     groups: tuple[int, ...] = ()
+    fates: Mapping[Fate, int] = {}
 
     def groups_of(self, documents: Sequence[int]) -> list[int]:
         """The groups of documents at these places; empty where every document stands alone."""
@@ -82,12 +83,18 @@ def gathered(
     if 0 in weights.values():
         has_weight = [weights.get(verdict.judge, 1.0) > 0 for verdict in verdicts]
         verdicts, a, b = list(compress(verdicts, has_weight)), a[has_weight], b[has_weight]
-    outcomes = [records.outcome(verdict.by_rule, verdict.ab, verdict.ba) for verdict in verdicts]
+    # Words are few and verdicts many, so each is a number at first.
+    words: defaultdict[tuple[Side | None, Word, Word], int] = defaultdict(lambda: len(words))
+    said = np.fromiter(map(words.__getitem__, map(attrgetter("by_rule", "ab", "ba"), verdicts)), np.int64)
+    outcomes = [records.outcome(*one) for one in words]
+    fates: Counter[Fate] = Counter()
+    for (fate, _), times in zip(outcomes, np.bincount(said, minlength=len(words)).tolist(), strict=True):
+        fates[fate] += times
     # `None` becomes NaN.
-    y = np.array([value for _, value in outcomes], dtype=float)
+    y = np.array([value for _, value in outcomes], dtype=float)[said]
     a_length, b_length = (np.array([*map(attrgetter(f"{side}_length"), verdicts)], dtype=float) for side in "ab")
     longer = a_length - b_length
-    is_missing = np.array([fate == "missing" for fate, _ in outcomes], dtype=bool)
+    is_missing = np.array([fate == "missing" for fate, _ in outcomes], dtype=bool)[said]
     one_absent = is_missing & (np.isnan(a_length) != np.isnan(b_length))
     absent = np.where(one_absent, np.where(np.isnan(a_length), a, b), -1)
     turned = a > b
@@ -103,10 +110,11 @@ def gathered(
         np.where(turned, a, b),
         judge,
         np.where(turned, 1.0 - y, y),
-        np.array([fate == "by_rule" for fate, _ in outcomes], dtype=bool),
+        np.array([fate == "by_rule" for fate, _ in outcomes], dtype=bool)[said],
         np.where(turned, -longer, longer),
         absent,
         tuple(clusters.numbers(documents, groups or {})),
+        fates,
     )
 
 
@@ -136,27 +144,45 @@ def averaged(heard: VerdictColumns, y: Array | None = None, *, without: int | No
     """
     import numpy as np
 
-    said = heard.y if y is None else y
-    k, j = len(heard.candidates), len(heard.judges)
-    cells = ((heard.document * k + heard.a) * k + heard.b) * j + heard.judge
-    keep = ~np.isnan(said)
+    counts, means = by_judge(heard, y)
     if without is not None:
-        keep &= heard.judge != without
-    size = len(heard.documents) * k * k * j
-    shape = len(heard.documents), k, k, j
-    # Sums of halves are exact, so the order of the verdicts cannot change them.
-    sums = np.bincount(cells[keep], said[keep], size).reshape(shape)
-    counts = np.bincount(cells[keep], minlength=size).reshape(shape)
+        counts[..., without] = 0.0
     voices = np.where(counts > 0, heard.weights, 0.0)
     # The greatest weight of a cell is its unit, which keeps huge and tiny weights finite.
-    greatest = voices.max(axis=3, initial=0.0)
+    greatest = voices.max(axis=2, initial=0.0)
     voices = voices / np.where(greatest > 0, greatest, 1.0)[..., None]
-    means = sums / np.maximum(counts, 1)
-    total = voices.sum(axis=3)
-    found = np.where(total > 0, (voices * means).sum(axis=3) / np.where(total > 0, total, 1.0), np.nan)
-    turned = 1.0 - found.transpose(0, 2, 1)
-    both: Array = np.where(np.isnan(found), turned, found)
-    return both
+    total = voices.sum(axis=2)
+    usual = (voices * means).sum(axis=2) / np.where(total > 0, total, 1.0)
+    return both_sides(heard, np.where(total > 0, usual, np.nan))
+
+
+def by_judge(heard: VerdictColumns, y: Array | None = None) -> tuple[Array, Array]:
+    """How often each judge judged each pair of candidates (a < b) on each document, and the mean of what it said."""
+    import numpy as np
+
+    said = heard.y if y is None else y
+    k, j = len(heard.candidates), len(heard.judges)
+    pairs = k * (k - 1) // 2
+    place = heard.a * (2 * k - heard.a - 1) // 2 + heard.b - heard.a - 1
+    cells = (heard.document * pairs + place) * j + heard.judge
+    keep = ~np.isnan(said)
+    shape = len(heard.documents), pairs, j
+    size = shape[0] * pairs * j
+    # Sums of halves are exact, so the order of the verdicts cannot change them.
+    sums = np.bincount(cells[keep], said[keep], size).reshape(shape)
+    counts = np.bincount(cells[keep], minlength=size).reshape(shape).astype(np.float64)
+    return counts, sums / np.maximum(counts, 1)
+
+
+def both_sides(heard: VerdictColumns, y: Array) -> Array:
+    """What is told of pairs, by document and both candidates."""
+    import numpy as np
+
+    k = len(heard.candidates)
+    a, b = np.triu_indices(k, 1)
+    found = np.full((len(heard.documents), k, k), np.nan)
+    found[:, a, b], found[:, b, a] = y, 1.0 - y
+    return found
 
 
 def table_of(heard: VerdictColumns, y: Array) -> PairTable:

@@ -88,12 +88,14 @@ def bounds(heard: VerdictColumns, leader: int, *, by_opponent: bool = False) -> 
             found = settled(leader, rival)
             if found[leader] - found[rival] <= shares.LEVEL:
                 overturned_by.append(rival)
+    worst = settled(leader, None)[leader]
+    best = settled(None, leader)[leader] if still_open.any() else worst
     involved = [leader, *overturned_by]
     concerned = np.isin(heard.a, involved) | np.isin(heard.b, involved)
     return Bounds(
         open_verdicts=int(still_open.sum()),
-        share_worst=rounded(settled(leader, None)[leader]),
-        share_best=rounded(settled(None, leader)[leader]),
+        share_worst=rounded(worst),
+        share_best=rounded(best),
         overturned_by=tuple(heard.candidates[rival] for rival in overturned_by),
         overturning=int((still_open & concerned).sum()) if overturned_by else 0,
     )

@@ -93,8 +93,9 @@ def adjusted(heard: VerdictColumns, p: float = 0.975) -> LengthAdjusted | None:
     import numpy as np
 
     measured = _measured(heard)
-    documents = len(set(measured.document.tolist()))
-    groups = parted(sorted(set(zip(measured.a.tolist(), measured.b.tolist(), strict=True))))
+    documents = len(np.unique(measured.document))
+    every = len(heard.candidates)
+    groups = parted([divmod(one, every) for one in np.unique(measured.a * every + measured.b).tolist()])
     if documents < FROM_DOCUMENTS or len(groups) != 1:
         return None
     spread = math.sqrt(float((measured.weight * measured.longer**2).sum() / measured.weight.sum()))
@@ -168,9 +169,9 @@ def _measured(heard: VerdictColumns) -> _Rows:
     k, j = len(heard.candidates), len(heard.judges)
     use = np.flatnonzero(heard.said() & (heard.by_rule | ~np.isnan(heard.longer)))
     longer = np.where(heard.by_rule, 0.0, heard.longer)
-    order = np.lexsort([one[use] for one in (longer, heard.y, heard.judge, heard.b, heard.a, heard.document)])
-    use = use[order]
-    pair = (heard.document[use] * k + heard.a[use]) * k + heard.b[use]
+    cells = ((heard.document * k + heard.a) * k + heard.b) * j + heard.judge
+    use = use[np.lexsort([one[use] for one in (longer, heard.y, cells)])]
+    pair = cells[use] // j
     size = len(heard.documents) * k * k
     times = np.bincount(pair * j + heard.judge[use], minlength=size * j).reshape(size, j)
     voices = np.where(times > 0, heard.weights, 0.0)
@@ -188,16 +189,23 @@ def _slopes(fit: Array, rows: _Rows, k: int, documents: int = 1) -> _Slopes:
     p = _logistic(fit[a] - fit[b] + fit[k] * x)
     surplus, bend = rows.weight * (rows.y - p), rows.weight * p * (1.0 - p)
     at = rows.document if documents > 1 else np.zeros_like(rows.document)
-    last = np.full_like(a, k)
     # The pair's direction is +1 for a, −1 for b, and x for the taste.
-    sides = ((a, 1.0), (b, -1.0), (last, x))
-    gradient = np.zeros(documents * (k + 1))
-    curve = np.zeros(documents * (k + 1) ** 2)
-    for i, one in sides:
-        gradient += np.bincount(at * (k + 1) + i, surplus * one, len(gradient))
-        for j, other in sides:
-            curve += np.bincount((at * (k + 1) + i) * (k + 1) + j, bend * one * other, len(curve))
-    return _Slopes(gradient.reshape(documents, k + 1), curve.reshape(documents, k + 1, k + 1))
+    at_a, at_b = at * k + a, at * k + b
+    leaning = bend * x
+
+    def summed(place: Places, values: Array) -> Array:
+        return np.asarray(np.bincount(place, values, documents * k).reshape(documents, k), dtype=np.float64)
+
+    gradient = np.empty((documents, k + 1))
+    gradient[:, :k] = summed(at_a, surplus) - summed(at_b, surplus)
+    gradient[:, k] = np.bincount(at, surplus * x, documents)
+    curve = np.empty((documents, k + 1, k + 1))
+    meeting = np.bincount(at_a * k + b, bend, documents * k * k).reshape(documents, k, k)
+    curve[:, :k, :k] = -(meeting + meeting.transpose(0, 2, 1))
+    curve[:, range(k), range(k)] += summed(at_a, bend) + summed(at_b, bend)
+    curve[:, :k, k] = curve[:, k, :k] = summed(at_a, leaning) - summed(at_b, leaning)
+    curve[:, k, k] = np.bincount(at, leaning * x, documents)
+    return _Slopes(gradient, curve)
 
 
 def _ties(k: int, prior: float) -> _Rows:

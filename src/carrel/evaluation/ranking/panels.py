@@ -29,12 +29,9 @@ def by_judge(heard: VerdictColumns) -> Array | None:
     judges = len(heard.judges)
     if judges < LEAST_JUDGES or len(set(heard.weights.tolist())) > 1:
         return None
-    told: Array = np.stack(
-        [
-            cells.on_documents(cells.averaged(heard, np.where(heard.judge == judge, heard.y, np.nan)))
-            for judge in range(judges)
-        ]
-    )
+    counts, means = cells.by_judge(heard)
+    alone = np.where(counts > 0, means, np.nan)
+    told: Array = np.stack([cells.on_documents(cells.both_sides(heard, alone[..., judge])) for judge in range(judges)])
     return told
 
 

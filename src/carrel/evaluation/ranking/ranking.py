@@ -4,13 +4,14 @@ Plain functions of the records, made for tens of candidates and hundreds of docu
 unless the run is small: it fits a model for every document.
 """
 
+from __future__ import annotations
+
 import math
 from collections.abc import Mapping, Sequence
-from typing import Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple, get_args
 
 import msgspec
 
-from carrel.evaluation import records
 from carrel.evaluation.ranking import (
     bradley_terry,
     cells,
@@ -39,6 +40,9 @@ from carrel.evaluation.records import HUMAN, Fate, Score, Verdict
 from carrel.evaluation.statistics import clusters, intervals
 from carrel.evaluation.statistics.intervals import rounded, rounded_or_none
 from carrel.providers.base import Criterion
+
+if TYPE_CHECKING:
+    from carrel.evaluation.ranking.cells import Flags
 
 Measure = Literal["required", "checks", "accuracy", "macro_f1"]
 """What a verdict by checks is about: the share of answers that pass every required check, the mean of all checks, the
@@ -195,7 +199,9 @@ def rank(
     beaten = {candidates.index(one.candidate) for one in look.beaten} if look else set()
     by_judge_and_document = scores.tabulate(scored, criteria, score_weights or {})
     by_score = scores.standing_of(by_judge_and_document, candidates, score_weights or {})
-    counts = _counts([verdict for verdict in verdicts if by_judge.get(verdict.judge, 1.0) > 0])
+    counts = ComparisonCounts(
+        planned=sum(heard.fates.values()), **{fate: heard.fates.get(fate, 0) for fate in get_args(Fate)}
+    )
     if not table.documents and by_judge_and_document:
         found = by_scores(
             candidates,
@@ -208,7 +214,7 @@ def rank(
             exploratory=exploratory,
         )
         return msgspec.structs.replace(found, grouping=grouping.seen(grouped, by_judge_and_document.keys()))
-    belong = grouping.seen(grouped, {heard.documents[i] for i in heard.document[heard.said()].tolist()})
+    belong = grouping.seen(grouped, {heard.documents[i] for i in set(heard.document[heard.said()].tolist())})
     planned = look.planned if look else len(table.documents)
     alone = belong is None or belong.independent == len(table.documents)
     # What is missing of two candidates counts against the leader, which the tables do not know.
@@ -283,9 +289,9 @@ def _rows(
     by_opponent: bool,
 ) -> tuple[Row, ...]:
     """First the compared candidates by win share, then the others in plan order."""
-    ours = [(heard.a == i) | (heard.b == i) for i in range(len(table.candidates))]
-    wins = [((heard.a == i) & (heard.y == 1.0)) | ((heard.b == i) & (heard.y == 0.0)) for i in range(len(ours))]
-    found = shares.estimates(table, by_opponent=by_opponent)
+    met, tied = (_sums(heard, which, which) for which in (heard.said(), heard.y == 0.5))
+    won = _sums(heard, heard.y == 1.0, heard.y == 0.0)
+    found = standing.estimates
     every_judge = panels.by_judge(heard)
     reaches = missing.reaches(heard, by_opponent=by_opponent)
     rows = []
@@ -313,17 +319,26 @@ def _rows(
                 rating_low=rounded_or_none(rating_low),
                 rating_high=rounded_or_none(rating_high),
                 documents=found[i].documents,
-                comparisons=int((ours[i] & heard.said()).sum()),
-                won=int(wins[i].sum()),
+                comparisons=met[i],
+                won=won[i],
                 first_low=rounded_or_none(first_low),
                 panel_low=rounded_or_none(panel_low),
                 panel_high=rounded_or_none(panel_high),
-                tied=int((ours[i] & (heard.y == 0.5)).sum()),
+                tied=tied[i],
                 widened=rounded(max(below, above)),
                 is_best=i == best,
             )
         rows.append(row)
     return tuple(rows)
+
+
+def _sums(heard: VerdictColumns, of_a: Flags, of_b: Flags) -> list[int]:
+    """How many of these verdicts each candidate has as the first or as the second of a pair."""
+    import numpy as np
+
+    k = len(heard.candidates)
+    found: list[int] = (np.bincount(heard.a[of_a], minlength=k) + np.bincount(heard.b[of_b], minlength=k)).tolist()
+    return found
 
 
 Ends = tuple[float, float] | tuple[None, None]
@@ -397,10 +412,3 @@ def _score_rows(
             )
         )
     return (*rows, *(Row(candidate=candidate) for i, candidate in enumerate(candidates) if i not in standing.order))
-
-
-def _counts(verdicts: Sequence[Verdict]) -> ComparisonCounts:
-    fates: dict[Fate, int] = {"agreed": 0, "flip": 0, "inconsistent": 0, "by_rule": 0, "invalid": 0, "missing": 0}
-    for verdict in verdicts:
-        fates[records.fate(verdict)] += 1
-    return ComparisonCounts(planned=len(verdicts), **fates)

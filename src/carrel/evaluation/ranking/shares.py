@@ -19,12 +19,13 @@ LEVEL = 1e-9
 
 
 class ShareOrder(NamedTuple):
-    """Members by falling win share; members that are level are in plan order.
+    """Members by falling win share, as `estimates` has them; members that are level are in plan order.
 
     `places` count from 1; members that are level share a place. `leaders` share the first place; there are none when
     the members fall into groups that never met.
     """
 
+    estimates: dict[int, Estimate]
     shares: dict[int, float]
     order: tuple[int, ...]
     places: dict[int, int]
@@ -134,7 +135,8 @@ def standing(table: PairTable, beaten: Mapping[int, int] | None = None) -> Share
     Those that were `beaten` at a look, after so many documents, come after all others, the last to be beaten first.
     """
     out = beaten or {}
-    shares = {candidate: found.mean for candidate, found in estimates(table, by_opponent=bool(out)).items()}
+    found = estimates(table, by_opponent=bool(out))
+    shares = {candidate: one.mean for candidate, one in found.items()}
 
     def behind(candidate: int) -> tuple[bool, int]:
         return candidate in out, -out.get(candidate, 0)
@@ -146,4 +148,4 @@ def standing(table: PairTable, beaten: Mapping[int, int] | None = None) -> Share
         for i in order
     }
     leaders = tuple(i for i in order if places[i] == 1) if len(groups(table)) == 1 else ()
-    return ShareOrder(shares, order, places, leaders)
+    return ShareOrder(found, shares, order, places, leaders)
