@@ -2,7 +2,7 @@
 
 from carrel.receipts import rules
 
-DIGEST = "297b8eb832c4ea10f8af4cff116332b6687104fc2b2ed482a90276065eded151"
+DIGEST = "ab9e4993a0182144c8700cfeaaeb8294be12c5330a59ebdf197faf31711f0abc"
 
 
 def test_the_rules_of_rankings_and_words_are_those_that_this_version_says_it_has() -> None:

@@ -61,7 +61,8 @@ def checked(seed: int) -> Evidence:
     """Two to four candidates of whom the first may be right more often, by classes of which one may be rare."""
     draw = random.Random(seed)
     names, better, rare = "ABCD"[: draw.randint(2, 4)], draw.random() * 0.3, draw.choice((0.1, 0.5))
-    classes = [int(draw.random() < rare) for _ in range(draw.randint(4, 40))]
+    # Answers name classes that are expected somewhere, so each is.
+    classes = [0, 1, *(int(draw.random() < rare) for _ in range(draw.randint(2, 38)))]
     marks = []
     for name in names:
         for place, expected in enumerate(classes):

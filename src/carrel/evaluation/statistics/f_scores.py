@@ -144,7 +144,9 @@ def clustering(values: Sequence[float], groups: Sequence[int]) -> float:
 
 def furthest(expected: Floats) -> float:
     """How far what a document adds may lie from what it adds for another candidate, with so many of each class."""
-    return float(max(1.0, expected.sum() / (len(expected) * expected.min())))
+    least = float(expected.min())
+    # Without any document of a class nobody knows how far.
+    return max(1.0, float(expected.sum()) / (len(expected) * least)) if least else math.inf
 
 
 def _part(hits: Floats, of: Floats) -> Floats:
