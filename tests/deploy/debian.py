@@ -49,7 +49,8 @@ def make(root: Path) -> None:
 class Debian:
     """A booted one. `run` is a shell of root inside."""
 
-    def __init__(self, pid: int) -> None:
+    def __init__(self, root: Path, pid: int) -> None:
+        self.root = root
         self._pid = pid
         # Where this machine's own pip finds packages, in case that is not the usual place.
         own = {name: value for name, value in os.environ.items() if name in ("PIP_CERT", "PIP_INDEX_URL")}
@@ -88,7 +89,7 @@ def booted(root: Path) -> Iterator[Debian]:
             [*command, "bash", "-c", _BOOT, "boot", str(root)], stdin=subprocess.DEVNULL, stdout=log, stderr=log
         )
     try:
-        debian = Debian(_child(outside.pid))
+        debian = Debian(root, _child(outside.pid))
         # Units of Debian may have failed: whoever needs one starts it.
         debian.wait("systemctl is-system-running | grep -cE 'running|degraded'", "1")
         yield debian

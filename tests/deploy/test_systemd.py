@@ -3,17 +3,26 @@
 import re
 import shutil
 import subprocess
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from tests.deploy.debian import NEEDS, Debian, booted, make
+from tests.packaging import samples
 from tests.support.soak import Figure
 
 ROOT = Path(__file__).parents[2]
 GUIDE = (ROOT / "docs/deploying.md").read_text(encoding="utf-8")
 MAIN_PID = "systemctl show --value --property=MainPID carrel"
+VERDICT = """python3 - <<'END'
+{how}
+with account as workspace:
+    {before}
+    print(any(workspace.runs.get(run.id).verdict for run in workspace.runs.find(state="completed")))
+END"""
+"""Whether a finished run of a workspace has one."""
 HEALTH = "python3 -c \"import urllib.request as u; print(u.urlopen('http://127.0.0.1:{port}/api/health').status)\""
 
 pytestmark = [pytest.mark.soak(campaign="systemd"), pytest.mark.program(*NEEDS, "npm")]
@@ -37,7 +46,15 @@ def debian(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Debian]:
         yield debian
 
 
-def test_a_release_becomes_a_service_that_outlives_what_happens_to_it(debian: Debian, figure: Figure) -> None:
+def test_the_commands_of_the_guide_do_what_it_says(debian: Debian, figure: Figure) -> None:
+    """One test: they follow each other on one machine, and pytest would give each worker a machine of its own."""
+    _service(debian, figure)
+    _one_person(debian, figure)
+    _earlier_data(debian)
+    _two_nodes(debian, figure)
+
+
+def _service(debian: Debian, figure: Figure) -> None:
     commands = printed("With systemd")
     debian.run(f"cd /release\n{commands}")
     debian.wait("systemctl is-active carrel", "active")
@@ -60,7 +77,44 @@ def test_a_release_becomes_a_service_that_outlives_what_happens_to_it(debian: De
     figure("commands to a service, and seconds until it was back after SIGKILL", commands=lines, seconds=round(back, 1))
 
 
-def test_two_nodes_behind_haproxy_come_up_and_one_that_was_killed_comes_back(debian: Debian, figure: Figure) -> None:
+def _one_person(debian: Debian, figure: Figure) -> None:
+    *commands, start = printed("For yourself").splitlines()
+    begun = time.monotonic()
+    debian.run("\n".join(["cd /release", *commands]))
+    debian.run(
+        f"cd /release; systemd-run --unit=start --setenv=HOME=/root --working-directory=/release /release/{start}"
+    )
+    said = "journalctl --unit=start --output=cat | sed -n 's/^website *//p'"
+    debian.wait(f"{said} | wc -l", "1")
+    how = f"from carrel_website import seed\naccount = seed.seed_account('{debian.run(said).split()[0]}')"
+    asked = VERDICT.format(how=how, before="seed.fill(workspace)")
+    assert debian.run(f"/release/carrel/bin/{asked}").splitlines()[-1] == "True"
+    debian.run("systemctl stop start")
+    seconds = round(time.monotonic() - begun)
+    figure("commands of one person, and seconds until there was a verdict", commands=len(commands) + 1, seconds=seconds)
+
+
+def _earlier_data(debian: Debian) -> None:
+    sample = samples.kept()[0]
+    (debian.root / "release/sample.tar.gz").write_bytes(sample.read_bytes())
+    secrets = {"CARREL_PLUGIN_SECRET": samples.PLUGIN_SECRET, "CARREL_SERVICE_KEY": samples.SERVICE_KEY}
+    debian.run("systemctl stop carrel; cp -a /etc/carrel/carrel.env /root; mv /var/lib/carrel /root/data")
+    for name, value in secrets.items():
+        debian.run(f"sed -i 's/^{name}=.*/{name}={value}/' /etc/carrel/carrel.env")
+    debian.run("install -d -m 0700 /var/lib/carrel; tar -xf /release/sample.tar.gz -C /var/lib/carrel")
+    debian.run("chown -R carrel: /var/lib/carrel; systemctl start carrel")
+    debian.wait(HEALTH.format(port=8400), "200")
+    url = "http://127.0.0.1:8400"
+    how = f"""from carrel_sdk import Host, Workspace
+token = Host('{url}', '{samples.PLUGIN_SECRET}').sign_in('{samples.UUID}', '{samples.PASSWORD}').token
+account = Workspace('{url}', token)"""
+    assert debian.run(f"/opt/carrel/bin/{VERDICT.format(how=how, before='')}") == "True"
+    debian.run(
+        "systemctl stop carrel; rm -r /var/lib/carrel; mv /root/data /var/lib/carrel; mv /root/carrel.env /etc/carrel"
+    )
+
+
+def _two_nodes(debian: Debian, figure: Figure) -> None:
     debian.run("systemctl disable --now carrel; systemctl restart etcd")
     first, second = (printed("Several nodes on one machine", which) for which in (0, 1))
     debian.run(f"cd /release\n{first.partition(chr(10))[2]}{second}")
