@@ -250,10 +250,9 @@ class HttpProvider:
 
     def _can_mend(self, request: ModelRequest, base: str, refusal: Refusal) -> bool:
         """Whether another request may be taken where a stream began with this refusal."""
-        if self._learned(base, request, refusal, self._quirks_of(base, request.model), streams=True):
-            return True
         fits = refusals.room(refusal, request.output_limit) if request.parameters.max_output_tokens is None else None
-        return fits is not None and not fits.is_guess
+        quirks = self._quirks_of(base, request.model)
+        return (fits is not None and not fits.is_guess) or self._learned(base, request, refusal, quirks, streams=True)
 
     def _learn(self, base: str, model: str, listed: Listed) -> None:
         """Remember the model's limits, where they are told."""
@@ -377,9 +376,8 @@ class HttpProvider:
             return self._refused(request, base, form, error.refusal, {}, unbilled=error.unbilled)
         answer = reply.found
         if answer is None:
-            refusal = refusals.read(reply.status, reply.body)
-            is_about_stream = refusals.is_about_stream(refusal)
-            return None if is_about_stream else self._refused(request, base, form, refusal, reply.headers)
+            told = refusals.read(reply.status, reply.body)
+            return None if refusals.is_about_stream(told) else self._refused(request, base, form, told, reply.headers)
         if self._is_empty(answer):
             return await self._again(request, answer, on_piece)
         if answer.text[sent:]:
