@@ -26,7 +26,7 @@ def test_every_module_of_the_package_is_a_command() -> None:
     folder = Path(carrel.cli.__file__).parent
     files = {file.stem for part in (".", "operators", "users") for file in (folder / part).glob("*.py")}
     commands = {name.replace("-", "_") for name in COMMANDS}
-    # `run_vote` is `carrel run vote`, and so on; the three of clusters have parts of `carrel cluster` and `carrel admin`.
+    # `run_vote` is `carrel run vote`, and so on; those of clusters have parts of `carrel cluster` and `carrel admin`.
     parts = {"run_vote", "preset_replacement", "admin_users", "cluster_adopt", "cluster_backup", "cluster_moves"}
     assert files == commands | {"__init__", "main", "program"} | parts
 
