@@ -5,7 +5,7 @@ id or name of a user or a client, so a trace that a client has begun is not cont
 """
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from threading import Thread
 from typing import TYPE_CHECKING, Final, Literal
@@ -81,7 +81,7 @@ def current() -> "Context | None":
     return get_current()
 
 
-def note(name: str, attributes: dict[str, str | int], *, failed: bool = False) -> None:
+def note(name: str, attributes: Mapping[str, str | int], *, failed: bool = False) -> None:
     """Call the caller's span `name`, and add what is known at its end."""
     if _tracer is None:
         return
