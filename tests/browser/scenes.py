@@ -136,7 +136,7 @@ def furnish(workspace: Workspace, website: DemoWebsite) -> Mapping[str, str]:
     places |= {f"run-{tab}": f"/runs/{run}?tab={tab}" for tab in TABS}
     places |= {"run-failed-tasks": f"/runs/{failed}?tab=tasks", "beside": f"/runs/compare/{first}/{again}"}
     places |= {
-        "compare": "/compare",
+        "compare": f"/compare?draft={UUID(int=3)}",
         "compare-tried": f"/compare?draft={TRIED}",
         "trends": f"/presets/{of_rows.id}/trends",
     }

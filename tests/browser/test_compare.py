@@ -416,3 +416,17 @@ async def test_an_unfinished_comparison_is_found_again_in_the_workspace_and_can_
     await expect(page.get_by_text("is beyond the last row, 2")).to_be_visible()
     await page.get_by_role("button", name="Remove prompt B").click()
     await expect(page.get_by_text("its columns stand where their names do")).to_be_visible()
+    # Whoever begins another one finds this one, and clears it with the prompts that were kept for it alone.
+    await page.get_by_role("link", name="Comparisons", exact=True).last.click()
+    await page.get_by_role("link", name="New comparison").click()
+    task = page.get_by_label("What the models are to do")
+    await expect(task).to_have_value("Name the three main points.")
+    [_] = deployment.workspace.presets.drafts()
+    await page.get_by_role("button", name="delete it and begin anew").click()
+    await expect(task).to_have_value("")
+    async with page.expect_response(lambda response: response.url.endswith("/api/preset-drafts")):
+        await page.get_by_role("link", name="Comparisons", exact=True).last.click()
+    await expect(page.get_by_role("link", name="Presets", exact=True)).to_be_visible()
+    assert deployment.workspace.presets.drafts() == []
+    left = [one.name for one in deployment.workspace.contents.find(type="generation_instructions")]
+    assert not [name for name in left if name.startswith("Name the")]

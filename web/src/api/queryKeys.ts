@@ -79,7 +79,10 @@ export const queryKeys = {
   presets: ["presets"],
   drafts: ["drafts"],
   /** The one with which a page begins, which nothing renews while the page is open. */
-  openedDraft: (wanted: { draftId: string } | { presetId: string }) => ["opened-draft", wanted],
+  openedDraft: (wanted: { draftId: string } | { presetId: string } | { form: "comparison" }) => [
+    "opened-draft",
+    wanted,
+  ],
   preset: {
     /** Each preset with its estimates. */
     each: ["preset"],

@@ -72,8 +72,8 @@ const beside = createRoute({
 const compare = createRoute({
   getParentRoute: () => root,
   path: "/compare",
+  // Without a `draft` it goes on with what was begun last.
   validateSearch: texts("draft"),
-  beforeLoad: beginDraft,
   component: lazyRouteComponent(
     part(() => import("../features/presets/compare/ComparePage")),
     "ComparePage",
@@ -221,17 +221,16 @@ declare module "@tanstack/react-router" {
   }
 }
 
-const WITH_DRAFT = ["/compare", "/presets/new"];
-
 interface Coming {
   search: { draft?: string };
   location: { pathname: string };
 }
 
-/** The address of something new names its draft, so that a reload goes on with it: who comes without one begins one. */
+/** The address of a new preset names its draft, so that a reload goes on with it: who comes without one begins one. */
 function beginDraft({ search, location: { pathname } }: Coming): void {
-  if (search.draft || !WITH_DRAFT.includes(pathname)) return;
-  throw redirect({ to: pathname, search: { ...search, draft: crypto.randomUUID() }, replace: true });
+  if (search.draft || pathname !== "/presets/new") return;
+  const params = { presetId: "new" };
+  throw redirect({ to: "/presets/$presetId", params, search: { draft: crypto.randomUUID() }, replace: true });
 }
 
 /** Search parameters that are texts; what else an address says is dropped. */

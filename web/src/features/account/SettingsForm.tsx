@@ -87,7 +87,7 @@ function Form({ settings }: { settings: Tagged<UserSettings> }) {
         </datalist>
       </section>
       <section className="card stack">
-        <h2>New presets begin with</h2>
+        <h2>New comparisons begin with</h2>
         <div className="columns">
           <fieldset>
             <legend className="label">Candidates</legend>

@@ -17,8 +17,6 @@ import { UnfinishedList } from "./UnfinishedList";
 import { presetsQuery, useDeletePreset, useDuplicatePreset } from "./queries";
 
 const route = getRouteApi("/presets");
-const NEW = { to: "/presets/$presetId", params: { presetId: "new" }, className: "btn primary" } as const;
-
 export function PresetsPage() {
   const words = route.useSearch().find ?? "";
   const find = route.useNavigate();
@@ -37,10 +35,10 @@ export function PresetsPage() {
     <Page
       title="Presets"
       back={{ to: "/runs", label: "Comparisons" }}
-      intro="A preset is a question that you can ask again: which documents, which candidates, which judges."
+      intro="A preset is a saved comparison, a question that you can ask again: which documents, candidates and judges."
       actions={
-        <Link {...NEW}>
-          <Plus size={16} aria-hidden /> New preset
+        <Link to="/compare" className="btn primary">
+          <Plus size={16} aria-hidden /> New comparison
         </Link>
       }
     >

@@ -1,42 +1,57 @@
-import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { Trash2 } from "lucide-react";
 import { useState } from "react";
-import { data } from "carrel-sdk";
 import { draftsQuery } from "../../api/queries";
-import { queryKeys } from "../../api/queryKeys";
 import type { DraftSummary } from "../../api/types";
 import { useApi, useFormats } from "../../app/context";
-import { IconButton } from "../../components/Button";
+import { Button, IconButton } from "../../components/Button";
 import { Confirm } from "../../components/Dialog";
 import { ErrorNote } from "../../components/Feedback";
-import { toast } from "../../components/Toasts";
 import { isFound } from "../../lib/tags";
 import { useNow } from "../../lib/useNow";
+import { useDeleteDrafts } from "./drafts";
 
-/** The set-ups that are not finished, each with the way on. */
+const NONE: readonly DraftSummary[] = [];
+
+/** The set-ups that are not finished, each with the way on, and one action that clears them. */
 export function UnfinishedList({ words }: { words: string }) {
   const list = useQuery(draftsQuery(useApi()));
-  const [deleting, setDeleting] = useState<DraftSummary>();
-  const remove = useDeleteDraft();
+  const formats = useFormats();
+  const [deleting, setDeleting] = useState(NONE);
+  const [first, ...others] = deleting;
+  const remove = useDeleteDrafts();
   const drafts = (list.data?.items ?? []).filter(({ name }) => isFound(words, { name, tags: [] }));
   if (list.isError && !list.data) return <ErrorNote error={list.error} onRetry={() => void list.refetch()} />;
   if (!drafts.length) return null;
   return (
     <>
+      {drafts.length > 1 && (
+        <div className="row between">
+          <span className="dim">{formats.integer(drafts.length)} are unfinished.</span>
+          <Button small onPress={() => setDeleting(drafts)}>
+            Delete all {formats.integer(drafts.length)}
+          </Button>
+        </div>
+      )}
       <ul className="card flush" aria-label="Unfinished">
         {drafts.map((draft) => (
-          <DraftRow key={draft.id} draft={draft} onDelete={() => setDeleting(draft)} />
+          <DraftRow key={draft.id} draft={draft} onDelete={() => setDeleting([draft])} />
         ))}
       </ul>
       <Confirm
-        title="Delete this draft?"
-        text={`What is unfinished of “${deleting?.name ?? ""}” goes for good. Texts in the library stay.`}
+        title={others.length ? `Delete ${formats.integer(deleting.length)} drafts?` : "Delete this draft?"}
+        text={`What is unfinished${others.length ? "" : ` of “${first?.name ?? ""}”`} goes for good, and so do prompts that were written for it alone. Other texts in the library stay.`}
         action="Delete"
-        isOpen={deleting !== undefined}
+        isOpen={first !== undefined}
         isPending={remove.isPending}
-        onClose={() => setDeleting(undefined)}
-        onConfirm={() => deleting && remove.mutate(deleting.id, { onSettled: () => setDeleting(undefined) })}
+        onClose={() => setDeleting(NONE)}
+        onConfirm={() =>
+          remove.mutate(
+            deleting.map(({ id }) => id),
+            { onSettled: () => setDeleting(NONE) },
+          )
+        }
       />
     </>
   );
@@ -74,15 +89,4 @@ function DraftRow({ draft, onDelete }: { draft: DraftSummary; onDelete: () => vo
       <IconButton small label={`Delete the draft ${name}`} icon={<Trash2 size={16} aria-hidden />} onPress={onDelete} />
     </li>
   );
-}
-
-export function useDeleteDraft() {
-  const api = useApi();
-  const queries = useQueryClient();
-  return useMutation({
-    mutationFn: (id: string) =>
-      data(api.client.DELETE("/api/preset-drafts/{draft_id}", { params: { path: { draft_id: id } } })),
-    onSettled: () => queries.invalidateQueries({ queryKey: queryKeys.drafts }),
-    onError: toast.failed,
-  });
 }

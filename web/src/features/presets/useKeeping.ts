@@ -21,8 +21,14 @@ export interface Opened {
   kept: Tagged<KeptDraft> | undefined;
 }
 
-/** The draft of this id, or the one that changes this preset; a new one if there is none. It is read once a visit. */
-export function openedDraftQuery(api: Api, wanted: { draftId: string } | { presetId: string }) {
+/**
+ * The draft of this id, the one that changes this preset, or the last one of a new comparison; a new one if there is none.
+ * It is read once a visit.
+ */
+export function openedDraftQuery(
+  api: Api,
+  wanted: { draftId: string } | { presetId: string } | { form: "comparison" },
+) {
   return queryOptions({
     queryKey: queryKeys.openedDraft(wanted),
     queryFn: async ({ signal, client }): Promise<Opened> => {
@@ -30,9 +36,10 @@ export function openedDraftQuery(api: Api, wanted: { draftId: string } | { prese
       const underWay = client.getMutationCache().findAll({ mutationKey: KEY, status: "pending" });
       await Promise.allSettled(underWay.map((mutation) => mutation.continue()));
       const { items } = await data(api.client.GET("/api/preset-drafts", { signal }));
-      const id = items.find((one) =>
-        "draftId" in wanted ? one.id === wanted.draftId : one.preset_id === wanted.presetId,
-      )?.id;
+      const id = items.find((one) => {
+        if ("draftId" in wanted) return one.id === wanted.draftId;
+        return "form" in wanted ? one.form === wanted.form : one.preset_id === wanted.presetId;
+      })?.id;
       if (!id) return { id: "draftId" in wanted ? wanted.draftId : crypto.randomUUID(), kept: undefined };
       const params = { path: { draft_id: id } };
       return { id, kept: await tagged(api.client.GET("/api/preset-drafts/{draft_id}", { params, signal })) };

@@ -1,27 +1,30 @@
 import { useQuery } from "@tanstack/react-query";
-import { getRouteApi, Link, useNavigate } from "@tanstack/react-router";
+import { getRouteApi, Navigate, useNavigate } from "@tanstack/react-router";
 import { useMemo, useRef, useState } from "react";
 import { faultsAt } from "carrel-sdk";
 import { connectionsQuery } from "../../../api/github";
-import { contentChoiceQuery, draftsQuery } from "../../../api/queries";
-import type { DefaultJudges, DraftSummary } from "../../../api/types";
+import { contentChoiceQuery } from "../../../api/queries";
+import type { DefaultJudges } from "../../../api/types";
 import { useDefaultJudges } from "../../../api/useDefaultJudges";
 import { useModels } from "../../../api/useModels";
-import { useApi } from "../../../app/context";
+import { useApi, useFormats } from "../../../app/context";
+import { useSettings } from "../../../app/settings";
 import { ErrorNote, Note } from "../../../components/Feedback";
 import { Page } from "../../../components/Page";
 import { QueryView } from "../../../components/QueryView";
 import { goTo, useGoToFault } from "../../../lib/goTo";
 import { same } from "../../../lib/useDraft";
+import { useNow } from "../../../lib/useNow";
 import { KeptGuard, KeptSign } from "../KeptSign";
+import { deletePrompts } from "../drafts";
 import { type Opened, openedDraftQuery, useKeeping } from "../useKeeping";
-import { useDeleteDraft } from "../UnfinishedList";
 import { useRehearsal } from "../useRehearsal";
 import { DocumentsStep } from "./DocumentsStep";
 import { ModelsStep } from "./ModelsStep";
 import { MoreStep } from "./MoreStep";
 import { SAMPLE_MODELS, SAMPLE_TASK } from "./sample";
 import {
+  beginning,
   EMPTY,
   keptOf,
   type KeptTable,
@@ -50,9 +53,13 @@ const HEAD = {
 
 /** One page from files to a running comparison; everything with a good default is folded away on it. */
 export function ComparePage() {
-  const { draft: draftId = "" } = route.useSearch();
-  const opened = useQuery(openedDraftQuery(useApi(), { draftId }));
-  if (opened.data) return <Comparison key={draftId} opened={opened.data} />;
+  const { draft: draftId } = route.useSearch();
+  const settings = useSettings();
+  const opened = useQuery(openedDraftQuery(useApi(), draftId ? { draftId } : { form: "comparison" }));
+  // The address names the draft, so that a reload goes on with it.
+  if (opened.data && !draftId) return <Navigate to="/compare" search={{ draft: opened.data.id }} replace />;
+  if (opened.data && !settings.isPending)
+    return <Comparison key={draftId} opened={opened.data} begin={beginning(settings.data?.value)} />;
   return (
     <Page {...HEAD}>
       <QueryView query={opened}>{() => null}</QueryView>
@@ -60,14 +67,13 @@ export function ComparePage() {
   );
 }
 
-function Comparison({ opened }: { opened: Opened }) {
+function Comparison({ opened, begin }: { opened: Opened; begin: Setup }) {
   const api = useApi();
   const navigate = useNavigate();
   const known = useModels();
   const documents = useQuery(contentChoiceQuery(api, "input_document"));
   const connections = useQuery(connectionsQuery(api));
-  const drafts = useQuery(draftsQuery(api)).data?.items ?? [];
-  const [setup, setSetup] = useState<Setup>({ ...EMPTY, ...opened.kept?.value.body });
+  const [setup, setSetup] = useState<Setup>({ ...begin, ...opened.kept?.value.body });
   const change = (part: Partial<Setup>) => setSetup((before) => ({ ...before, ...part }));
   const setPrompt = (number: number, part: Partial<Prompt>) =>
     setSetup((before) => ({
@@ -79,7 +85,7 @@ function Comparison({ opened }: { opened: Opened }) {
   const name = setup.name.trim() || (task?.text ? nameOf(task.text) : (opened.kept?.value.name ?? nameOf("")));
   const keeping = useKeeping(
     opened,
-    same(setup, EMPTY) ? undefined : { name, form: "comparison", body: { ...keptOf(setup) } },
+    same(setup, begin) ? undefined : { name, form: "comparison", body: { ...keptOf(setup) } },
   );
   usePrompts(setup.prompts, setPrompt);
   const judges = useDefaultJudges(setup.models);
@@ -89,7 +95,7 @@ function Comparison({ opened }: { opened: Opened }) {
     !setup.models.length ||
     setup.prompts.every(({ text, contentId, kept }) => contentId !== undefined && kept === text);
   const rehearsal = useRehearsal(preset, missing.length === 0 && isKept && Boolean(judges ?? setup.more.comparison));
-  const compare = useCompare();
+  const { compare, saves } = useCompare();
   const tries = useTry();
   const sample = useSample();
   const start = (setup: Setup, judges: DefaultJudges | undefined) =>
@@ -102,6 +108,21 @@ function Comparison({ opened }: { opened: Opened }) {
         },
       },
     );
+  const save = () =>
+    saves.mutate(
+      { setup, judges },
+      {
+        onSuccess: ({ id }) => {
+          keeping.drop();
+          void navigate({ to: "/presets/$presetId", params: { presetId: id } });
+        },
+      },
+    );
+  const beginAnew = () => {
+    keeping.drop();
+    void deletePrompts(api, setup.prompts);
+    void navigate({ to: "/compare", search: { draft: crypto.randomUUID() } });
+  };
   const judgesOfAnswers = useDefaultJudges(NO_MODELS);
   const decide = (table: KeptTable) => {
     const decided = withTable({ ...EMPTY, name: table.name }, table);
@@ -113,7 +134,10 @@ function Comparison({ opened }: { opened: Opened }) {
       { setup, on },
       {
         onSuccess: ({ run, prompts }) => {
-          prompts.forEach(({ contentId, kept }, number) => setPrompt(number, { contentId, kept, isShared: false }));
+          // One of the library that was not changed stays the library's.
+          prompts.forEach(({ contentId, kept, isShared = false }, number) =>
+            setPrompt(number, { contentId, kept, isShared }),
+          );
           change({ trial: run });
         },
       },
@@ -129,15 +153,13 @@ function Comparison({ opened }: { opened: Opened }) {
           models: before.models.length ? before.models : SAMPLE_MODELS,
         })),
     });
-  const error = compare.error ?? tries.error ?? rehearsal.error;
+  const error = compare.error ?? saves.error ?? tries.error ?? rehearsal.error;
   const grid = useRef<HTMLDivElement>(null);
-  useGoToFault(grid, compare.error ?? tries.error);
+  useGoToFault(grid, compare.error ?? saves.error ?? tries.error);
   return (
     <Page {...HEAD} badge={<KeptSign keeping={keeping} />}>
       <KeptGuard keeping={keeping} />
-      {same(setup, EMPTY) && (
-        <Unfinished draft={drafts.find(({ form, id }) => form === "comparison" && id !== opened.id)} />
-      )}
+      {opened.kept && !same(setup, begin) && <Begun at={opened.kept.value.updated_at} onAnew={beginAnew} />}
       <div className="editor-grid" ref={grid}>
         <div className="stack">
           <DocumentsStep
@@ -159,7 +181,10 @@ function Comparison({ opened }: { opened: Opened }) {
             hasRows={setup.rows !== undefined}
             onPrompt={setPrompt}
             onAdd={() => change({ prompts: [...setup.prompts, { text: setup.prompts.at(-1)?.text ?? "" }] })}
-            onRemove={(number) => change({ prompts: setup.prompts.filter((_, at) => at !== number), off: [] })}
+            onRemove={(number) => {
+              void deletePrompts(api, setup.prompts.slice(number, number + 1));
+              change({ prompts: setup.prompts.filter((_, at) => at !== number), off: [] });
+            }}
           />
           <ModelsStep setup={setup} known={known} onChange={change} />
           <MoreStep
@@ -183,6 +208,8 @@ function Comparison({ opened }: { opened: Opened }) {
           onTry={tryOn}
           starts={compare}
           onStart={() => start(setup, judges)}
+          saves={saves}
+          onSave={save}
           onGo={(part) => goTo(grid.current, part)}
         />
       </div>
@@ -190,20 +217,15 @@ function Comparison({ opened }: { opened: Opened }) {
   );
 }
 
-/** Who comes back for what was begun does not begin another one. */
-function Unfinished({ draft }: { draft: DraftSummary | undefined }) {
-  const remove = useDeleteDraft();
-  if (!draft) return null;
+/** Whoever comes back finds what was begun, so that drafts do not pile up. */
+function Begun({ at, onAnew }: { at: string; onAnew: () => void }) {
+  const formats = useFormats();
   return (
     <Note>
       <p>
-        “{draft.name}” is not finished.{" "}
-        <Link to="/compare" search={{ draft: draft.id }}>
-          Go on with it
-        </Link>{" "}
-        or{" "}
-        <button type="button" className="link" disabled={remove.isPending} onClick={() => remove.mutate(draft.id)}>
-          delete it
+        You began this {formats.ago(at, useNow(60_000))}. Go on with it, or{" "}
+        <button type="button" className="link" onClick={onAnew}>
+          delete it and begin anew
         </button>
         .
       </p>

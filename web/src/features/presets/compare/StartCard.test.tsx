@@ -27,6 +27,8 @@ test("of a data set, a try takes the first row or the one of a number, and nothi
       onTry={onTry}
       starts={idle}
       onStart={vi.fn()}
+      saves={idle}
+      onSave={vi.fn()}
       onGo={vi.fn()}
     />,
   );
@@ -57,6 +59,8 @@ test("a misspelt name in the task is told while it is written, with the way to t
       onTry={vi.fn()}
       starts={{ isPending: false, error }}
       onStart={vi.fn()}
+      saves={idle}
+      onSave={vi.fn()}
       onGo={onGo}
     />,
   );
@@ -80,6 +84,8 @@ test("where no judge is good enough, the page says why before anything starts, a
       onTry={vi.fn()}
       starts={idle}
       onStart={vi.fn()}
+      saves={idle}
+      onSave={vi.fn()}
       onGo={onGo}
     />,
   );

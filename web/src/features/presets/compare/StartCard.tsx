@@ -26,12 +26,15 @@ interface Props {
   onTry: (on: TriedInput) => void;
   starts: Action;
   onStart: () => void;
+  saves: Action;
+  onSave: () => void;
   /** Move the focus to a part of the page. */
   onGo: (part: string) => void;
 }
 
-/** What the comparison takes, and the two ways on: a try on one document or row, and the whole. */
-export function StartCard({ setup, documents, rehearsal, judges, tries, onTry, starts, onStart, onGo }: Props) {
+/** What the comparison takes, and the ways on: a try on one document or row, the whole, or only to save it. */
+export function StartCard(props: Props) {
+  const { setup, documents, rehearsal, judges, tries, onTry, starts, onStart, saves, onSave, onGo } = props;
   const [wanted, setWanted] = useState<string>();
   const missing = missingIn(setup, false, judges);
   const inputs = setup.rows ? NO_DOCUMENTS : setup.documents;
@@ -46,7 +49,8 @@ export function StartCard({ setup, documents, rehearsal, judges, tries, onTry, s
   }, [documents, inputs]);
   const [row, setRow] = useState("");
   const on = triedInput(setup, wanted, row);
-  const open = [...new Set([rehearsal.error, starts.error, tries.error].flatMap(openVariables))];
+  const open = [...new Set([rehearsal.error, starts.error, saves.error, tries.error].flatMap(openVariables))];
+  const cannotStart = missing.length > 0 || starts.isPending || saves.isPending || !(judges ?? setup.more.comparison);
   return (
     <aside className="stack sticky" aria-label="What it takes">
       <div className="card stack">
@@ -68,7 +72,7 @@ export function StartCard({ setup, documents, rehearsal, judges, tries, onTry, s
         ) : (
           <Rehearsal rehearsal={rehearsal} />
         )}
-        {[starts.error, tries.error].map(
+        {[starts.error, saves.error, tries.error].map(
           (error, at) => error && !openVariables(error).length && <ErrorNote key={at} error={error} />,
         )}
         <div className="row two-ways">
@@ -78,12 +82,13 @@ export function StartCard({ setup, documents, rehearsal, judges, tries, onTry, s
           >
             <TextSearch size={16} aria-hidden /> {tries.isPending ? "Starting…" : "Try on one"}
           </Button>
-          <Button
-            variant="primary"
-            onPress={onStart}
-            isDisabled={missing.length > 0 || starts.isPending || !(judges ?? setup.more.comparison)}
-          >
+          <Button variant="primary" onPress={onStart} isDisabled={cannotStart}>
             <Play size={16} aria-hidden /> {starts.isPending ? "Starting…" : "Compare"}
+          </Button>
+        </div>
+        <div>
+          <Button small variant="quiet" onPress={onSave} isDisabled={cannotStart}>
+            {saves.isPending ? "Saving…" : "Save it as a preset, and run it later"}
           </Button>
         </div>
         {setup.rows && (

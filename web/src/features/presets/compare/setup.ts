@@ -1,5 +1,13 @@
 /** A comparison while it is set up: documents, prompts and models, and the preset that they make. */
-import type { AnswerCheck, Candidate, DataSetColumn, DefaultJudges, PresetIn, Rows } from "../../../api/types";
+import type {
+  AnswerCheck,
+  Candidate,
+  DataSetColumn,
+  DefaultJudges,
+  PresetIn,
+  Rows,
+  UserSettings,
+} from "../../../api/types";
 import { freeLabel, shortName } from "../draft";
 
 export interface Prompt {
@@ -30,6 +38,16 @@ export interface Setup {
 }
 
 export const EMPTY: Setup = { name: "", documents: [], prompts: [{ text: "" }], models: [], off: [], more: {} };
+
+/** What a new one begins with: the user's own models and judges, where the settings name some. */
+export function beginning(settings: UserSettings | undefined): Setup {
+  const judges = (settings?.default_judges ?? []).map((model) => ({ model }));
+  return {
+    ...EMPTY,
+    models: settings?.default_candidates ?? [],
+    more: judges.length ? { comparison: { judges } } : {},
+  };
+}
 
 const LONGEST_NAME = 60;
 

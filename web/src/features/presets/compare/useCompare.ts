@@ -1,4 +1,4 @@
-/** What the buttons of a new comparison do: take the sample, and start. */
+/** What the buttons of a new comparison do: take the sample, save, and start. */
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useRef } from "react";
 import { data } from "carrel-sdk";
@@ -30,7 +30,12 @@ export function useSample() {
   });
 }
 
-/** Keep the prompts, save the preset, and run it. What was done before a failure is not done again. */
+interface Wanted {
+  setup: Setup;
+  judges: DefaultJudges | undefined;
+}
+
+/** Keep the prompts, save the preset, and perhaps run it. What was done before a failure is not done again. */
 export function useCompare() {
   const api = useApi();
   const queries = useQueryClient();
@@ -43,18 +48,25 @@ export function useCompare() {
     }
     return saved.current;
   };
-  return useMutation({
-    mutationFn: async ({ setup, judges }: { setup: Setup; judges: DefaultJudges | undefined }) => {
-      // Finished answers need no task.
-      const prompts = setup.models.length
-        ? await Promise.all(setup.prompts.map((prompt) => keepPrompt(api, prompt)))
-        : setup.prompts;
-      const { id, key } = await save(presetOf({ ...setup, prompts }, judges));
+  const keep = async ({ setup, judges }: Wanted) => {
+    // Finished answers need no task.
+    const prompts = setup.models.length
+      ? await Promise.all(setup.prompts.map((prompt) => keepPrompt(api, prompt)))
+      : setup.prompts;
+    return save(presetOf({ ...setup, prompts }, judges));
+  };
+  const saves = useMutation({
+    mutationFn: keep,
+    onSuccess: () => queries.invalidateQueries({ queryKey: queryKeys.presets }),
+  });
+  const compare = useMutation({
+    mutationFn: async (wanted: Wanted) => {
+      const { id, key } = await keep(wanted);
       return (await data(
         api.client.POST("/api/presets/{preset_id}/execute", {
           params: { path: { preset_id: id }, header: { "Idempotency-Key": key } },
           // The answers of a trial are paid.
-          body: setup.trial ? { reuse: true } : {},
+          body: wanted.setup.trial ? { reuse: true } : {},
         }),
       )) as Run;
     },
@@ -64,4 +76,5 @@ export function useCompare() {
         queries.invalidateQueries({ queryKey: queryKeys.presets }),
       ]),
   });
+  return { compare, saves };
 }
