@@ -58,6 +58,13 @@ describe("formats", () => {
     expect(formatsFor("en", here).dateTime("2026-01-01T12:00:00Z")).toMatch(/[AP]M$/);
   });
 
+  test("who sets neither has those of the browser", () => {
+    const { locale, timeZone } = new Intl.DateTimeFormat().resolvedOptions();
+    const at = "2026-01-01T12:00:00Z";
+    expect(formatsFor(undefined, undefined).locale).toBe(locale);
+    expect(formatsFor(undefined, undefined).dateTime(at)).toBe(formatsFor(locale, timeZone).dateTime(at));
+  });
+
   test("a locale or a timezone that does not exist is no reason to fail", () => {
     const formats = formatsFor("no_such!", "Nowhere/At_All");
     expect(formats.integer(1)).toBe("1");

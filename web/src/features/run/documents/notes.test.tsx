@@ -12,7 +12,7 @@ const REPORT = {
 } as unknown as Report;
 const DOCUMENT = {
   ...{ document: "d7", name: "Station", text: "x", flips: 0, verdicts: [] },
-  answers: [answer("a", "A."), answer("b", "B.")],
+  answers: [{ ...answer("a", "A."), reused: true }, answer("b", "B.")],
 };
 
 afterEach(() => {
@@ -45,6 +45,9 @@ test("the keys S and N star and note the answer that has the focus, otherwise th
     />,
   );
   await screen.findByText("A.");
+  // An answer of a trial cost something, and the built-in ones nothing.
+  expect(page.textContent).toContain("2 words · from an earlier run, not paid again");
+  expect(page.textContent).toContain("2 words · free");
   fireEvent.keyDown(document.body, { key: "s" });
   await screen.findByRole("button", { name: "Starred" });
   await waitFor(() => expect(kept.get("a")).toMatchObject({ document: 7, repeat: 1, starred: true, note: "" }));
