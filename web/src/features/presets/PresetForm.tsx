@@ -15,6 +15,7 @@ import { ChecksPart } from "./ChecksPart";
 import { CombinationPart } from "./CombinationPart";
 import { chosenOf, type Faults, freeLabel, labelOf, NEW_LABEL, shortName, withBuiltIn } from "./draft";
 import { DroppedParts } from "./DroppedParts";
+import { HeadlineField } from "./HeadlineField";
 import { InputsPart } from "./InputsPart";
 import { JudgesPart } from "./JudgesPart";
 import { LimitsPart } from "./LimitsPart";
@@ -161,6 +162,7 @@ export function PresetForm({ draft, onChange, faults, models, documents, connect
       <section className="card stack" aria-labelledby="checks-title">
         <h2 id="checks-title">Checks without a judge</h2>
         <ChecksPart checks={draft.checks ?? []} onChange={(checks) => change({ checks })} at={at} />
+        <HeadlineField draft={draft} onChange={(headline) => change({ headline: headline ?? null })} at={at} />
         <DroppedParts dropped={draft.dropped} />
       </section>
       <CombinationPart draft={draft} change={change} at={at} models={models} />

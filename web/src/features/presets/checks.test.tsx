@@ -7,6 +7,7 @@ import { checkFaults, withKind } from "./checks";
 import { ChecksPart } from "./ChecksPart";
 import { draftOf, faultsOf, withInputs } from "./draft";
 import { type Change, changed } from "../../lib/useDraft";
+import { HeadlineField } from "./HeadlineField";
 import { PresetForm } from "./PresetForm";
 
 const CHECKS = [
@@ -55,6 +56,28 @@ test("checks of a preset that was made elsewhere are saved unchanged", async () 
   expect(saved.map(({ name }) => name)).toEqual(["Renamed", "Checked"]);
   expect(saved.map(({ checks }) => checks)).toEqual([CHECKS, CHECKS]);
   expect(withInputs(draftOf(ELSEWHERE), ["d1"]).checks).toEqual(CHECKS);
+});
+
+test("who decides is asked where there is a choice, and labels only where they are expected", async () => {
+  const choices = async (part: Partial<PresetIn>) => {
+    cleanup();
+    const onChange = vi.fn();
+    await renderPage(<HeadlineField draft={{ ...draftOf(ELSEWHERE), ...part }} onChange={onChange} at={() => []} />);
+    const field = screen.queryByRole<HTMLSelectElement>("combobox", { name: "The decision is by" });
+    return { field, values: [...(field?.options ?? [])].map(({ value }) => value), onChange };
+  };
+  const comparison = { judges: [] };
+  const equals = [{ kind: "equals" }] as AnswerCheck[];
+  expect((await choices({ checks: [], comparison })).field).toBeNull();
+  expect((await choices({ checks: [{ kind: "json" }] })).field).toBeNull();
+  expect((await choices({ checks: [{ kind: "json" }], comparison })).values).toEqual(["", "checks"]);
+  expect((await choices({ checks: [{ kind: "equals", expected: "yes" }], comparison })).values).toEqual(["", "checks"]);
+  const { field, values, onChange } = await choices({ checks: equals, comparison });
+  expect(values).toEqual(["", "checks", "macro_f1"]);
+  if (field) fireEvent.change(field, { target: { value: "macro_f1" } });
+  expect(onChange).toHaveBeenCalledWith("macro_f1");
+  // One that does not fit any more can be taken back.
+  expect((await choices({ checks: [], headline: "checks" })).values).toEqual(["", "checks"]);
 });
 
 async function showChecks(checks: AnswerCheck[]) {

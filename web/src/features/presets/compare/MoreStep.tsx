@@ -5,6 +5,7 @@ import { ChecksPart } from "../ChecksPart";
 import { CombinationPart } from "../CombinationPart";
 import { chosenOf, shortName } from "../draft";
 import { GroupsField } from "../GroupsField";
+import { HeadlineField } from "../HeadlineField";
 import { JudgesPart } from "../JudgesPart";
 import { LimitsPart } from "../LimitsPart";
 import { OutputPart } from "../OutputPart";
@@ -38,6 +39,7 @@ export function MoreStep({ preset, name, onName, change, at, models, documents, 
       </Disclosure>
       <Disclosure title="Checks without a judge" summary={checksIn(preset) || "none"}>
         <ChecksPart checks={preset.checks ?? []} onChange={(checks) => change({ checks })} at={at} />
+        <HeadlineField draft={preset} onChange={(headline) => change({ headline: headline ?? null })} at={at} />
       </Disclosure>
       <Disclosure title="Name, groups and references" summary={preset.name}>
         <div className="stack">
