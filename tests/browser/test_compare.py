@@ -6,81 +6,22 @@ from pathlib import Path
 
 import pytest
 from carrel_sdk.models import ColumnRole
-from playwright.async_api import Locator, Page, expect
+from playwright.async_api import Page, expect
 
 from tests.browser.browser import PASSWORD, USER, Deployment
 from tests.browser.contents import document
+from tests.browser.hand import WORDS, Hand
 from tests.browser.keyboard import walk
 from tests.browser.pages import at_rest, serious_faults, settled
 from tests.support.model_server import CRITIC, Running
 
 pytestmark = [pytest.mark.browser, pytest.mark.asyncio(loop_scope="session")]
 
-MOST_TABS = 200
-WORDS = """
-() => {
-  const walker = document.createTreeWalker(
-    document.querySelector("#carrel [role=tabpanel] [aria-label=Verdict]"), NodeFilter.SHOW_TEXT);
-  let words = 0;
-  for (let node = walker.nextNode(); node; node = walker.nextNode()) {
-    const range = document.createRange();
-    range.selectNodeContents(node);
-    const { top, height } = range.getBoundingClientRect();
-    const isSeen = height > 1 && top < innerHeight && node.parentElement.checkVisibility({ visibilityProperty: true });
-    if (isSeen) words += node.textContent.split(/\\s+/).filter(Boolean).length;
-  }
-  return words;
-}
-"""
-"""How many words of the decision are in the window before anybody scrolls. Below it, answers speak for themselves."""
 LOG = Path(__file__).parents[1] / "datasets" / "result_files" / "files" / "inspect-zstd.eval"
 TICKETS = "Ticket,Category,Customer message\n" + "".join(
     f'T-{1000 + number},{("Delivery", "Returns")[number % 2]},"I ordered a helmet {number} days ago. Where is it?"\n'
     for number in range(25)
 )
-
-
-class Hand:
-    """Does what a person does, and counts it. A file that is chosen from the disk is an action of its own.
-
-    Going somewhere is no action, with the mouse or with the Tab key.
-    """
-
-    def __init__(self, page: Page) -> None:
-        self.page = page
-        self.actions = 0
-        self.typed = 0
-
-    async def click(self, what: Locator) -> None:
-        self.actions += 1
-        await what.click()
-
-    async def press(self, what: Locator) -> None:
-        """Without a mouse."""
-        await self.reach(what)
-        self.actions += 1
-        await self.page.keyboard.press("Enter")
-
-    async def reach(self, what: Locator) -> None:
-        """Go from one thing that takes the focus to the next, as far as this one."""
-        await expect(what).to_be_visible()
-        await expect(what).to_be_enabled()
-        for _ in range(MOST_TABS):
-            if await what.evaluate("element => element === document.activeElement"):
-                return
-            await self.page.keyboard.press("Tab")
-        raise AssertionError(f"{MOST_TABS} times Tab do not lead to {what}")
-
-    async def type(self, where: Locator, text: str) -> None:
-        self.actions += 1
-        self.typed += 1
-        await where.fill(text)
-
-    async def choose(self, button: Locator, files: list[Path]) -> None:
-        async with self.page.expect_file_chooser() as chooser:
-            await self.click(button)
-        self.actions += 1
-        await (await chooser.value).set_files(files)
 
 
 async def test_from_files_to_a_running_comparison_in_seven_actions_on_one_page(
