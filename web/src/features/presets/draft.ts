@@ -288,6 +288,7 @@ const FIELDS: Record<string, string> = {
   economy: "payment",
   reuse: "payment",
   checks: "checks",
+  headline: "who decides",
 };
 
 /** What a part of a preset is called on the page. */
