@@ -13,6 +13,8 @@ import { useSettled } from "../../lib/useSettled";
 import { Estimate } from "./Estimate";
 import { dryRunQuery, useExecute } from "./queries";
 
+const MAX_NAME = 200;
+
 interface Props {
   preset: { id: string; name: string; version: number };
   onClose: () => void;
@@ -22,7 +24,9 @@ interface Props {
 export function ExecuteDialog({ preset, onClose }: Props) {
   const navigate = useNavigate();
   const [key] = useState(() => crypto.randomUUID());
-  const [name, setName] = useState(preset.name);
+  // Runs of a preset that was changed are told apart by their names.
+  const named = preset.version > 1 ? `${preset.name.slice(0, MAX_NAME - 8)} v${preset.version}` : preset.name;
+  const [name, setName] = useState(named);
   const [values, setValues] = useState<Record<string, string>>({});
   const given = useSettled(values, 600);
   const estimate = useQuery({
@@ -36,7 +40,7 @@ export function ExecuteDialog({ preset, onClose }: Props) {
   const change = (variable: string, text: string) => setValues({ ...values, [variable]: text });
   const start = () =>
     execute.mutate(
-      { name: name.trim() || preset.name, ...(open.length ? { variables: values } : {}) },
+      { name: name.trim() || named, ...(open.length ? { variables: values } : {}) },
       { onSuccess: (run) => void navigate({ to: "/runs/$runId", params: { runId: run.id } }) },
     );
   return (
@@ -44,7 +48,7 @@ export function ExecuteDialog({ preset, onClose }: Props) {
       <TextField
         label="Name of the run"
         value={name}
-        maxLength={200}
+        maxLength={MAX_NAME}
         onChange={(event) => setName(event.target.value)}
       />
       {open.map((variable) => (
