@@ -178,7 +178,11 @@ async def test_whatever_is_dropped_is_told_and_leads_on(page: Page, deployment: 
 
     second = tmp_path / "second.eval"
     second.write_bytes(LOG.read_bytes())
+    await expect(page.get_by_text("draft saved")).to_be_visible()
     await page.goto(f"{deployment.site.url}/desk#/runs")
+    await settled(page)
+    for draft in deployment.workspace.presets.drafts():
+        deployment.workspace.presets.delete_draft(draft.id)
     hand = Hand(page)
     await hand.click(page.get_by_role("link", name="New comparison"))
     await hand.choose(page.get_by_role("button", name="Choose files"), [LOG, second])
@@ -187,8 +191,6 @@ async def test_whatever_is_dropped_is_told_and_leads_on(page: Page, deployment: 
     await expect(page.get_by_role("region", name="Ranking").locator("tbody tr")).to_have_count(2)
     print(f"logs of Inspect to their decision: {hand.actions} actions; the aim is 5")
     assert hand.actions == 4
-    for draft in deployment.workspace.presets.drafts():
-        deployment.workspace.presets.delete_draft(draft.id)
 
 
 async def test_two_runs_lead_to_the_first_row_that_got_worse(page: Page, deployment: Deployment) -> None:

@@ -68,6 +68,10 @@ async def test_a_researcher_brings_papers_and_a_rubric_and_two_people_vote_blind
                 hand.actions += 1
                 await booth.get_by_label("coverage of the first answer").select_option("4")
                 assert await serious_faults(page, "'[role=dialog]'") == []
+            # Until the next pair is there, no key votes.
+            await expect(booth.get_by_role("button", name="No difference")).not_to_have_attribute(
+                "aria-disabled", "true"
+            )
             hand.actions += 1
             await page.keyboard.press(key)
             if number < len(keys):
