@@ -51,7 +51,7 @@ def test_numbers_look_as_their_formats_say_and_merged_cells_count_in_every_row()
                 [text("Other"), number("1234.5", style=EURO), number("123456789012345678")],
             ]
         },
-        merged="A1:C1 A3:A4",
+        merged="A1:C1 A3:A4 E3:E4",
     )
     assert [list(row.values()) for row in read_table("a.xlsx", book).rows] == [
         ["Fruit", "5%", "2026-05-01"],
@@ -79,6 +79,14 @@ SHOWN = {
     ("General", 0.1 + 0.2): "0.3",
     ('0"' + "x" * 300 + '"', 7): "7",
 }
+
+
+def test_a_merged_cell_without_text_beside_the_table_is_none_of_its_columns() -> None:
+    left = [["<c/>", text("a"), text("b")], ["<c/>", text("1"), text("2")], ["<c/>", text("4"), text("")]]
+    assert [list(row.values()) for row in read_table("a.xlsx", xlsx({"A": left}, "A2:A3")).rows] == [
+        ["1", "2"],
+        ["4", None],
+    ]
 
 
 @pytest.mark.parametrize("case", SHOWN, ids=str)

@@ -7,7 +7,7 @@ digits; days and times as in `2026-05-01 09:30:00`.
 import datetime
 import io
 from collections.abc import Iterator
-from typing import Final
+from typing import Final, NamedTuple
 
 from python_calamine import CalamineError, CalamineSheet, CalamineWorkbook, SheetTypeEnum, SheetVisibleEnum
 
@@ -35,17 +35,18 @@ def read(body: bytes, longest: int, sheet: str | None) -> TableReader:
             raise TableUnreadable(errors=(FieldError("sheet", "is not in the file"),))
         found = book.get_sheet_by_name(sheet or names[0])
         shown = looks.looks(body, found.name) if body.startswith(_ZIP) else iter(())
-        records = _records(found, shown, longest)
+        records, merged = _records(found, shown, longest), _merged(found)
     except (CalamineError, OSError, ValueError):
         raise TableUnreadable(errors=(FieldError("file", _BROKEN),)) from None
     titles = 0
     header: list[str] = []
-    for place, record in records:
+    for row, record in records:
         header = record
-        if any(record) and not _is_title(found, place, record):
+        # A title is the only text of its row, in a cell over several columns.
+        if any(record) and not (row in merged.wide and sum(map(bool, record)) == 1):
             break
         titles += any(record)
-    table = grid.of_records([name.strip() for name in header], _filled(found, records))
+    table = grid.of_records([name.strip() for name in header], _filled(merged, records))
     if titles:
         table.notes.append(
             f"Left out {titles:,} {'title' if titles == 1 else 'titles'} above the names of the columns."
@@ -65,26 +66,34 @@ def _sheets(book: CalamineWorkbook) -> list[str]:
     ]
 
 
-def _is_title(sheet: CalamineSheet, row: int, record: list[str]) -> bool:
-    """Whether the only text of a row stands in a cell over several columns."""
-    if sum(map(bool, record)) != 1:
-        return False
-    return any(top == row and right > left for (top, left), (_, right) in sheet.merged_cell_ranges or ())
+class _Merged(NamedTuple):
+    """The cells over several others: the rows in which those of several columns begin; those of several rows.
+
+    `tall` has, by the first row, their places in it and their last rows. Without text they may lie beside all columns.
+    """
+
+    wide: frozenset[int]
+    tall: dict[int, list[tuple[int, int]]]
 
 
-def _filled(sheet: CalamineSheet, records: Iterator[tuple[int, list[str]]]) -> Iterator[list[str]]:
-    """The rows, each with the text of a cell that covers it and rows above it."""
+def _merged(sheet: CalamineSheet) -> _Merged:
     _, first = sheet.start or (0, 0)
+    ranges = sheet.merged_cell_ranges or []
     tall: dict[int, list[tuple[int, int]]] = {}
-    for (top, left), (bottom, _) in sheet.merged_cell_ranges or ():
-        if bottom > top:
+    for (top, left), (bottom, _) in ranges:
+        if bottom > top and 0 <= left - first < sheet.width:
             tall.setdefault(top, []).append((left - first, bottom))
+    return _Merged(frozenset(top for (top, left), (_, right) in ranges if right > left), tall)
+
+
+def _filled(merged: _Merged, records: Iterator[tuple[int, list[str]]]) -> Iterator[list[str]]:
+    """The rows, each with the text of a cell that covers it and rows above it."""
     covering: dict[int, tuple[int, str]] = {}
     for row, record in records:
         for place, (bottom, text) in covering.items():
             if row <= bottom and not record[place]:
                 record[place] = text
-        covering |= {place: (bottom, record[place]) for place, bottom in tall.get(row, ())}
+        covering |= {place: (bottom, record[place]) for place, bottom in merged.tall.get(row, ())}
         yield record
 
 
