@@ -3,7 +3,7 @@
 import httpx
 import pytest
 
-from carrel.datasets.cell_formats import shown
+from carrel.datasets.cell_formats import of_one_file
 from carrel.datasets.result_files.answers import Unreadable
 from carrel.datasets.result_files.reading import read_table
 from tests.datasets.test_routes import DATA_SETS, faults_of, upload
@@ -92,7 +92,7 @@ def test_a_merged_cell_without_text_beside_the_table_is_none_of_its_columns() ->
 @pytest.mark.parametrize("case", SHOWN, ids=str)
 def test_a_number_is_shown_in_its_format_or_plainly(case: tuple[str, float]) -> None:
     code, value = case
-    assert shown(value, code) == SHOWN[case]
+    assert of_one_file()(value, code) == SHOWN[case]
 
 
 async def test_a_sheet_of_a_billion_cells_ends_the_worker_and_nothing_else(ada: httpx.AsyncClient) -> None:

@@ -2,7 +2,7 @@
 
 from carrel.receipts import rules
 
-DIGEST = "ab9e4993a0182144c8700cfeaaeb8294be12c5330a59ebdf197faf31711f0abc"
+DIGEST = "58f9c274f24c50addc166ce5538404e79f4f982cfa86d919ca3dff523b23a47f"
 
 
 def test_the_rules_of_rankings_and_words_are_those_that_this_version_says_it_has() -> None:

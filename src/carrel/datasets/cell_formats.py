@@ -4,6 +4,7 @@ Days and times are none of these; nor are fractions, powers of ten and condition
 """
 
 import re
+from collections.abc import Callable, Sequence
 from decimal import ROUND_HALF_UP, Decimal
 from functools import lru_cache
 from itertools import takewhile
@@ -44,10 +45,16 @@ def plain(value: float) -> str:
     return f"{Decimal(text):f}" if "e+" in text and len(text) < 22 else text
 
 
-@lru_cache(10_000)
-def shown(value: float, code: str) -> str:
-    """A number as its format shows it."""
-    sections = _sections(code)
+def of_one_file() -> Callable[[float, str], str]:
+    """A function that makes of a number and a format what is shown.
+
+    It remembers both, so it must go when the file was read: a worker reads the files of others next.
+    """
+    sections = lru_cache(1_000)(_sections)
+    return lru_cache(10_000)(lambda value, code: _shown(value, sections(code)))
+
+
+def _shown(value: float, sections: Sequence[_Section | None]) -> str:
     at = 1 if value < 0 and len(sections) > 1 else 2 if value == 0 and len(sections) > 2 else 0
     section = sections[at] if sections else None
     if section is None or not abs(value) < 10**_MOST_DIGITS:
@@ -61,7 +68,6 @@ def shown(value: float, code: str) -> str:
     return f"-{made}" if is_negative else made
 
 
-@lru_cache(1_000)
 def _sections(code: str) -> list[_Section | None]:
     if len(code) > _MOST_CHARACTERS or code.lower() == "general":
         return []

@@ -6,7 +6,7 @@ digits; days and times as in `2026-05-01 09:30:00`.
 
 import datetime
 import io
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Final, NamedTuple
 
 from python_calamine import CalamineError, CalamineSheet, CalamineWorkbook, SheetTypeEnum, SheetVisibleEnum
@@ -101,6 +101,7 @@ def _records(
     sheet: CalamineSheet, shown: Iterator[tuple[int, looks.Looks]], longest: int
 ) -> Iterator[tuple[int, list[str]]]:
     first, left = sheet.start or (0, 0)
+    formatted = cell_formats.of_one_file()
     at, seen = next(shown, (-1, looks.Looks()))
     for row, values in enumerate(sheet.iter_rows(), start=first):
         while -1 < at < row:
@@ -109,17 +110,16 @@ def _records(
         record = [_shown(value) for value in values]
         for place, look in (of_row or {}).items():
             if 0 <= (here := place - left) < len(record):
-                record[here] = _looking(values[here], record[here], look)
+                record[here] = _looking(values[here], record[here], look, formatted)
         if sum(map(len, record)) > longest:
             raise too_long(longest)
         yield row, record
 
 
-def _looking(value: _Value, text: str, look: str) -> str:
+def _looking(value: _Value, text: str, look: str, formatted: Callable[[float, str], str]) -> str:
     if look.startswith(looks.ERROR):
         return text or look.removeprefix(looks.ERROR)
-    is_number = isinstance(value, int | float) and not isinstance(value, bool)
-    return cell_formats.shown(value, look) if is_number else text
+    return formatted(value, look) if isinstance(value, int | float) and not isinstance(value, bool) else text
 
 
 def _shown(value: _Value) -> str:

@@ -3,7 +3,7 @@
 import math
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from functools import cache
+from functools import lru_cache
 from itertools import chain, repeat
 from operator import attrgetter
 
@@ -250,7 +250,7 @@ def _values(units: Mapping[tuple[float, ...], int]) -> Counter[float]:
     return found
 
 
-@cache
+@lru_cache(1_000)
 def _apart(unit: tuple[float, ...]) -> float:
     """Krippendorff's observed disagreement in one unit."""
     counts = Counter(unit)
