@@ -6,10 +6,8 @@ _ROMAN: Final = (
     *((1000, "m"), (900, "cm"), (500, "d"), (400, "cd"), (100, "c"), (90, "xc"), (50, "l"), (40, "xl"), (10, "x")),
     *((9, "ix"), (5, "v"), (4, "iv"), (1, "i")),
 )
-_LATIN: Final = "abcdefghijklmnopqrstuvwxyz"
 _LETTERS: Final = {
-    "a": _LATIN,
-    "A": _LATIN.upper(),
+    "a": "abcdefghijklmnopqrstuvwxyz",
     "greek": "αβγδεζηθικλμνξοπρστυφχψω",
     "russian": "абвгдежзиклмнопрстуфхцчшщыэюя",
     "hebrew": "אבגדהוזחטי",
@@ -25,7 +23,7 @@ _LETTERS: Final = {
     "parenthesis": "".join(map(chr, range(0x2474, 0x2488))),
     "stop": "".join(map(chr, range(0x2488, 0x249C))),
 }
-_AGAIN: Final = frozenset({"a", "A", "greek", "russian"})
+_AGAIN: Final = frozenset({"a", "greek", "russian"})
 """After the last letter comes the first one twice."""
 _COUNTED: Final = {"han": "十一二三四五六七八九", "korean": "십일이삼사오육칠팔구"}
 """Ten, and the digits from one to nine."""
@@ -92,7 +90,7 @@ def numeral(number: int, kind: str) -> str:
             made += sign * (number // value)
             number %= value
         return made.upper() if kind == "I" else made
-    letters = _LETTERS.get(kind) or _LETTERS.get(kind.lower(), "")
+    letters = _LETTERS.get(kind.lower(), "")
     if number <= len(letters) or kind.lower() in _AGAIN:
         made = letters[(number - 1) % len(letters)] * ((number - 1) // len(letters) + 1)
         return made.upper() if kind.isupper() else made
