@@ -2,7 +2,7 @@
 
 from carrel.receipts import rules
 
-DIGEST = "58f9c274f24c50addc166ce5538404e79f4f982cfa86d919ca3dff523b23a47f"
+DIGEST = "7cb22772d2e837b421780ae45ce7b57673445f90ea015a44a0ad0a078b99d1b2"
 
 
 def test_the_rules_of_rankings_and_words_are_those_that_this_version_says_it_has() -> None:

@@ -13,7 +13,7 @@ from carrel.runs.verdicts import judgement
 
 def prepare() -> None:
     """Import and read what only pages and rankings need."""
-    importlib.import_module("numpy.ma")  # numpy itself imports it where it is first needed, when no file can be read
+    importlib.import_module("numpy")
     importlib.import_module("carrel.reports.page").prepare()
 
 
