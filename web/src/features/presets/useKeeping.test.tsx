@@ -112,12 +112,13 @@ test("who leaves within the moment loses nothing", async () => {
   await waitFor(() => expect(stored?.name).toBe("In a hurry"));
 });
 
-test("what is finished is removed, and leaving the page does not bring it back", async () => {
+test("what is finished is removed, and neither what comes late nor leaving the page brings it back", async () => {
   await renderPage(<Page />);
   write("A");
   await comes("draft saved");
   write("Ab");
   press("Finish");
+  write("Abc");
   press("Leave");
   await waitFor(() => expect(asked).toEqual(["PUT A", "DELETE"]));
   await new Promise((resolve) => setTimeout(resolve, 1200));

@@ -58,7 +58,7 @@ export interface Keeping {
   error: Error | null;
   /** Send it once more after a refusal; if that was because of another version, go over it. */
   again: () => void;
-  /** It is finished: remove the draft, whatever the page still shows. */
+  /** It is finished: remove the draft for good, whatever the page still shows, or hears late. */
   drop: () => void;
 }
 
@@ -71,6 +71,7 @@ export function useKeeping({ id, kept }: Opened, draft: Unfinished | undefined):
   const [first] = useState(kept && (text ?? ""));
   const asked = useRef(first);
   const etag = useRef(kept?.etag);
+  const isOver = useRef(false);
   const { mutate, ...sync } = useMutation({
     mutationKey: KEY,
     // One after the other, also after the page was left.
@@ -99,7 +100,7 @@ export function useKeeping({ id, kept }: Opened, draft: Unfinished | undefined):
   };
   const settled = useSettled(text, text === undefined ? 0 : QUIET_MS);
   useEffect(() => {
-    if (settled === text && text !== asked.current) send(text);
+    if (!isOver.current && settled === text && text !== asked.current) send(text);
     // Only when the page has come to rest.
     // eslint-disable-next-line react-hooks/exhaustive-deps
   }, [settled, text]);
@@ -113,7 +114,7 @@ export function useKeeping({ id, kept }: Opened, draft: Unfinished | undefined):
     return () => {
       isLeft.current = true;
       // Who leaves the page within the moment loses nothing.
-      if (latest.current !== asked.current) mutate(latest.current);
+      if (!isOver.current && latest.current !== asked.current) mutate(latest.current);
     };
   }, [mutate]);
   const isKept = sync.isIdle ? text === first : sync.isSuccess && sync.variables === text;
@@ -125,7 +126,7 @@ export function useKeeping({ id, kept }: Opened, draft: Unfinished | undefined):
       send(latest.current);
     },
     drop: () => {
-      asked.current = latest.current;
+      isOver.current = true;
       mutate(undefined);
     },
   };
