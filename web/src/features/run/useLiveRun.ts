@@ -41,6 +41,8 @@ export function useLiveRun(runId: string, isOver: boolean): LiveView {
     return () => {
       stop.abort();
       live.setLive(false);
+      // The end may be read before it is heard, beside a report that was read before it.
+      void queries.invalidateQueries({ queryKey: queryKeys.run.one(runId) });
     };
   }, [api, queries, live, runId, isOver]);
 

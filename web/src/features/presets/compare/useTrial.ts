@@ -67,7 +67,11 @@ export function useTrial(runId: string) {
         void queries.invalidateQueries({ queryKey: queryKeys.run.one(runId) });
     };
     void follow(api, runId, 0, { onEvents, onLive: setListening }, stop.signal);
-    return () => stop.abort();
+    return () => {
+      stop.abort();
+      // The end may be read before it is heard, beside tasks that were read before it.
+      void queries.invalidateQueries({ queryKey: queryKeys.run.one(runId) });
+    };
   }, [api, queries, runId, isOver]);
   return {
     run: run.data,
