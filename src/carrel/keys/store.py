@@ -149,6 +149,8 @@ def access(conn: Connection, provider: str) -> Access | None:
 
 def host(conn: Connection, model: str) -> str | None:
     """The host at which the model answers with the key that is stored now; `None` if it is the provider's own."""
+    if is_free(model):
+        return None
     provider = provider_of(model)
     url = conn.value("SELECT base_url FROM provider_key WHERE provider = ?", provider)
     return hosts.host_of(provider, url)
