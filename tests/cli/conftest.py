@@ -39,7 +39,9 @@ def terminal(service: Service, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setenv("CARREL_URL", service.url)
 
     def run(*words: str, stdin: str = "") -> Result:
-        return CliRunner().invoke(main, list(words), input=stdin, catch_exceptions=False)
+        done = CliRunner().invoke(main, list(words), input=stdin, catch_exceptions=False)
+        assert done.output or done.exit_code or "--json" in words, f"{words} did something and said nothing"
+        return done
 
     return run
 

@@ -17,7 +17,7 @@ def test_a_table_is_added_shown_and_deleted(signed_in: Terminal, tmp_path: Path)
     assert "version 1: 2 rows of question (variable), answer (expected)" in added.output
     data_set_id = re.split(r"\s", added.output)[0]
     table.write_text("question,answer\nWhat?,That\n")
-    assert "version 2: 1 rows" in signed_in("data-set", "add", str(table), "--to", data_set_id).output
+    assert "version 2: 1 row " in signed_in("data-set", "add", str(table), "--to", data_set_id).output
     assert "questions.csv" in signed_in("data-set", "list").output
     shown = signed_in("data-set", "show", data_set_id, "--version", "1", "--rows", "1").output
     assert "question: What?  answer: That" in shown

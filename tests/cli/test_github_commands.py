@@ -86,7 +86,7 @@ def test_files_come_in_and_texts_go_out(signed_in: Terminal, connection: str, gi
     (tmp_path / "new.md").write_text("New.")
     made = str(only(signed_in("content", "add", str(tmp_path / "new.md"), "--json"))["id"])
     words = ("github", "export", connection, "--content", made, "--path", "texts", "--branch", "drafts")
-    assert "1 files on drafts" in signed_in(*words, "--message", "Add a text").output
+    assert "1 file on drafts" in signed_in(*words, "--message", "Add a text").output
     assert "nothing new" in signed_in(*words).output
     assert github.files("drafts")["texts/new.md"] == b"New."
     assert signed_in("github", "export", connection).exit_code == 2

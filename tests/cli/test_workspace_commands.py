@@ -32,7 +32,7 @@ def told(result: Result) -> dict[str, object]:
 def test_a_workspace_is_shown_taken_out_and_brought_in_elsewhere(
     filled: Terminal, service: Service, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert "1 contents" in filled("workspace", "show").output
+    assert "1 content, " in filled("workspace", "show").output
     zipped = tmp_path / "workspace.zip"
     assert told(filled("workspace", "export", "-o", str(zipped), "--json"))["bytes"] == zipped.stat().st_size
     assert stat.S_IMODE(zipped.stat().st_mode) == 0o600

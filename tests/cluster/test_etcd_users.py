@@ -135,7 +135,7 @@ async def test_a_cluster_works_and_a_wrong_password_is_said(
             session = await cluster.signed_in(client, "ada")
             to = {"a": "b", "b": "a"}[cluster.node_of("ada")]
             moved = await asyncio.to_thread(cluster.carrel, "cluster", "move", str(slot_of("ada")), to)
-            assert "1 of 1 slots moved" in moved
+            assert "1 of 1 slot moved" in moved
             keep = ("--haproxy", str(cluster.socket), "--map-file", str(cluster.map_file))
             await asyncio.to_thread(cluster.carrel, "cluster", "map", "--once", *keep)
             assert (await client.get("/api/users/me", headers=session)).json()["uuid"] == "ada"

@@ -75,7 +75,7 @@ async def test_a_move_is_written_followed_refused_to_others_and_aborted(commands
     elsewhere = await commands.run("move", "7", "8", "c")
     assert (elsewhere.exit_code, "slot 7 is moving to b" in elsewhere.output) == (5, True)
     assert 8 not in await commands.moving()
-    assert (await commands.run("abort", "7")).output == "1 moves aborted\n"
+    assert (await commands.run("abort", "7")).output == "1 move aborted\n"
     assert sorted(await commands.moving()) == [10, 11]
     assert (await commands.run("abort")).output == "2 moves aborted\n"
     assert await commands.moving() == {}
@@ -88,7 +88,7 @@ async def test_a_followed_move_ends_when_its_slots_have_moved(commands: Commands
         await asyncio.sleep(0.01)
     await commands.commits(7)
     done = await following
-    assert (done.exit_code, done.output.splitlines()[-1]) == (0, "1 of 1 slots moved")
+    assert (done.exit_code, done.output.splitlines()[-1]) == (0, "1 of 1 slot moved")
     nothing = await commands.run("move", "7", "b")
     assert (nothing.exit_code, nothing.output) == (0, "nothing to move\n")
 

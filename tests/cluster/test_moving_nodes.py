@@ -137,7 +137,7 @@ async def moved_under_load(
         source = await observed.owner()
         target = next(name for name in cluster.names if name != source)
         said = await asyncio.to_thread(cluster.carrel, "cluster", "move", str(SLOT), target)
-        assert said.splitlines()[-1] == "1 of 1 slots moved"
+        assert said.splitlines()[-1] == "1 of 1 slot moved"
         await load.until_written(load.writers)
         ended = [await completed(client, token, run) for token, run in started]
         await load.stop()

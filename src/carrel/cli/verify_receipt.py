@@ -11,6 +11,7 @@ from carrel.cli.interface import terminal
 from carrel.cli.interface.data_folder import json_option
 from carrel.cli.interface.printing import one_line, say
 from carrel.cli.interface.refusal import refuse
+from carrel.evaluation.words import counted, listed
 from carrel.providers.hosts import ModelAt
 from carrel.receipts import verifying
 from carrel.receipts.grounds import CANDIDATES, HUMAN
@@ -70,7 +71,7 @@ def command(file: Path, key: str | None, texts: tuple[Path, ...], as_json: bool)
 
 
 def _summary(found: VerifiedReceipt) -> str:
-    counts = f"{found.verdicts:,} verdicts, {found.scores:,} scores and {found.votes:,} votes"
+    counts = listed([counted(found.verdicts, "verdict"), counted(found.scores, "score"), counted(found.votes, "vote")])
     return f"its ranking follows from {counts} of round {found.round} of run {found.run}, to the byte"
 
 

@@ -76,7 +76,7 @@ class MapAgent:
             lines = [f"set map {self._file} {entry}" for entry in entries]
             await self._ask(";".join(lines))
         if changes:
-            self._tell(f"{len(changes):,} slots have changed their node")
+            self._tell(f"slots that changed their node: {len(changes):,}")
 
     async def _differing(self) -> dict[int, str]:
         have = await self._in_force()

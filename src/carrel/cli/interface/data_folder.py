@@ -21,6 +21,7 @@ from carrel.cli.interface.printing import say
 from carrel.cli.interface.refusal import refuse
 from carrel.config import ConfigError, Settings
 from carrel.errors import CarrelError
+from carrel.evaluation.words import counted
 
 env_file_option = click.option(
     "--env-file", type=click.Path(path_type=Path), help="Configuration file.  [default: .env, if it exists]"
@@ -86,4 +87,4 @@ def print_summary(
     if as_json:
         terminal.print_json({"path": str(path), "made_at": manifest.made_at, "databases": count, "bytes": size})
         return
-    say(words(f"{count:,} databases, {size / 1_048_576:,.1f} MB, of {manifest.made_at}"))
+    say(words(f"{counted(count, 'database')}, {size / 1_048_576:,.1f} MB, of {manifest.made_at}"))

@@ -38,6 +38,7 @@ from rich.text import Text
 
 from carrel.cli.interface import tokens
 from carrel.cli.interface.printing import one_line, plain, say, say_json
+from carrel.evaluation.words import counted
 
 P = ParamSpec("P")
 
@@ -86,6 +87,10 @@ class CommandOutput:
         else:
             # Soft, so that lines in a file are not broken.
             self.console.print(printable(words), soft_wrap=True)
+
+    def show_done(self, done: str, what: str) -> None:
+        """What was done to something that cannot be shown afterwards: `deleted 0197…`, or `{"deleted": "0197…"}`."""
+        self.show({done.replace(" ", "_"): what}, f"{done} {what}")
 
     def show_rows(self, values: Iterable[object], columns: dict[str, Callable[..., str]]) -> None:
         """Many results: each a line of JSON, or a table with a column for each entry of `columns`."""
@@ -240,13 +245,13 @@ def dollars(cost: str | None, unknown_calls: int = 0) -> str:
     known = "unknown" if cost is None else f"${cost}"
     if not unknown_calls:
         return known
-    calls = f"{unknown_calls:,} call{'' if unknown_calls == 1 else 's'} of unknown cost"
+    calls = f"{counted(unknown_calls, 'call')} of unknown cost"
     return calls if cost == "0" else f"{known} and {calls}"
 
 
 def partly_known(known: str, calls: int) -> str:
     """The part of a cost that is known, and how many calls come on top."""
-    unknown = f"{calls:,} call{'' if calls == 1 else 's'} of unknown price"
+    unknown = f"{counted(calls, 'call')} of unknown price"
     return unknown if known == "0" else f"{dollars(known)} and {unknown}"
 
 

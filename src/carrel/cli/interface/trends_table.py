@@ -7,6 +7,7 @@ from rich.text import Text
 
 from carrel.cli.interface import terminal
 from carrel.cli.interface.terminal import printable
+from carrel.evaluation.words import counted
 
 
 def trends_table(trends: Trends) -> RenderableType:
@@ -31,7 +32,7 @@ def trends_table(trends: Trends) -> RenderableType:
         )
     last = next((point for point in trends.points if point.run == trends.last_good), None)
     told = "No run is known to be good." if last is None else f"The last good run is {last.name}: {last.run}."
-    older = f" {trends.left_out:,} older runs are not shown." if trends.left_out else ""
+    older = f" Not shown: {counted(trends.left_out, 'older run')}." if trends.left_out else ""
     return Group(table, printable(told), Text(f"{trends.rule}{older}", style="dim"))
 
 

@@ -9,6 +9,7 @@ from rich.progress import BarColumn, Progress, SpinnerColumn, TaskID, TextColumn
 
 from carrel.cli.interface import terminal
 from carrel.cli.interface.terminal import UserCommand
+from carrel.evaluation.words import counted
 
 _LINE_STEP_PERCENT = 10
 _ADVICE = {
@@ -82,7 +83,7 @@ def savings(run: RunSummary) -> str:
         return ""
     cost = "" if progress.saved_cost in (None, "0") else f", about ${progress.saved_cost}"
     whole = progress.total + progress.saved
-    return f"Looks on the way saved {progress.saved:,} of {whole:,} tasks{cost}."
+    return f"Looks on the way saved {progress.saved:,} of {counted(whole, 'task')}{cost}."
 
 
 def pause_advice(run: RunSummary) -> str:
@@ -121,7 +122,7 @@ def _with_lines(runs: Iterator[RunSummary], console: Console) -> RunSummary:
         if mark not in shown:
             shown.add(mark)
             done, total = run.progress.done, run.progress.total
-            console.print(f"{mark[0]}: {done:,} of {total:,} tasks, {run.progress.percent} %")
+            console.print(f"{mark[0]}: {done:,} of {counted(total, 'task')}, {run.progress.percent} %")
 
     return _last(runs, line)
 

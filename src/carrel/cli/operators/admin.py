@@ -20,6 +20,7 @@ from carrel.cli.interface.printing import say
 from carrel.cli.interface.reading import read_secret
 from carrel.cli.interface.saving import saving
 from carrel.cli.operators import admin_users
+from carrel.evaluation.words import counted
 
 
 @click.group("admin", context_settings={"help_option_names": ["-h", "--help"]})
@@ -66,6 +67,7 @@ def delete_keys(cli: AdminCommand, providers: tuple[str, ...]) -> None:
     """Remove keys. Runs that need them pause."""
     for provider in providers:
         cli.admin.system_keys.delete(provider)
+        cli.show_done("deleted", provider)
 
 
 @command.group("logs")
@@ -129,7 +131,7 @@ def write_offs(cli: AdminCommand, since: str | None, until: str | None, uuid: st
         found.items,
         {"day": lambda one: one.day, "calls": lambda one: f"{one.calls:,}", "credits": lambda one: one.credits},
     )
-    cli.show(found.total, f"in all {found.total.credits} credits for {found.total.calls:,} calls")
+    cli.show(found.total, f"in all {found.total.credits} credits for {counted(found.total.calls, 'call')}")
 
 
 @command.command("safe-to-restart")
@@ -150,7 +152,9 @@ def safe_to_restart(cli: AdminCommand, admins: Admins) -> None:
         return
     state = cli.admin.safe_to_restart()
     safe = "safe" if state.safe else "not safe"
-    cli.show(state, f"{safe}: {state.active_runs:,} active runs, {state.cached_keys:,} keys in memory")
+    cli.show(
+        state, f"{safe}: {counted(state.active_runs, 'active run')}, {counted(state.cached_keys, 'key')} in memory"
+    )
 
 
 @command.command("metrics")
@@ -194,6 +198,7 @@ def delete_user(cli: AdminCommand, uuid: str, yes: bool) -> None:
         terminal.end(terminal.EXIT_USAGE, "this cannot be undone: say --yes", as_json=cli.as_json)
     if not cli.admin.delete_user(uuid):
         terminal.end(terminal.EXIT_NOT_FOUND, "there is no such user", as_json=cli.as_json)
+    cli.show_done("deleted", uuid)
 
 
 command.add_command(admin_users.users)

@@ -11,6 +11,7 @@ from carrel_sdk.models import UserUsage
 
 from carrel.cli.interface import terminal
 from carrel.cli.interface.operator_command import AdminCommand, Admins, admin_command, of_all_nodes, show_each
+from carrel.evaluation.words import counted
 
 _ELSEWHERE: Final = 421
 _MEGABYTE: Final = 1024 * 1024
@@ -106,6 +107,7 @@ def sessions() -> None:
 def end_sessions(cli: AdminCommand, admins: Admins, uuid: str) -> None:
     """End every session: the user signs in again, and the key leaves the memory when the runs have ended."""
     _first(admins, lambda admin: admin.users.end_sessions(uuid))
+    cli.show_done("signed out", uuid)
 
 
 def _first(admins: Admins, ask: Callable[[Admin], Any]) -> Any:
@@ -126,7 +128,7 @@ def _show(cli: AdminCommand, user: UserUsage) -> None:
     room = "" if user.workspace_megabytes is None else f" of {user.workspace_megabytes:,}"
     state = f"suspended since {user.suspended_at[:10]}" if user.suspended_at else "may sign in"
     here = "signed in" if user.signed_in else "not here"
-    words = f"{user.membership}, {state}, {here}, {user.active_runs:,} active runs"
+    words = f"{user.membership}, {state}, {here}, {counted(user.active_runs, 'active run')}"
     size = f"{user.disk_bytes / _MEGABYTE:,.1f}{room} MB"
     calls = "" if user.calls_per_day is None else f", {user.calls_per_day:,} calls a day"
     cli.show(user, f"{user.uuid}: {words}, {size}{calls}, {user.credits} credits left, {user.credits_spent} spent")

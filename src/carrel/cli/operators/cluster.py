@@ -24,6 +24,7 @@ from carrel.cluster import haproxy, registry, shares
 from carrel.cluster.map_agent import HaproxySilent, MapAgent
 from carrel.cluster.registry import ClusterRegistry
 from carrel.config import ADDRESS, NODE_NAME
+from carrel.evaluation.words import counted
 
 _MEMBER: Final = re.compile(f"{NODE_NAME}={ADDRESS}")
 _CHANGED: Final = "somebody else has changed the cluster meanwhile; look at carrel cluster status and begin again"
@@ -72,7 +73,7 @@ def init(members: tuple[str, ...], existing: str | None, env_file: Path | None, 
     if not run(settings, work, as_json=as_json):
         terminal.end(terminal.EXIT_CONFLICT, "there is a cluster of this name already", as_json=as_json)
     CommandOutput(as_json, terminal.wide_console()).show(
-        cluster, f"a cluster of {len(named)} nodes: {', '.join(named)}"
+        cluster, f"a cluster of {counted(len(named), 'node')}: {', '.join(named)}"
     )
 
 
@@ -116,7 +117,7 @@ def remove(node: str, env_file: Path | None) -> None:
         entries = [entry for entry in (await found.slots()).entries.values() if entry is not None]
         slots = sum(node in (entry.node, entry.to) for entry in entries)
         if slots:
-            _conflict(f"{node} has {slots:,} slots, or they are coming: carrel cluster drain {node}")
+            _conflict(f"{counted(slots, 'slot')} on {node} or on the way to it: carrel cluster drain {node}")
         if node in await found.present():
             _conflict(f"{node} runs: stop it")
         if not await found.change_member(node, address, None):

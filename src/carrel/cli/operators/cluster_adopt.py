@@ -18,6 +18,7 @@ from carrel.cluster import adoption
 from carrel.cluster.adoption import Adoption, SlotsChanged
 from carrel.cluster.refusals import NodeTaken
 from carrel.cluster.registry import ClusterRegistry
+from carrel.evaluation.words import counted
 from carrel.kit.clock import SystemClock
 from carrel.kit.ids import uuid7_factory
 from carrel.vault.data_folder import DataFolder, FolderTaken
@@ -42,7 +43,9 @@ def adopt(node: str, yes: bool, data_dir: str | None, env_file: Path | None) -> 
     async def work(found: ClusterRegistry) -> Adoption:
         planned = await adoption.plan(found, node, data, key, lambda: secrets.token_hex(8))
         if planned.moving:
-            words = f"{len(planned.moving)} slots are moving from {node} or to it; carrel cluster abort stops them"
+            words = (
+                f"moving from {node} or to it: {counted(len(planned.moving), 'slot')}; carrel cluster abort stops them"
+            )
             terminal.end(terminal.EXIT_CONFLICT, words, as_json=False)
         if yes:
             clock = SystemClock()
@@ -60,7 +63,7 @@ def adopt(node: str, yes: bool, data_dir: str | None, env_file: Path | None) -> 
             terminal.end(terminal.EXIT_CONFLICT, "the map changed meanwhile; give the command again", as_json=False)
     say(f"{data} holds users of {len(planned.held):,} of the {planned.own:,} slots of {node}")
     if planned.half:
-        say(f"{len(planned.half):,} slots were about to arrive and are left out; their users are refused")
+        say(f"left out, with their users: {counted(len(planned.half), 'slot')} about to arrive")
     if not yes:
         refuse("what the lost disk had beyond this cannot come back afterwards: say --yes")
     say(f"{node} may start")

@@ -23,6 +23,7 @@ from carrel.cluster import moves, planning
 from carrel.cluster.etcd import EtcdUnreachable
 from carrel.cluster.ownership import Entry
 from carrel.cluster.registry import ClusterRegistry, MoveProgress
+from carrel.evaluation.words import counted
 
 _LOOK_SECONDS: Final = 0.5
 
@@ -107,9 +108,9 @@ def abort(slots: tuple[str, ...], env_file: Path | None) -> None:
             if aborted is not None:
                 changes[slot] = (entry, aborted)
         done = await found.replace(changes)
-        say(f"{len(done):,} moves aborted")
+        say(f"{counted(len(done), 'move')} aborted")
         if len(done) < len(changes):
-            say(f"{len(changes) - len(done):,} were done meanwhile")
+            say(f"{len(changes) - len(done):,} done meanwhile")
 
     _do(env_file, work)
 
@@ -135,7 +136,7 @@ async def _entries(found: ClusterRegistry) -> dict[int, Entry]:
     await found.cluster()
     entries = {slot: entry for slot, entry in (await found.slots()).entries.items() if entry is not None}
     if len(entries) < SLOTS:
-        fail(f"the map lacks {SLOTS - len(entries):,} slots; bring etcd back from its snapshot")
+        fail(f"the map lacks {counted(SLOTS - len(entries), 'slot')}; bring etcd back from its snapshot")
     return entries
 
 
@@ -177,7 +178,7 @@ async def _follow(found: ClusterRegistry, plan: Mapping[int, str], *, wait: bool
             await asyncio.sleep(_LOOK_SECONDS)
             continue
         moved = sum(entry.node == plan[slot] and not entry.move for slot, entry in present.items())
-        words = f"{moved:,} of {len(plan):,} slots moved{_furthest(moving, progress)}"
+        words = f"{moved:,} of {counted(len(plan), 'slot')} moved{_furthest(moving, progress)}"
         if words != told:
             say(words)
             told = words

@@ -17,6 +17,7 @@ from carrel.cli.interface import terminal
 from carrel.cli.interface.data_folder import data_dir_option, env_file_option, json_option, one_line, settings_of
 from carrel.cli.interface.printing import say
 from carrel.cli.interface.refusal import refuse
+from carrel.evaluation.words import counted
 from carrel.kit.clock import SystemClock
 from carrel.kit.ids import uuid7_factory
 from carrel.kit.sqlite import database
@@ -69,13 +70,14 @@ def command(users: Path | None, data_dir: str | None, env_file: Path | None, as_
         except UsersUnknown as error:
             terminal.end(
                 terminal.EXIT_FAILED,
-                f"the uuids of {error.count} users are not known; list them with --users. Nothing was changed",
+                f"users whose uuids are not known: {error.count}; list them with --users. Nothing was changed",
                 as_json=as_json,
             )
     if as_json:
         terminal.print_json({"users": count})
         return
-    say(f"The accounts of {count:,} users have the new service key. Keep a copy of it; old backups need the old one.")
+    accounts = counted(count, "account")
+    say(f"{accounts} of users with the new service key. Keep a copy of it; old backups need the old one.")
     if not is_removed:
         say(f"Remove {_OLD} from the configuration now.")
 

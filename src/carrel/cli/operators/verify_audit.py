@@ -34,4 +34,4 @@ def command(data_dir: str | None, env_file: Path | None, as_json: bool) -> None:
     if as_json:
         terminal.print_json({"entries": count, "last_at": at or None})
     else:
-        say(f"{count:,} entries are as they were written" + (f", the last one at {at}" if at else ""))
+        say(f"every entry is as it was written: {count:,} in all" + (f", the last one at {at}" if at else ""))

@@ -196,7 +196,7 @@ def _of_rows(connection: Connection, folder: Path) -> Iterator[Finding]:
         yield Finding("secrets", "bad", "a rotation of the service key is unfinished: carrel rotate-service-key")
     yield Finding("data", "good", f"{folder} opens with the service key")
     count, _ = audit.verify(connection, folder)
-    yield Finding("audit", "good", f"{count:,} entries are as they were written")
+    yield Finding("audit", "good", f"every entry is as it was written: {count:,} in all")
     behind = issuance.latest(connection) - connection.clock.now()
     if behind > _AHEAD_SECONDS:
         yield Finding("clock", "bad", f"the clock is {behind:,.0f} s behind what it was: users would be signed out")

@@ -131,6 +131,7 @@ def delete(cli: UserCommand, content_ids: tuple[str, ...]) -> None:
     """Delete contents, unless a preset or another content uses them."""
     for content_id in content_ids:
         cli.workspace.contents.delete(content_id)
+        cli.show_done("deleted", content_id)
 
 
 def _added(cli: UserCommand, file: Path, kind: str, name: str | None, tags: tuple[str, ...]) -> Content:

@@ -10,6 +10,7 @@ from carrel_sdk.models import ColumnRole
 from carrel.cli.interface import terminal
 from carrel.cli.interface.reading import read_bytes
 from carrel.cli.interface.terminal import UserCommand, printable, user_command
+from carrel.evaluation.words import counted
 
 
 @click.group("data-set", context_settings={"help_option_names": ["-h", "--help"]})
@@ -48,7 +49,7 @@ def add(
     else:
         made = data_sets.add_version(data_set_id, file.name, body, columns=chosen, sheet=sheet)
     columns = ", ".join(f"{column.name} ({column.role})" for column in made.columns)
-    cli.show(made, f"{made.id}  {made.name}  version {made.version}: {made.row_count} rows of {columns}")
+    cli.show(made, f"{made.id}  {made.name}  version {made.version}: {counted(made.row_count, 'row')} of {columns}")
     for note in () if cli.as_json else made.notes:
         cli.console.print(printable(note), soft_wrap=True)
 
@@ -94,6 +95,7 @@ def delete(cli: UserCommand, data_set_ids: tuple[str, ...]) -> None:
     """Delete data sets, unless a preset uses them."""
     for data_set_id in data_set_ids:
         cli.workspace.data_sets.delete(data_set_id)
+        cli.show_done("deleted", data_set_id)
 
 
 def _roles(cli: UserCommand, given: tuple[str, ...]) -> dict[str, ColumnRole]:

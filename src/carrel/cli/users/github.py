@@ -10,6 +10,7 @@ from carrel_sdk.models import ContentType
 from carrel.cli.interface import terminal
 from carrel.cli.interface.reading import read_secret
 from carrel.cli.interface.terminal import UserCommand, user_command
+from carrel.evaluation.words import counted
 
 _TYPES = click.Choice(get_args(ContentType))
 
@@ -162,7 +163,7 @@ def export(
         done = github.export_run(connection_id, run_id, answers=answers, path=path, branch=branch, message=message)
     else:
         done = github.export_contents(connection_id, contents, path=path, branch=branch, message=message)
-    what = f"{len(done.files):,} files" if done.changed else "nothing new"
+    what = f"{counted(len(done.files), 'file')}" if done.changed else "nothing new"
     cli.show(done, f"{what} on {done.branch}, commit {done.commit}")
 
 
@@ -173,3 +174,4 @@ def disconnect(cli: UserCommand, connection_ids: tuple[str, ...]) -> None:
     """Delete connections with their tokens."""
     for connection_id in connection_ids:
         cli.workspace.github.delete(connection_id)
+        cli.show_done("disconnected", connection_id)

@@ -6,6 +6,7 @@ from carrel_sdk.models import JudgeCheck, JudgePassport, Leniency, Passport, Rat
 from carrel.cli.interface import terminal
 from carrel.cli.interface.printing import say
 from carrel.cli.interface.terminal import UserCommand, user_command
+from carrel.evaluation.words import counted
 
 _TRAPS = {
     "none": "without a trap",
@@ -94,7 +95,7 @@ def _beside_others(judge: JudgePassport) -> list[str]:
         lines.append(f"  favours its own family  by {lift.lift:+.2f}{between}, of the win share")
     for pair in judge.agreement:
         other = pair.second if pair.first == terminal.model_at(judge.model, judge.host) else pair.first
-        lines.append(f"  the same as {other}: {pair.same:,} of {pair.of:,} pairs")
+        lines.append(f"  the same as {other}: {pair.same:,} of {counted(pair.of, 'pair')}")
     return lines
 
 

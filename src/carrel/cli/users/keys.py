@@ -5,6 +5,7 @@ import rich_click as click
 from carrel.cli.interface import terminal
 from carrel.cli.interface.reading import read_secret
 from carrel.cli.interface.terminal import UserCommand, user_command
+from carrel.evaluation.words import counted
 
 
 @click.group("keys", context_settings={"help_option_names": ["-h", "--help"]})
@@ -50,7 +51,7 @@ def test(cli: UserCommand, provider: str) -> None:
     found = cli.workspace.provider_keys.test(provider)
     if found.ok:
         took = "" if found.latency_ms is None else f", {found.latency_ms:,} ms"
-        cli.show(found, f"good: {len(found.models):,} models{took}")
+        cli.show(found, f"good: {counted(len(found.models), 'model')}{took}")
     else:
         cli.show(found, f"refused: {found.code}")
         raise SystemExit(terminal.EXIT_FAILED)
@@ -63,3 +64,4 @@ def delete(cli: UserCommand, providers: tuple[str, ...]) -> None:
     """Remove keys."""
     for provider in providers:
         cli.workspace.provider_keys.delete(provider)
+        cli.show_done("deleted", provider)

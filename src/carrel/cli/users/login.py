@@ -9,6 +9,7 @@ from carrel_sdk.program_keys import PREFIX
 from carrel.cli.interface import terminal, tokens
 from carrel.cli.interface.printing import say
 from carrel.cli.interface.tokens import Login
+from carrel.cli.users.workspace import holdings
 
 
 @click.command("login")
@@ -23,6 +24,7 @@ def command(url: str | None, token_stdin: bool, forget: bool) -> None:
     """
     if forget:
         tokens.login_file().unlink(missing_ok=True)
+        say("forgotten")
         return
     if not token_stdin:
         # Never as an argument: everybody on the machine can see arguments, and the shell keeps them in its history.
@@ -44,8 +46,4 @@ def command(url: str | None, token_stdin: bool, forget: bool) -> None:
     except ValueError as error:
         terminal.end(terminal.EXIT_USAGE, str(error), as_json=False)
     tokens.keep(Login(address, token), tokens.login_file())
-    counts = me.counts
-    say(
-        f"Signed in at {address}: {me.membership} membership, {me.credits} credits, "
-        f"{counts.contents} contents, {counts.presets} presets, {counts.runs} runs."
-    )
+    say(f"Signed in at {address}: {me.membership} membership, {me.credits} credits, {holdings(me.counts)}.")

@@ -86,6 +86,7 @@ def set_price(cli: UserCommand, model: str, given: str, written: str) -> None:
 def unset_price(cli: UserCommand, model: str) -> None:
     """Remove a price that you have set. Calls that were made keep their costs."""
     cli.workspace.models.unset_price(model)
+    cli.show_done("unset", model)
 
 
 def _price(model: Model) -> str:

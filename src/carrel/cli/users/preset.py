@@ -24,6 +24,7 @@ from carrel.cli.interface.terminal import UserCommand, printable, user_command
 from carrel.cli.interface.trends_table import trends_table
 from carrel.cli.interface.watching import end_with, watch
 from carrel.cli.users import preset_replacement
+from carrel.evaluation.words import counted
 from carrel.kit import yaml_values
 from carrel.kit.yaml_values import YamlUnreadable
 
@@ -158,7 +159,7 @@ def import_suite(cli: UserCommand, file: Path, name: str | None, models: tuple[s
         models={provider: model for provider, _, model in pairs},
     )
     kept = made.preset or made.draft
-    lines = [f"{made.data_set.id}  data set: {made.data_set.row_count:,} tests"]
+    lines = [f"{made.data_set.id}  data set: {counted(made.data_set.row_count, 'test')}"]
     if made.preset is not None:
         names = ", ".join(check.name for check in made.preset.checks) or "none"
         lines.append(f"{made.preset.id}  preset: checks {names}")
@@ -289,6 +290,7 @@ def delete(cli: UserCommand, preset_ids: tuple[str, ...]) -> None:
     """Delete presets; their runs stay."""
     for preset_id in preset_ids:
         cli.workspace.presets.delete(preset_id)
+        cli.show_done("deleted", preset_id)
 
 
 def _from_file(cli: UserCommand, file: Path) -> dict[str, object]:

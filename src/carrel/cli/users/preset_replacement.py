@@ -24,6 +24,7 @@ from carrel.cli.interface.reading import read_text
 from carrel.cli.interface.terminal import UserCommand, printable, user_command
 from carrel.cli.interface.watching import end_with, watch
 from carrel.cli.users.run import show_replacement
+from carrel.evaluation.words import counted
 from carrel.kit.money import brief, micros_of
 
 _SHOWN: Final = 20
@@ -98,9 +99,7 @@ def _record(cli: UserCommand, made: Configuration, today: Candidate, baseline: s
     alone = replace(_with(made, [today]), scoring=None, comparison=None, combination=None, checks=[], headline=None)
     run = _ended(cli, replace(alone, output=Output()), f"Last recording of {baseline}")
     cli.workspace.runs.replace(run.id, name=run.name, pinned=True)
-    words = (
-        f"{run.id}  {run.progress.succeeded:,} answers of {baseline} are kept, and every run with --reuse takes them."
-    )
+    words = f"{run.id}  {counted(run.progress.succeeded, 'answer')} of {baseline} kept, for every run with --reuse"
     cli.show(run, words)
 
 
@@ -116,14 +115,14 @@ def _show(cli: UserCommand, preset: Preset, found: Alternatives, calls: int) -> 
         )
         cli.console.print(printable(f"{words} an answer"), soft_wrap=True)
     table = Table(box=None, header_style="bold", pad_edge=False)
-    for name in ("model", "about, an answer", f"{calls:,} calls", "context", "fits", "switched off"):
+    for name in ("model", "about, an answer", counted(calls, "call"), "context", "fits", "switched off"):
         table.add_column(name, overflow="fold")
     for one in (*([found.today] if found.today else []), *found.items[:_SHOWN]):
         table.add_row(*map(printable, _cells(one, calls)))
     cli.console.print(table)
     left = len(found.items) - _SHOWN
     if left > 0:
-        cli.console.print(f"{left:,} dearer ones are not shown; --json has them.")
+        cli.console.print(f"not shown, because dearer: {left:,}; --json has all")
 
 
 def _newest(cli: UserCommand, preset_id: str, label: str) -> TrendPoint | None:

@@ -70,3 +70,4 @@ def revoke(cli: UserCommand, ids: tuple[str, ...]) -> None:
     """End keys. Their programs' sessions end at once; runs that they have started go on."""
     for key_id in ids:
         cli.workspace.program_keys.revoke(key_id)
+        cli.show_done("revoked", key_id)

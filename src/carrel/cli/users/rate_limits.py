@@ -58,6 +58,7 @@ def set_limits(cli: UserCommand, provider: str, requests: str | None, tokens: st
 def reset(cli: UserCommand, provider: str) -> None:
     """Go back to the defaults."""
     cli.workspace.rate_limits.reset(provider)
+    cli.show_done("reset", provider)
 
 
 def _given(cli: UserCommand, text: str | None, before: int | None) -> int | None:

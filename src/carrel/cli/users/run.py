@@ -36,6 +36,7 @@ from carrel.cli.interface.terminal import UserCommand, user_command
 from carrel.cli.interface.watching import end_with, pause_advice, savings
 from carrel.cli.interface.watching import watch as watch_run
 from carrel.cli.users import run_vote
+from carrel.evaluation.words import counted
 
 _STATES = click.Choice(get_args(RunState))
 _TASK_STATES = click.Choice(get_args(TaskState))
@@ -294,16 +295,12 @@ def leaderboard(cli: UserCommand, like: str | None) -> None:
     if found.verdict is None or found.ranking is None:
         cli.console.print("no run has finished")
         return
-    cli.console.print(_counted(len(found.runs), "run") + " on " + _counted(found.documents, "document"))
+    cli.console.print(counted(len(found.runs), "run") + " on " + counted(found.documents, "document"))
     notes = [*found.verdict.notes, *([found.note] if found.note else [])]
     _print_ranking(cli, replace(found.verdict, notes=notes), found.ranking, found.people)
     cli.console.print(board_table(found.candidates))
     if found.left_out:
-        cli.console.print(Text(f"{_counted(found.left_out, 'older run')} left out.", style="dim"))
-
-
-def _counted(number: int, noun: str) -> str:
-    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
+        cli.console.print(Text(f"{counted(found.left_out, 'older run')} left out.", style="dim"))
 
 
 def _print_ranking(cli: UserCommand, verdict: Statement, ranking: Figures, people: PeopleVerdict | None) -> None:
@@ -427,6 +424,7 @@ def delete(cli: UserCommand, run_ids: tuple[str, ...]) -> None:
     """Delete runs with all their results."""
     for run_id in run_ids:
         cli.workspace.runs.delete(run_id)
+        cli.show_done("deleted", run_id)
 
 
 def _began(cli: UserCommand, run: Run, *, watched: bool) -> None:
@@ -438,9 +436,9 @@ def _began(cli: UserCommand, run: Run, *, watched: bool) -> None:
 
 def _show(cli: UserCommand, run: Run) -> None:
     progress, cost = run.progress, terminal.dollars(run.spend.cost, run.spend.unknown_calls)
-    lines = [f"{run.name}: {_state(run)}, {progress.done:,} of {progress.total:,} tasks, {cost}"]
+    lines = [f"{run.name}: {_state(run)}, {progress.done:,} of {counted(progress.total, 'task')}, {cost}"]
     if run.spend.reused:
-        lines.append(f"{run.spend.reused:,} results are those of earlier runs.")
+        lines.append(f"{counted(run.spend.reused, 'result')} of earlier runs taken.")
     lines += [line for line in (run.verdict, savings(run), pause_advice(run)) if line]
     cli.show(run, "\n".join(lines))
 

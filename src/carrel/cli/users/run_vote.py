@@ -3,12 +3,13 @@
 from typing import get_args
 
 import rich_click as click
-from carrel_sdk.models import Ballot, Choice
+from carrel_sdk.models import Ballot, Choice, Voted
 from rich.panel import Panel
 from rich.rule import Rule
 
 from carrel.cli.interface import terminal
 from carrel.cli.interface.terminal import UserCommand, printable, user_command
+from carrel.evaluation.words import counted
 
 _BOTH_BAD, _UNDO, _PASS, _QUIT = "b", "u", "p", "q"
 _PASSED = "pass"
@@ -48,7 +49,11 @@ def command(
     if reason is not None and verdict in (None, _PASSED):
         raise click.UsageError("--reason belongs to a vote")
     if pair is not None and verdict is not None:
-        _cast(cli, run_id, pair, verdict, reason or "")
+        voted = _cast(cli, run_id, pair, verdict, reason or "")
+        if voted is None:
+            cli.show_done("passed", pair)
+        else:
+            cli.show(voted, f"voted {verdict} on {pair}")
     elif cli.as_json:
         votes = cli.workspace.votes
         terminal.print_json(votes.next(run_id, voter=voter) or votes.count(run_id, voter=voter))
@@ -72,7 +77,7 @@ def _ask(cli: UserCommand, run_id: str, voter: str | None, *, whole: bool, why: 
             last = None if word == _PASS else ballot.pair
     count = cli.workspace.votes.count(run_id, voter=voter)
     bad = f", {count.both_bad:,} of them on two bad answers" if count.both_bad else ""
-    cli.show(count, f"{count.votes:,} vote{'' if count.votes == 1 else 's'}{bad}, {count.left:,} not shown yet")
+    cli.show(count, f"{counted(count.votes, 'vote')}{bad}, {count.left:,} not shown yet")
 
 
 def _word(*, can_undo: bool) -> str:
@@ -92,15 +97,13 @@ def _reason() -> str:
         return ""
 
 
-def _cast(cli: UserCommand, run_id: str, pair: str, verdict: str, reason: str) -> None:
-    """Cast the vote. `pass` skips the pair for good."""
+def _cast(cli: UserCommand, run_id: str, pair: str, verdict: str, reason: str) -> Voted | None:
+    """Cast the vote. `pass` skips the pair for good, and there is no vote."""
     if verdict == _PASSED:
         cli.workspace.votes.withdraw(run_id, pair)
-        return
+        return None
     choice: Choice = next((choice for choice in get_args(Choice) if choice == verdict), "tie")
-    voted = cli.workspace.votes.cast(run_id, pair, choice, both_bad=verdict == "both_bad", reason=reason)
-    if cli.as_json:
-        terminal.print_json(voted)
+    return cli.workspace.votes.cast(run_id, pair, choice, both_bad=verdict == "both_bad", reason=reason)
 
 
 def _show(cli: UserCommand, ballot: Ballot, *, whole: bool) -> None:

@@ -9,6 +9,7 @@ from carrel_sdk.models import CriteriaProposal, Opinion, ProposedCriterion
 
 from carrel.cli.interface.reading import read_text
 from carrel.cli.interface.terminal import UserCommand, user_command
+from carrel.evaluation.words import counted
 
 
 @click.group("votes", context_settings={"help_option_names": ["-h", "--help"]})
@@ -28,7 +29,9 @@ def bring_in(cli: UserCommand, run_id: str, file: Path, voter: str | None) -> No
     voter, both_bad and reason. The `votes.csv` of an export is such a file.
     """
     found = cli.workspace.votes.import_csv(run_id, read_text(cli, file), voter=voter)
-    cli.show(found, f"{found.imported:,} imported, {found.known:,} known already, {found.votes:,} votes in all")
+    cli.show(
+        found, f"{found.imported:,} imported, {found.known:,} known already, {counted(found.votes, 'vote')} in all"
+    )
 
 
 @command.command("criteria")
@@ -46,9 +49,9 @@ def criteria(cli: UserCommand, run_id: str) -> None:
 
 def _lines(found: CriteriaProposal) -> Iterator[str]:
     read = found.votes + found.notes
-    yield f"# From {found.votes:,} reasons of votes and {found.notes:,} notes on answers."
+    yield f"# From {counted(found.votes, 'reason')} of votes and {counted(found.notes, 'note')} on answers."
     if found.unrecognised:
-        yield f"# {found.unrecognised:,} of these {read:,} hold no word that is known:"
+        yield f"# Of these {read:,}, without a word that is known: {found.unrecognised:,}"
         yield from map(_quoted, found.unrecognised_quotes)
     if found.rare:
         yield f"# Said by fewer than {found.least}, and not proposed: {', '.join(found.rare)}."

@@ -7,12 +7,14 @@ from pathlib import Path
 from typing import BinaryIO, cast
 
 import rich_click as click
+from carrel_sdk.models import Counts
 from rich.progress import BarColumn, DownloadColumn, Progress, SpinnerColumn, TaskID, TextColumn, TransferSpeedColumn
 
 from carrel.cli.interface import terminal
 from carrel.cli.interface.printing import say
 from carrel.cli.interface.saving import out_options, saving
 from carrel.cli.interface.terminal import UserCommand, user_command
+from carrel.evaluation.words import counted
 
 
 @click.group("workspace", context_settings={"help_option_names": ["-h", "--help"]})
@@ -25,14 +27,19 @@ def command() -> None:
 def show(cli: UserCommand) -> None:
     """Show who is signed in and what is in the workspace."""
     me = cli.workspace.me()
-    counts = me.counts
     lines = [
         f"user        {me.uuid}, {me.membership} membership, since {me.created_at[:10]}",
         f"credits     {me.credits}",
-        f"holds       {counts.contents:,} contents, {counts.presets:,} presets, {counts.runs:,} runs",
+        f"holds       {holdings(me.counts)}",
         f"room        {me.limits.workspace_megabytes:,} MB",
     ]
     cli.show(me, "\n".join(lines))
+
+
+def holdings(counts: Counts) -> str:
+    """How much of what there is in a workspace."""
+    kinds = {"content": counts.contents, "preset": counts.presets, "run": counts.runs}
+    return ", ".join(counted(number, kind) for kind, number in kinds.items())
 
 
 @command.command("sessions")
@@ -60,6 +67,7 @@ def sessions(cli: UserCommand) -> None:
 def end_session(cli: UserCommand, session: int) -> None:
     """End one session, by its number in `carrel workspace sessions`."""
     cli.workspace.end_session(session)
+    cli.show_done("ended", str(session))
 
 
 @command.command("sign-out")
@@ -67,6 +75,7 @@ def end_session(cli: UserCommand, session: int) -> None:
 def sign_out(cli: UserCommand) -> None:
     """End all sessions, this one included. Your key leaves the service's memory when your runs have ended."""
     cli.workspace.sign_out()
+    cli.show_done("signed out", "everywhere")
 
 
 @command.command("export")
@@ -92,9 +101,8 @@ def import_(cli: UserCommand, file: Path) -> None:
             done = cli.workspace.import_from(cast(BinaryIO, _CountingFile(zipped, count)))
     except OSError as error:
         terminal.end(terminal.EXIT_FAILED, f"{file} cannot be read: {error.strerror}", as_json=cli.as_json)
-    cli.show(
-        done, f"{done.contents:,} contents and {done.presets:,} presets were added; settings are now those of the zip"
-    )
+    added = f"{counted(done.contents, 'content')} and {counted(done.presets, 'preset')}"
+    cli.show(done, f"{added} added; settings are now those of the zip")
 
 
 class _CountingFile:
