@@ -2,7 +2,7 @@
 
 from carrel.receipts import rules
 
-DIGEST = "7cb22772d2e837b421780ae45ce7b57673445f90ea015a44a0ad0a078b99d1b2"
+DIGEST = "0637dcec8c0931525cf96e7df2b7852b9ae710f45c564eb23dc98b719c2f0b0b"
 
 
 def test_the_rules_of_rankings_and_words_are_those_that_this_version_says_it_has() -> None:

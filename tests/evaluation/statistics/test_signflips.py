@@ -17,10 +17,14 @@ def test_six_documents_of_one_size_that_agree_count_whole() -> None:
 
 
 def test_documents_of_different_sizes_count_half_of_what_is_equal() -> None:
-    # Of the eight sums only 1 + ½ + ¼ is as great.
-    assert signflips.probability([1.0, 0.5, 0.25]) == 1 / 16
-    # Greater: +1 +½ +½ (1 of 8). Equal to 1: +1 with one of the halves against it (2 of 8), half of them.
-    assert signflips.probability([1.0, 0.5, -0.5]) == 1 / 8 + 1 / 8
+    # Of the sixteen sums three are greater and one is as great.
+    assert signflips.probability([1.0, 0.5, -0.25, -0.125]) == 3 / 16 + 1 / 32
+
+
+def test_they_count_whole_where_further_wins_could_make_them_one_size() -> None:
+    assert signflips.probability([1.0, 1.0, 1.0, 1.0, 1 / 3]) == signflips.probability([1.0] * 5) == 2**-5
+    # Greater: +1 +½ +½ (1 of 8). Equal to 1: +1 with one of the halves against it (2 of 8).
+    assert signflips.probability([1.0, 0.5, -0.5]) == 3 / 8
 
 
 def test_ties_alone_tell_nothing() -> None:
@@ -37,10 +41,20 @@ def test_it_is_what_counting_every_choice_of_signs_gives(leads: list[float]) -> 
     ]
     above = sum(found > total + 1e-9 for found in sums) / len(sums)
     equal = sum(abs(found - total) <= 1e-9 for found in sums) / len(sums)
-    sizes = [round(abs(lead), 9) for lead in leads if lead]
-    whole = bool(sizes) and max(sizes.count(size) for size in sizes) >= 0.85 * len(leads)
-    wanted = above + equal * (1.0 if whole else 0.5) if sizes else 1.0
+    losses = [lead for lead in leads if lead < 0]
+    alike = sum(lead > 0 for lead in leads) + max(map(losses.count, losses), default=0)
+    wanted = above + equal * (1.0 if alike >= 0.85 * len(leads) else 0.5) if any(leads) else 1.0
     assert signflips.probability(leads) == pytest.approx(wanted)
+
+
+@settings(max_examples=100, deadline=None)
+@given(LEADS, st.data())
+def test_no_greater_difference_makes_it_greater(leads: list[float], data: st.DataObject) -> None:
+    place = data.draw(st.integers(0, len(leads) - 1))
+    more = [*leads]
+    more[place] = data.draw(st.sampled_from([lead for lead in (-0.5, 0.0, 0.25, 0.5, 1.0) if lead >= leads[place]]))
+    before = signflips.probability(leads)
+    assert sum(leads) <= 0 or signflips.probability(more) <= before + 1e-12
 
 
 def test_differences_that_are_multiples_of_nothing_are_counted_closely() -> None:

@@ -20,9 +20,10 @@ from carrel.evaluation.statistics.means import mean
 from carrel.evaluation.words import listed, percent
 
 LEAST = 10
-"""Fewer pairs say nothing about a judge."""
+"""Fewer pairs do not tell a good judge from a coin."""
 MANY_FLIPS = 0.3
-"""From this part of its pairs on that a judge decides by their order, its word for any of them weighs little."""
+"""From this part of its pairs on, of ten at least, that a judge decides by their order, its word for any of them weighs
+little."""
 USEFUL = 0.6
 """A judge that agrees with itself, or with a person, in this part of the pairs may still tell answers apart."""
 SHORTER_WON = 0.1
@@ -53,7 +54,6 @@ def weighed(
     led = [one for one in verdicts if leader in (None, one.a, one.b)]
     found = [
         *_chance(ranking, led, verdicts, votes, again, groups or {}),
-        *_flips(ranking, verdicts),
         *_opposed(verdicts, groups or {}),
         *_relatives(leader, ranking.judges, families, judge_families),
         *_length(leader, led, votes),
@@ -103,27 +103,27 @@ def _chance(
     """Judges that are no better than a coin, by their own flips or by a person's votes; decisive if best needs them.
 
     Candidates that are level make a good judge flip, so only the orders of `led` count, its pairs with the leader, if
-    there is one.
+    there is one. Other judges that flip often follow. No doubt about orders may begin with a further win, so what is
+    missed decides, and not how many pairs there are.
     """
     no_better: dict[str, str] = {}
     unproven: dict[str, str] = {}
+    flipping = _flipping(ranking.judges, verdicts)
     for judge in ranking.judges:
         if judge == HUMAN:
             continue
         ours = _said(judge, led)
         orders = [(one.document, fate == "agreed") for one in ours if (fate := _clear(one)) is not None]
         persons = _with_person(_said(judge, verdicts), votes) if votes else []
-        for hits, what in (
-            (orders, "named the other answer in {} of {} pairs when their places changed"),
-            (persons, "named another answer than a person in {} of {} pairs"),
+        for hits, least, what in (
+            (orders, 1, "named the other answer in {} of {} pairs when their places changed"),
+            (persons, LEAST, "named another answer than a person in {} of {} pairs"),
         ):
             missed, of = sum(1 for _, hit in hits if not hit), len(hits)
-            if of < LEAST or _above_half(of - missed, of):
-                continue
             words = what.format(missed, of)
-            if _useless(hits, groups):
+            if of >= least and _useless(hits, groups):
                 no_better.setdefault(judge, words)
-            else:
+            elif of >= LEAST and not _above_half(of - missed, of) and (hits is persons or judge not in flipping):
                 unproven.setdefault(judge, words)
     needed = bool(no_better) and ranking.best is not None
     needed = needed and again(dict.fromkeys(no_better, 0.0)).best != ranking.best
@@ -133,6 +133,17 @@ def _chance(
         if judge not in no_better:
             yield Distrust(
                 kind="unproven", decisive=False, sentence=f"{judge} cannot yet be told from a coin: it {words}."
+            )
+    for judge, (flips, of) in flipping.items():
+        if judge not in no_better:
+            is_told = _above_half(of - flips, of)
+            yield Distrust(
+                kind="flips",
+                decisive=False,
+                sentence=(
+                    f"{judge} {'' if is_told else 'cannot yet be told from a coin: it '}named the other answer in"
+                    f" {flips} of {of} pairs ({percent(flips / of)}) when their places changed."
+                ),
             )
 
 
@@ -153,21 +164,15 @@ def _clear(verdict: Verdict) -> records.Fate | None:
     return "flip" if records.fate(verdict) == "flip" else None
 
 
-def _flips(ranking: Ranking, verdicts: Sequence[Verdict]) -> Iterable[Distrust]:
-    """Judges that often named the other answer when the places changed, though less often than a coin would."""
+def _flipping(judges: Sequence[str], verdicts: Sequence[Verdict]) -> dict[str, tuple[int, int]]:
+    """Judges that often named the other answer when the places changed, with how often and in how many pairs."""
     heard = Counter(map(attrgetter("judge", "by_rule", "ab", "ba"), verdicts))
-    for judge in ranking.judges:
+    found = {}
+    for judge in judges:
         agreed, flips = _orders(judge, heard)
-        of = agreed + flips
-        if of >= LEAST and flips >= MANY_FLIPS * of and _above_half(agreed, of):
-            yield Distrust(
-                kind="flips",
-                decisive=False,
-                sentence=(
-                    f"{judge} named the other answer in {flips} of {of} pairs ({percent(flips / of)}) when their places"
-                    " changed."
-                ),
-            )
+        if flips >= MANY_FLIPS * max(agreed + flips, LEAST):
+            found[judge] = flips, agreed + flips
+    return found
 
 
 def _said(judge: str, verdicts: Iterable[Verdict]) -> list[Verdict]:

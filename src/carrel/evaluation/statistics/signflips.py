@@ -16,7 +16,8 @@ _STEPS = 20_000
 deviation at most."""
 _COARSE = 0.85
 """From this part of documents with one and the same difference on, the sum takes so few values that half of one of
-them can be more than the error that is allowed."""
+them can be more than the error that is allowed. Differences above 0 count as one and the same, because further wins may
+make them so, and a sum that then counts whole must not have counted half before."""
 
 
 class Count(NamedTuple):
@@ -24,7 +25,8 @@ class Count(NamedTuple):
 
     A sum of exactly this size counts half (the mid-p of Lancaster 1961), which keeps the error at its level on average
     over the sums that could have come out. The average does not help where they are few and far between: if 85 % of the
-    documents have one and the same difference, it counts whole.
+    documents have one and the same difference, or could have after further wins, it counts whole. So no greater
+    difference makes the probability greater.
     """
 
     probability: float
@@ -60,6 +62,6 @@ def count(differences: Sequence[float]) -> Count:
         chances[step : reach + step + 1] += moved
         reach += step
     plus = int(steps[found > 0].sum())
-    commonest = int(np.bincount(steps[steps > 0]).max())
-    half = 0.0 if commonest >= _COARSE * len(found) else 0.5
+    alike = np.count_nonzero(found > _SAME) + int(np.bincount(steps[found < -_SAME], minlength=1).max())
+    half = 0.0 if alike >= _COARSE * len(found) else 0.5
     return Count(float(chances[plus:].sum() - half * chances[plus]), float(chances[plus]))
