@@ -38,6 +38,8 @@ MAX_THREADS_MS = 2_000.0
 MAX_MEMORY_BYTES = 64 * 1024 * 1024
 MAX_ANSWER_BYTES = 8 * 1024 * 1024
 """Of an answer that is not streamed."""
+MAX_RECEIPT_BYTES = 16 * 1024 * 1024
+"""Of a receipt: 82 bytes for each text, and 120 for each score."""
 MAX_OTHERS_MS = 250.0
 """How long anybody else may wait."""
 
@@ -116,6 +118,7 @@ class Cost(NamedTuple):
         threads_ms += READ_MS * self.sent_bytes / 1e6
         memory_bytes = MAX_MEMORY_BYTES + READ_TIMES * self.sent_bytes
         workers_ms = threads_ms
+        answer_bytes = MAX_RECEIPT_BYTES if self.case.operation.endswith("/receipt") else MAX_ANSWER_BYTES
         if self.case.operation in DOCUMENTS:
             workers_ms, memory_bytes = workers_ms + DOCUMENT_MS, memory_bytes + DOCUMENT_BYTES
         return {
@@ -123,7 +126,7 @@ class Cost(NamedTuple):
             "threads": self.spent.threads_ms / threads_ms,
             "workers": self.spent.workers_ms / workers_ms,
             "memory": self.spent.memory_bytes / memory_bytes,
-            "answer": 0.0 if self.streamed else self.answer_bytes / MAX_ANSWER_BYTES,
+            "answer": 0.0 if self.streamed else self.answer_bytes / answer_bytes,
             "others": (self.others_ms or 0.0) / MAX_OTHERS_MS,
         }
 

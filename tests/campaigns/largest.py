@@ -14,12 +14,12 @@ from tests.campaigns.user import Json, Request, User
 Prepare = Callable[[Shared, User], Request]
 COMPARED: Final = Shape(documents=240, candidates=20, said=200)
 MANY_JUDGES: Final = Shape(documents=25, candidates=20, judges=10)
-SCORED: Final = Shape(documents=1_000, candidates=10, judges=5, compares=False, scores=True, said=100)
+SCORED: Final = Shape(documents=1_000, candidates=10, judges=6, compares=False, scores=True, said=100)
 POOLED: Final = SCORED._replace(documents=240)
 """Of which several are pooled, and a further one would be too much."""
 MANY_CANDIDATES: Final = Shape(documents=50, candidates=20)
 MANY_RUNS: Final = Shape(documents=250, candidates=2)
-RUNS: Final = {"96,000 calls": COMPARED, "10 judges": MANY_JUDGES, "50,000 scores": SCORED}
+RUNS: Final = {"96,000 calls": COMPARED, "10 judges": MANY_JUDGES, "60,000 scores": SCORED}
 _CALLS: Final = 1_000_000
 _TEXT_MB: Final = 150
 
@@ -330,7 +330,7 @@ def cases() -> list[tuple[str, str, Prepare]]:
     found += [(read.operation, "200 runs of 250 documents", partial(_many, read)) for read in _BESIDE_RUNS]
     trends = "/presets/{id}/trends?baseline=c0&candidate=c1"
     found.append(("GET /presets/{preset_id}/trends", "3 runs", partial(_over, "trends", _preset_with_runs, trends)))
-    found.append(("GET /users/me/export", "50,000 scores", partial(_whole_export, "50,000 scores")))
+    found.append(("GET /users/me/export", "60,000 scores", partial(_whole_export, "60,000 scores")))
     found.append(("POST /runs/{run_id}/votes/import", "10,000 votes", partial(_votes, "96,000 calls")))
     found.append(
         (
@@ -370,7 +370,7 @@ def cases() -> list[tuple[str, str, Prepare]]:
     found += [("POST /data-sets", name, partial(_table, name, make)) for name, make in packages.TABLES.items()]
     found.append(("GET /data-sets/{data_set_id}/rows", "long rows", _long_rows))
     found.append(("PUT /data-sets/{data_set_id}", "200 roles of 25,000 rows", _other_roles))
-    found.append(("POST /runs", "120,000 texts and answers", _finished_answers))
+    found.append(("POST /runs", "140,000 texts and answers", _finished_answers))
     return found
 
 

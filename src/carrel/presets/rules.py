@@ -8,11 +8,11 @@ from carrel.errors import FieldError
 from carrel.kit.git_paths import is_branch, is_plain
 from carrel.presets.configuration import MAX_LABEL_CHARACTERS, Candidate, Configuration, Output
 
-MAX_CALLS = 100_000
+MAX_CALLS = 150_000
 """How many calls a run may plan: with more, to rank it would take a worker longer than a request may."""
 MAX_ANSWERS = 100_000
 """How many answers a run may have, also those that exist already and take no call: they take a second to keep."""
-MAX_SCORES = 50_000
+MAX_SCORES = 60_000
 """How many scores a run may plan. Unlike two comparisons, each is a record of its own in rankings and receipts."""
 MAX_OUTPUTS = 2_000
 """How many contents a run may write: it writes them in the one transaction that ends it."""

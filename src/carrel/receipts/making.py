@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Iterable, Sequence
 
+import msgspec
 from msgspec.structs import astuple
 
 from carrel import __version__
@@ -14,7 +15,7 @@ from carrel.presets.configuration import DroppedPart
 from carrel.receipts import rules
 from carrel.receipts.gathering import ReceiptInput, gather
 from carrel.receipts.keys import Signer
-from carrel.receipts.receipt import Receipt, ReceiptCandidate, SignedReceipt, Versions, canonical, to_sign
+from carrel.receipts.receipt import Receipt, ReceiptCandidate, Versions, canonical, to_sign
 from carrel.runs.model.setup import RunId
 from carrel.runs.verdicts import whatif, wording
 from carrel.runs.verdicts.judgement import Conclusion
@@ -49,7 +50,9 @@ def worded(
 
 def signed(receipt: Receipt, signer: Signer) -> bytes:
     """The file: the receipt with key and signature."""
-    return canonical(SignedReceipt(signer.public, receipt, signer.sign(to_sign(receipt))))
+    # Encoded once: the largest has 13 MB.
+    body = msgspec.Raw(canonical(receipt))
+    return canonical({"key": signer.public, "receipt": body, "signature": signer.sign(to_sign(body))})
 
 
 def _written(gathered: ReceiptInput, answered: Conclusion, signer: Signer) -> bytes:

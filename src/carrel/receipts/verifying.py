@@ -85,7 +85,7 @@ _signed: Final = msgspec.json.Decoder(_SignedDocument)
 _disclosed: Final = msgspec.json.Decoder(DisclosedText)
 
 MAX_BYTES: Final = 64 * 1024 * 1024
-"""Of a file: the receipt of the largest run has eight megabytes."""
+"""Of a file: the receipt of the largest run has 13 megabytes."""
 MAX_ELEMENTS: Final = 3_000_000
 
 _OTHER_RULES: Final = (

@@ -1,7 +1,7 @@
 """The answers and verdicts, document by document: the part of a report that shows answers side by side. Pure."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import combinations
 from typing import NamedTuple
 
@@ -28,12 +28,12 @@ class Voices(NamedTuple):
     pairs: dict[tuple[str, str], float]
 
 
-def voices(found: DocumentsInput) -> list[Voices]:
+def voices(found: DocumentsInput) -> Iterator[Voices]:
     """One entry for each document, in the order of the inputs."""
     return heard(found.evidence, [_name(document) for document in found.documents])
 
 
-def heard(evidence: Evidence, names: Iterable[str]) -> list[Voices]:
+def heard(evidence: Evidence, names: Iterable[str]) -> Iterator[Voices]:
     """One entry for each of the documents with these names."""
     verdicts: defaultdict[str, list[Verdict]] = defaultdict(list)
     given: defaultdict[str, list[Score]] = defaultdict(list)
@@ -41,7 +41,7 @@ def heard(evidence: Evidence, names: Iterable[str]) -> list[Voices]:
         verdicts[verdict.document].append(verdict)
     for score in evidence.scores:
         given[score.document].append(score)
-    return [_voices(evidence, verdicts[name], given[name]) for name in names]
+    return (_voices(evidence, verdicts[name], given[name]) for name in names)
 
 
 def _voices(evidence: Evidence, verdicts: list[Verdict], given: Sequence[Score]) -> Voices:

@@ -52,7 +52,10 @@ def costs_to_have(report_input: ReportInput, answers: Sequence[PlannedAnswer]) -
     written = [
         answer for answer in answers if (answer.candidate, answer.document) not in report_input.existing
     ] or answers
-    given = {(one.document, one.candidate, one.repeat): one.cost_micros for one in report_input.answers}
+    given = {
+        (one.document, one.candidate, one.repeat): one.cost_micros
+        for one in (report_input.answers if report_input.sources else ())
+    }
     found = []
     for answer in written:
         parts = [answer.cost_micros]

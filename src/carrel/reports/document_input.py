@@ -23,7 +23,7 @@ MAX_JUDGEMENTS = 10_000
 """If there are more verdicts or scores, they are not listed; what is computed from them still holds them."""
 
 
-class ReportDocument(msgspec.Struct, frozen=True):
+class ReportDocument(msgspec.Struct, frozen=True, gc=False, array_like=True):
     """An input. `text` is `None` if there was no room. `reference` is `None` if there was no room or there is none.
 
     `turns` are its conversation as JSON; `None` if there was no room or it is none.
@@ -39,7 +39,7 @@ class ReportDocument(msgspec.Struct, frozen=True):
     turns: str | None = None
 
 
-class PlannedAnswer(msgspec.Struct, frozen=True):
+class PlannedAnswer(msgspec.Struct, frozen=True, gc=False, array_like=True):
     """A planned answer. Without an `id` there is no answer. `text` is `None` then, and if there was no room.
 
     `thought` is what its model wrote before it, where one document alone is read. `checks` are its marks of the run's
@@ -66,7 +66,7 @@ class PlannedAnswer(msgspec.Struct, frozen=True):
     reused: bool = False
 
 
-class JudgeMarks(msgspec.Struct, frozen=True):
+class JudgeMarks(msgspec.Struct, frozen=True, gc=False, array_like=True):
     """The marks of one judge for one answer; `said` is `None` if there was no room."""
 
     document: int
@@ -109,9 +109,10 @@ _inputs_briefly = Select(
 )
 
 
-def _given_with(text: str, citations: str, thought: str = "NULL") -> Select[PlannedAnswer]:
+def _given_with(text: str, citations: str, thought: str = "NULL", **columns: str) -> Select[PlannedAnswer]:
     return Select(
         PlannedAnswer,
+        **columns,
         document="tasks.document",
         candidate="tasks.candidate",
         repeat="tasks.repeat",
@@ -130,14 +131,15 @@ def _given_with(text: str, citations: str, thought: str = "NULL") -> Select[Plan
 _CITATIONS = "(SELECT citations FROM generated_citations WHERE generated_citations.generated = generated.seq)"
 _given = _given_with("body", _CITATIONS)
 _given_alone = _given_with("body", _CITATIONS, "thought")
-_given_briefly = _given_with("NULL", "NULL")
+# Of a hundred thousand answers, keys and ids would take 30 MB.
+_given_briefly = _given_with("NULL", "NULL", key="''", id="iif(generated.id IS NULL, NULL, '')")
 _given_marks = Select(JudgeMarks, values="marks")
 
 
 def answers(
     conn: Connection, seq: int, room: TextBudget, *, is_brief: bool = False, only: int | None = None
 ) -> Iterator[PlannedAnswer]:
-    """The planned answers in the order of the documents; `is_brief` leaves their texts out."""
+    """The planned answers in the order of the documents; `is_brief` leaves their texts, keys and ids out."""
     tasks, values = _tasks(1, ("generate", "combine"), only)
     given = _given_briefly if is_brief else _given if only is None else _given_alone
     for answer in given.each(

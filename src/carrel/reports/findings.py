@@ -1,6 +1,6 @@
 """Makes the report from the rows. Pure, and fit for the worker process: a ranking alone may take a second."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 import msgspec
 
@@ -10,6 +10,7 @@ from carrel.evaluation.statistics.means import mean
 from carrel.kit.money import text_if_known, text_of
 from carrel.reports import by_document, combined, decision
 from carrel.reports.against import against
+from carrel.reports.by_document import Voices
 from carrel.reports.decision import DecisionFacts
 from carrel.reports.report import (
     CandidateReport,
@@ -37,7 +38,9 @@ def build(report_input: ReportInput, other: ReportInput | None = None, *, has_do
     once = judgement.once(evidence)
     ranking = _ranking_of(report_input)
     judges = tuple(_judges(report_input))
-    heard = by_document.voices(report_input)
+    heard: Iterable[Voices] = by_document.voices(report_input)
+    if has_documents:
+        heard = spoken = list(heard)
     checked = judgement.check(evidence)
     made = combined.combination(report_input)
     finished = report_input.head.state in ENDED or setup.round.number < report_input.head.rounds
@@ -71,7 +74,7 @@ def build(report_input: ReportInput, other: ReportInput | None = None, *, has_do
         human=checked,
         both_bad=report_input.both_bad,
         people=judgement.say(evidence),
-        documents=by_document.documents(report_input, heard) if has_documents else (),
+        documents=by_document.documents(report_input, spoken) if has_documents else (),
         spend=_spend(report_input.spending),
         troubles=tuple(_troubles(report_input)),
         more_troubles=report_input.more_troubles,

@@ -107,7 +107,7 @@ def _gather(conn: Connection, run_id: RunId, round_number: int | None) -> tuple[
 def of(packed: PackedEvidence, cells: Cells) -> Figures:
     """The figures, from what judges said and what the rows say. Pure, and fit for the worker process."""
     found = judgement.unpack(packed)
-    heard = by_document.heard(found, [f"d{number}" for number in range(1, cells.documents + 1)])
+    heard = list(by_document.heard(found, [f"d{number}" for number in range(1, cells.documents + 1)]))
     labels = found.candidates
     flipped: list[list[int]] = [[] for _ in labels]
     flips = []

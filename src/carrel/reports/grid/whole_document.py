@@ -37,6 +37,6 @@ def read(conn: Connection, run_id: RunId, document: int, round_number: int | Non
             conn.all("SELECT candidate, document FROM run_existing WHERE run = ? AND document = ?", seq, document)
         ),
     )
-    for report in by_document.documents(found, by_document.voices(found)):
+    for report in by_document.documents(found, [*by_document.voices(found)]):
         return report
     raise NotFound

@@ -17,7 +17,7 @@ from carrel.presets import rows, rules
 from carrel.presets.configuration import Configuration
 from carrel.providers.base import Turn
 
-MAX_KEPT: Final = 120_000
+MAX_KEPT: Final = 140_000
 """How many texts of rows and answers a run may have, counted as if no cell were empty: 10 µs each to keep."""
 
 
