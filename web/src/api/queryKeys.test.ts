@@ -20,9 +20,9 @@ const OF_A_RUN = [
   run.votes("a"),
   run.voteCount("a", ""),
   run.voteCount("a", "Ann"),
-  run.ballot("a", "", 0),
-  run.ballot("a", "", 1),
-  run.ballot("a", "Ann", 1),
+  run.ballot("a", "", "v", 0),
+  run.ballot("a", "", "v", 1),
+  run.ballot("a", "Ann", "v", 1),
 ];
 const OF_A_CONTENT = [
   content.versions("a"),

@@ -156,6 +156,6 @@ export const queryKeys = {
     criteriaProposal: (id: string) => ["run", id, "votes", "criteria-proposal"],
     againstJudges: (id: string, round?: number) => ["run", id, "votes", "against-judges", round],
     voteCount: (id: string, voter: string) => ["run", id, "votes", "count", voter],
-    ballot: (id: string, voter: string, given: number) => ["run", id, "ballot", voter, given],
+    ballot: (id: string, voter: string, visit: string, given: number) => ["run", id, "ballot", voter, visit, given],
   },
 } as const;

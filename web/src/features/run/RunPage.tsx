@@ -183,7 +183,7 @@ function Panel({ run, view, live, controls }: PanelProps) {
   const search = route.useSearch();
   const navigate = route.useNavigate();
   const report = useQuery({
-    ...reportQuery(useApi(), run.id, search.against, roundOf(search.round)),
+    ...reportQuery(useApi(), run.id, search.against, run.state === "running", roundOf(search.round)),
     enabled: !OF_ALL_ROUNDS.has(view),
   });
   const refine = (changes: Partial<Record<keyof typeof search, string | undefined>>) =>

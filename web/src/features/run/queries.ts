@@ -20,8 +20,11 @@ export function runQuery(api: Api, runId: string) {
   });
 }
 
-/** The report as data, of an earlier `round` or of the present one, without its documents: so it is never large. */
-export function reportQuery(api: Api, runId: string, against: string | undefined, round?: number) {
+/**
+ * The report as data, of an earlier `round` or of the present one, without its documents: so it is never large. It is
+ * fetched now and then as long as its runs are under way, or were when it was made: they are read at other moments.
+ */
+export function reportQuery(api: Api, runId: string, against: string | undefined, isLive: boolean, round?: number) {
   return queryOptions({
     queryKey: queryKeys.run.report(runId, against, round),
     queryFn: ({ signal }) =>
@@ -40,7 +43,8 @@ export function reportQuery(api: Api, runId: string, against: string | undefined
         }),
       ),
     placeholderData: keepPreviousData,
-    refetchInterval: (query) => (query.state.data?.state === "running" ? LIVE_REPORT_MS : false),
+    refetchInterval: ({ state: { data: report } }) =>
+      isLive || report?.state === "running" || report?.against?.finished === false ? LIVE_REPORT_MS : false,
   });
 }
 

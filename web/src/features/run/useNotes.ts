@@ -12,6 +12,7 @@ export type Notes = ReadonlyMap<string, Kept>;
 
 const PAGE = 200;
 const NONE: Notes = new Map();
+const NOTHING: Kept = { starred: false, note: "" };
 
 /** The key of an answer; `document` is as in the report, "d3". */
 export function noteKey(document: string, candidate: string): string {
@@ -44,13 +45,27 @@ export function useNotes(runId: string) {
   const queries = useQueryClient();
   const notes = useQuery(notesQuery(api, runId)).data ?? NONE;
   const write = useMutation({
-    mutationFn: (body: AnswerNoteIn) =>
-      data(api.client.PUT("/api/runs/{run_id}/notes", { params: { path: { run_id: runId } }, body })),
-    onMutate: ({ document, candidate, starred = false, note = "" }) =>
+    mutationFn: async ({ document, candidate, part }: { document: string; candidate: string; part: Partial<Kept> }) => {
+      // What was kept before goes along, also if it was not here yet when the key was pressed.
+      const kept = (await queries.query({ ...notesQuery(api, runId), staleTime: "static" })).get(
+        noteKey(document, candidate),
+      );
+      const body: AnswerNoteIn = {
+        candidate,
+        repeat: 1,
+        document: Number(document.slice(1)),
+        ...NOTHING,
+        ...kept,
+        ...part,
+      };
+      return data(api.client.PUT("/api/runs/{run_id}/notes", { params: { path: { run_id: runId } }, body }));
+    },
+    onMutate: ({ document, candidate, part }) =>
       // At once: a star is a light thing.
-      queries.setQueryData<Notes>(queryKeys.run.notes(runId), (now) =>
-        new Map(now).set(noteKey(`d${document}`, candidate), { starred, note }),
-      ),
+      queries.setQueryData<Notes>(queryKeys.run.notes(runId), (now) => {
+        const key = noteKey(document, candidate);
+        return now && new Map(now).set(key, { ...NOTHING, ...now.get(key), ...part });
+      }),
     onError: toast.failed,
     onSettled: () =>
       Promise.all(
@@ -59,10 +74,9 @@ export function useNotes(runId: string) {
         ),
       ),
   });
-  const of = (document: string, candidate: string): Kept =>
-    notes.get(noteKey(document, candidate)) ?? { starred: false, note: "" };
+  const of = (document: string, candidate: string): Kept => notes.get(noteKey(document, candidate)) ?? NOTHING;
   const save = (document: string, candidate: string, part: Partial<Kept>) =>
-    write.mutate({ document: Number(document.slice(1)), candidate, repeat: 1, ...of(document, candidate), ...part });
+    write.mutate({ document, candidate, part });
   return {
     notes,
     of,

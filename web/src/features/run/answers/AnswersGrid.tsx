@@ -129,7 +129,7 @@ export function AnswersGrid({ runId, isLive, documents, rowOf, candidates, numbe
                 style={{ ...columns, height: size, transform: `translateY(${start}px)` }}
               >
                 <span role="rowheader" className="answers-name">
-                  <strong>
+                  <strong className="clamp">
                     <Breakable name={row.name ?? "…"} />
                   </strong>
                   <span className="small clamp" dir="auto">

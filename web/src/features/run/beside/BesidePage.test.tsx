@@ -75,10 +75,10 @@ test("the changed prompt comes first, then the figures, then the documents with 
   expect(page).toContain("3 more documents are in both and not listed");
 });
 
-test("candidates have their marks of the run on the left, or of the other one if they are only there", async () => {
+test("candidates have their marks of the run on the left, and no two of both runs have the same", async () => {
   const candidates = { here: [], there: ["nano"] };
   serving({
-    there: { configuration: labelled("mini", "large", "nano") },
+    there: { configuration: labelled("nano", "mini", "large") },
     against: { changes: { ...CHANGES, candidates } },
   });
   await shown("Document by document");

@@ -47,7 +47,8 @@ export function BesidePage() {
 export function TwoRuns({ here, there }: { here: string; there: string }) {
   const api = useApi();
   const [one, other] = [useQuery(runQuery(api, here)), useQuery(runQuery(api, there))];
-  const report = useQuery({ ...reportQuery(api, here, there), enabled: Boolean(one.data && other.data) });
+  const isLive = [one, other].some(({ data }) => data?.state === "running");
+  const report = useQuery({ ...reportQuery(api, here, there, isLive), enabled: Boolean(one.data && other.data) });
   if ([one, other].some(({ error }) => error instanceof ApiError && error.status === 404))
     return (
       <Nothing title="One of the two does not exist">
@@ -109,10 +110,10 @@ function placeIn(labels: readonly (string | undefined)[]): (candidate: string, o
   return (candidate, otherwise) => (labels.includes(candidate) ? labels.indexOf(candidate) : otherwise);
 }
 
-/** Marks are those of the first run; a candidate that is only in the other has its mark there. */
+/** Marks are those of the first run; candidates that are only in the other one have the marks after them. */
 function numbers(...runs: readonly Run[]): Numbers {
-  const all = runs.map(({ configuration }) => labelsOf(configuration));
-  return (candidate) => all.find((labels) => labels.includes(candidate))?.indexOf(candidate) ?? 0;
+  const all = [...new Set(runs.flatMap(({ configuration }) => labelsOf(configuration)))];
+  return (candidate) => Math.max(0, all.indexOf(candidate));
 }
 
 interface ComparedProps {

@@ -39,7 +39,7 @@ export function StandingsPart({ against, numberOf }: Props) {
     <section className="stack" aria-labelledby="standings-title">
       <h2 id="standings-title">There, and here</h2>
       <Scroll labelledBy="standings-title">
-        <table className="table">
+        <table className="table data standings">
           <thead>
             <tr>
               <th scope="col">Candidate</th>
@@ -59,7 +59,7 @@ export function StandingsPart({ against, numberOf }: Props) {
                   const isWorse =
                     before !== null && now !== null && (isBestHigh ? now < before : now > NOTABLE * before);
                   return (
-                    <td key={label} className="n nowrap">
+                    <td key={label} className="n nowrap" data-label={label}>
                       {before === null ? "–" : write(there)} →{" "}
                       <strong className={isWorse ? "bad" : ""}>
                         {now === null ? "–" : write(here)}

@@ -22,6 +22,12 @@ afterEach(() => {
 
 test("the keys S and N star and note the answer that has the focus, otherwise the first", async () => {
   const kept = new Map<string, AnswerNoteIn>();
+  const before = { document: 7, candidate: "a", repeat: 1, starred: false, note: "Dry." };
+  kept.set("a", before);
+  let come: () => void = () => undefined;
+  const late = new Promise<void>((resolve) => {
+    come = resolve;
+  });
   vi.stubGlobal("fetch", async (request: Request) => {
     if (request.method === "PUT") {
       const written = (await request.json()) as AnswerNoteIn;
@@ -32,6 +38,7 @@ test("the keys S and N star and note the answer that has the focus, otherwise th
     if (path.endsWith("/answers/7")) return Response.json(DOCUMENT);
     if (path.endsWith("/answers")) return Response.json({ flips: [] });
     if (path.endsWith("/beginnings")) return Response.json({ rows: [], found: null });
+    await late;
     return Response.json({ items: [...kept.values()], next_cursor: null });
   });
   const page = await renderPage(
@@ -48,9 +55,11 @@ test("the keys S and N star and note the answer that has the focus, otherwise th
   // An answer of a trial cost something, and the built-in ones nothing.
   expect(page.textContent).toContain("2 words · from an earlier run, not paid again");
   expect(page.textContent).toContain("2 words · free");
+  // The notes are not here yet, and a star takes none of them away.
   fireEvent.keyDown(document.body, { key: "s" });
+  come();
   await screen.findByRole("button", { name: "Starred" });
-  await waitFor(() => expect(kept.get("a")).toMatchObject({ document: 7, repeat: 1, starred: true, note: "" }));
+  await waitFor(() => expect(kept.get("a")).toMatchObject({ document: 7, repeat: 1, starred: true, note: "Dry." }));
   screen.getByRole("combobox", { name: "On the right" }).focus();
   fireEvent.keyDown(page.querySelector('[data-side="right"]') ?? page, { key: "n" });
   const text = await screen.findByRole("textbox", { name: "b on Station" });

@@ -1,4 +1,5 @@
 import { act, cleanup, fireEvent, screen, waitFor } from "@testing-library/react";
+import { useState } from "react";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import type { Ballot, Run } from "../../../api/types";
 import { renderPage } from "../../../testing/renderPage";
@@ -70,6 +71,45 @@ test("the keys 1 to 4 vote for the first, the second, a tie and two bad answers"
   expect(screen.getByRole("button", { name: "Done" })).toBeTruthy();
   press("z");
   expect(await screen.findByText("First of p4")).toBeTruthy();
+});
+
+test("between a vote and the next pair nothing is written, because it would belong to neither", async () => {
+  ballot = { criteria: ["Clarity"], rubric: { Clarity: { description: "", minimum: 1, maximum: 3 } } };
+  await opened();
+  await screen.findByText("First of p1");
+  let come: () => void = () => undefined;
+  late = new Promise<void>((resolve) => {
+    come = resolve;
+  });
+  const why = screen.getByRole<HTMLInputElement>("textbox", { name: /^Why/ });
+  const score = screen.getByRole<HTMLSelectElement>("combobox", { name: "Clarity of the first answer" });
+  expect([why.readOnly, score.disabled]).toEqual([false, false]);
+  press("1");
+  await waitFor(() => expect([why.readOnly, score.disabled]).toEqual([true, true]));
+  await waitFor(() => expect(screen.getByRole("status").textContent).toContain("1 of 10"));
+  expect([why.readOnly, score.disabled]).toEqual([true, true]);
+  come();
+  await screen.findByText("First of p2");
+  expect([why.readOnly, score.disabled, why.value, score.value]).toEqual([false, false, "", ""]);
+});
+
+test("who comes back sees the pair that waits then, and not the first one again", async () => {
+  function Twice() {
+    const [visit, setVisit] = useState(0);
+    return (
+      <>
+        <button onClick={() => setVisit(visit + 1)}>Leave and come back</button>
+        <Booth key={visit} run={{ id: "r" } as Run} voter="" onDone={() => undefined} />
+      </>
+    );
+  }
+  await renderPage(<Twice />);
+  await screen.findByText("First of p1");
+  press("1");
+  await screen.findByText("First of p2");
+  fireEvent.click(screen.getByRole("button", { name: "Leave and come back" }));
+  await screen.findByText("First of p2");
+  expect(screen.queryByText("First of p1")).toBeNull();
 });
 
 test("undo brings the last pair back, and only once", async () => {

@@ -98,6 +98,7 @@ export function Booth({ run, voter, onDone }: { run: Run; voter: string; onDone:
       {criteria.length > 0 && (
         <CriteriaScores
           ballot={ballot.data}
+          isWaiting={isWaiting}
           value={scores[pair] ?? {}}
           onChange={(value) => setScores({ ...scores, [pair]: value })}
         />
@@ -105,6 +106,7 @@ export function Booth({ run, voter, onDone }: { run: Run; voter: string; onDone:
       {failure && <ErrorNote error={failure} />}
       <div className="ballot-bar">
         <WhyField
+          isWaiting={isWaiting}
           value={reasons[pair] ?? ""}
           onChange={(reason) => setReasons({ ...reasons, [pair]: reason })}
           onLeave={() => choices.current?.focus()}
@@ -150,11 +152,13 @@ function leftAfter(left: number, formats: Formats): string {
 function useBallots(run: Run, voter: string) {
   const api = useApi();
   const queries = useQueryClient();
+  // Who leaves and comes back is not shown again what waited the last time.
+  const [visit] = useState(() => crypto.randomUUID());
   const [given, setGiven] = useState(0);
   const [last, setLast] = useState<string>();
   const path = { run_id: run.id };
   const ballot = useQuery({
-    queryKey: queryKeys.run.ballot(run.id, voter, given),
+    queryKey: queryKeys.run.ballot(run.id, voter, visit, given),
     queryFn: ({ signal }) =>
       data(api.client.POST("/api/runs/{run_id}/votes/next", { params: { path, query: { voter } }, signal })),
     staleTime: Infinity,
@@ -181,13 +185,14 @@ function useBallots(run: Run, voter: string) {
     // The pair before this one is still in the cache, and it is the one that waits now.
     onSuccess: () => {
       // If it was asked for when the vote was taken back, the next pair may be the same one.
-      queries.removeQueries({ queryKey: queryKeys.run.ballot(run.id, voter, given) });
+      queries.removeQueries({ queryKey: queryKeys.run.ballot(run.id, voter, visit, given) });
       setGiven(given - 1);
       setLast(undefined);
       changed();
     },
   });
-  // Not `isDisabled`, which would take the focus away between two votes.
+  // Between a vote and the next pair, what is entered belongs to neither. Buttons are not `isDisabled`, which would take
+  // the focus away.
   const isWaiting = vote.isPending || undoing.isPending || ballot.isPlaceholderData || !ballot.data;
   return {
     ballot,

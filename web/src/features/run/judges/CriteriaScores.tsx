@@ -9,12 +9,14 @@ const MOST_STEPS = 11;
 
 interface Props {
   ballot: Pick<Ballot, "criteria" | "rubric">;
+  /** Between two pairs. */
+  isWaiting: boolean;
   value: PairScores;
   onChange: (value: PairScores) => void;
 }
 
 /** The rubric, and beside each criterion a score for either answer. All of it may stay empty. */
-export function CriteriaScores({ ballot, value, onChange }: Props) {
+export function CriteriaScores({ ballot, isWaiting, value, onChange }: Props) {
   const set = (side: Side, criterion: string, score: number | undefined) => {
     // A score that is taken back is undefined, and so left out of what is sent.
     onChange({ ...value, [side]: { ...value[side], [criterion]: score } });
@@ -41,6 +43,7 @@ export function CriteriaScores({ ballot, value, onChange }: Props) {
                 <Score
                   label={`${name} of the ${side} answer`}
                   scale={ballot.rubric[name]}
+                  isWaiting={isWaiting}
                   value={value[side]?.[name]}
                   onChange={(score) => set(side, name, score)}
                 />
@@ -56,11 +59,12 @@ export function CriteriaScores({ ballot, value, onChange }: Props) {
 interface ScoreProps {
   label: string;
   scale: Ballot["rubric"][string] | undefined;
+  isWaiting: boolean;
   value: number | undefined;
   onChange: (score: number | undefined) => void;
 }
 
-function Score({ label, scale, value, onChange }: ScoreProps) {
+function Score({ label, scale, isWaiting, value, onChange }: ScoreProps) {
   const formats = useFormats();
   const { minimum, maximum } = scale ?? { minimum: 1, maximum: 5 };
   const read = (text: string) => onChange(text === "" ? undefined : Number(text));
@@ -70,6 +74,7 @@ function Score({ label, scale, value, onChange }: ScoreProps) {
         className="input"
         type="number"
         aria-label={label}
+        disabled={isWaiting}
         min={minimum}
         max={maximum}
         step="any"
@@ -79,7 +84,13 @@ function Score({ label, scale, value, onChange }: ScoreProps) {
     );
   const steps = Array.from({ length: Math.floor(maximum - minimum) + 1 }, (_, index) => minimum + index);
   return (
-    <select className="input" aria-label={label} value={value ?? ""} onChange={(event) => read(event.target.value)}>
+    <select
+      className="input"
+      aria-label={label}
+      disabled={isWaiting}
+      value={value ?? ""}
+      onChange={(event) => read(event.target.value)}
+    >
       <option value="">–</option>
       {steps.map((step) => (
         <option key={step} value={step}>

@@ -6,6 +6,8 @@ const MAX_REASON = 500;
 const WHY_KEY = "w";
 
 interface Props {
+  /** Between two pairs. */
+  isWaiting: boolean;
   value: string;
   onChange: (value: string) => void;
   /** Where the keys that vote work again. */
@@ -13,7 +15,7 @@ interface Props {
 }
 
 /** Why, in a line: it may stay empty. No key votes in it; Enter leaves it. */
-export function WhyField({ value, onChange, onLeave }: Props) {
+export function WhyField({ isWaiting, value, onChange, onLeave }: Props) {
   const id = useId();
   const field = useRef<HTMLInputElement>(null);
   useKeys({ [WHY_KEY]: () => field.current?.focus() });
@@ -32,6 +34,7 @@ export function WhyField({ value, onChange, onLeave }: Props) {
         maxLength={MAX_REASON}
         placeholder="If you like, before you vote"
         aria-keyshortcuts={WHY_KEY}
+        readOnly={isWaiting}
         value={value}
         onChange={(event) => onChange(event.target.value)}
         onKeyDown={(event) => {
