@@ -60,6 +60,16 @@ def test_numbers_look_as_their_formats_say_and_merged_cells_count_in_every_row()
     ]
 
 
+def test_cells_that_say_where_they_are_look_the_same_in_long_sheets() -> None:
+    rows = [[text("value"), text("fault"), text("rest")]]
+    rows += [[number("0.05", style=PERCENT), error("#N/A"), number("1234", style=PADDED)] for _ in range(2_000)]
+    placed = [
+        [cell.replace("<c ", f'<c r="{column}{at}" ', 1) for column, cell in zip("BAC", row, strict=True)]
+        for at, row in enumerate(rows, start=1)
+    ]
+    assert {tuple(row.values()) for row in read_table("a.xlsx", xlsx({"A": placed})).rows} == {("#N/A", "5%", "01234")}
+
+
 SHOWN = {
     ("0.00", 2.675): "2.68",
     ("0.0#", 2.0): "2.0",

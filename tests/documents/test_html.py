@@ -78,6 +78,10 @@ CASES = {
         "5&times;10<sup>6</sup>, 10<sup>-3</sup>, e<sup>x + 1</sup>, H<sub>2</sub>O, 1<sup>st</sup>",
         "5×10^6, 10^-3, e^(x + 1), H2O, 1st",
     ),
+    "letters and numbers below": (
+        "x<sub>i</sub>, T<sub>max</sub>, R<sup>j</sup><sub>2</sub>",
+        "x_i, T_(max), R^j_2",
+    ),
     "raised by a style": ('10<span style="font-size:.6em; vertical-align: super">6</span>', "10^6"),
     "a formula that is drawn, too": (
         '<p>is <span class="katex"><span class="katex-mathml"><math><semantics><mi>x</mi><annotation encoding='
@@ -99,6 +103,16 @@ CASES = {
         r"$\frac{1}{x^2}$",
     ),
     "what is hidden": ('<p>a</p><p hidden>b</p><p style="color: red; display : none">c</p><p>d</p>', "a\n\nd"),
+    "what a style sheet hides": (
+        "<style>/* .b{display:none} */ .a, #i { display: none !important }</style><style>.c{visibility:hidden}</style>"
+        "<p class='x a'>a</p><p class=b>b</p><p id=i>c</p><p class=c>d</p><p class=a style='display: block'>e</p>",
+        "b\n\ne",
+    ),
+    "what a style sheet may show": (
+        "<style>@media print{.a{display:none}} .b{display:none} .open .b{display:block} p.c{display:none}</style>"
+        "<p class=a>a</p><p class=b>b</p><p class=c>c</p>",
+        "a\n\nb\n\nc",
+    ),
     "scripts and styles": (
         "<title>t</title><style>p{}</style><script>alert('<p>x')</script><p>Some &amp; more",
         "Some & more",

@@ -149,6 +149,20 @@ CASES: dict[str, tuple[bytes, str]] = {
         ),
         "before $∑_{i=1}^n i$ after",
     ),
+    "cases and functions": (
+        files.docx(
+            formula(
+                r("a")
+                + m("func", m("fName", r("cos")), m("e", r("x")))
+                + m(
+                    "d",
+                    m("dPr", '<m:begChr m:val="{"/><m:endChr m:val=""/>'),
+                    m("e", m("eqArr", m("e", r("1")), m("e", r("0")))),
+                )
+            )
+        ),
+        r"before $a\cos x\{\begin{matrix}1 \\ 0\end{matrix}$ after",
+    ),
     "a formula with changes": (
         files.docx(
             formula(

@@ -17,7 +17,7 @@ from carrel.datasets.names import TableReader
 from carrel.datasets.refusals import TableUnreadable
 from carrel.errors import FieldError
 
-_Value = int | float | str | bool | datetime.time | datetime.date | datetime.datetime | datetime.timedelta
+_Number = int | float | bool | datetime.time | datetime.date | datetime.datetime | datetime.timedelta
 _ZIP: Final = b"PK\x03\x04"
 _BROKEN: Final = "is damaged, or closed by a password"
 
@@ -107,7 +107,7 @@ def _records(
         while -1 < at < row:
             at, seen = next(shown, (-1, looks.Looks()))
         of_row = seen if at == row else None
-        record = [_shown(value) for value in values]
+        record = [value if isinstance(value, str) else _shown(value) for value in values]
         for place, look in (of_row or {}).items():
             if 0 <= (here := place - left) < len(record):
                 record[here] = _looking(values[here], record[here], look, formatted)
@@ -116,16 +116,14 @@ def _records(
         yield row, record
 
 
-def _looking(value: _Value, text: str, look: str, formatted: Callable[[float, str], str]) -> str:
+def _looking(value: _Number | str, text: str, look: str, formatted: Callable[[float, str], str]) -> str:
     if look.startswith(looks.ERROR):
         return text or look.removeprefix(looks.ERROR)
     return formatted(value, look) if isinstance(value, int | float) and not isinstance(value, bool) else text
 
 
-def _shown(value: _Value) -> str:
+def _shown(value: _Number) -> str:
     match value:
-        case str():
-            return value
         case bool():
             return "TRUE" if value else "FALSE"
         case float():

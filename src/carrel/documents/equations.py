@@ -3,6 +3,7 @@
 The symbols stay the characters that they are; only what is built of parts, such as a fraction, needs a command.
 """
 
+import re
 from collections.abc import Callable
 from typing import Final
 
@@ -17,7 +18,9 @@ _ACCENTS: Final = {
     "\u20d7": "vec",
     "\u0307": "dot",
 }
+_BRACES: Final = {"{": r"\{", "}": r"\}"}
 _NEXT_ROW: Final = r" \\ "
+_NAME, _COMMAND = re.compile("^[A-Za-z]{2,}"), r"\\\g<0>"
 _LEAVES: Final = frozenset({"t", "mi", "mn", "mo", "mtext", "ms"})
 
 
@@ -94,12 +97,15 @@ def _fences(node: etree._Element, parts: list[str]) -> str:
     opening, between, closing = (
         _property(node, name, usual) for name, usual in (("begChr", "("), ("sepChr", "|"), ("endChr", ")"))
     )
-    return opening + between.join(parts) + closing
+    return _BRACES.get(opening, opening) + between.join(parts) + _BRACES.get(closing, closing)
 
 
 def _sum(node: etree._Element, parts: list[str]) -> str:
-    below, above = (mark + _group(_at(parts, at)) if _at(parts, at) else "" for at, mark in enumerate("_^"))
-    return f"{_property(node, 'chr', '∫')}{below}{above} {_at(parts, 2)}"
+    return f"{_property(node, 'chr', '∫')}{_bounds(parts)} {_at(parts, 2)}"
+
+
+def _bounds(parts: list[str]) -> str:
+    return "".join(mark + _group(_at(parts, at)) for at, mark in enumerate("_^") if _at(parts, at))
 
 
 def _accent(node: etree._Element, parts: list[str]) -> str:
@@ -108,7 +114,12 @@ def _accent(node: etree._Element, parts: list[str]) -> str:
 
 
 def _before(_: etree._Element, parts: list[str]) -> str:
-    return f"{{}}_{_group(_at(parts, 0))}^{_group(_at(parts, 1))}{_at(parts, 2)}"
+    return f"{{}}{_bounds(parts)}{_at(parts, 2)}"
+
+
+def _function(_: etree._Element, parts: list[str]) -> str:
+    """A name of several letters would otherwise run into what stands before it."""
+    return f"{_NAME.sub(_COMMAND, _at(parts, 0))} {_at(parts, 1)}"
 
 
 def _scripts_around(node: etree._Element, _: list[str]) -> str:
@@ -127,6 +138,10 @@ def _scripts_around(node: etree._Element, _: list[str]) -> str:
 
 def _matrix(_: etree._Element, parts: list[str]) -> str:
     return f"\\begin{{matrix}}{_NEXT_ROW.join(parts)}\\end{{matrix}}"
+
+
+def _lines(node: etree._Element, parts: list[str]) -> str:
+    return _matrix(node, parts) if len(parts) > 1 else _at(parts, 0)
 
 
 _PARTS: Final[dict[str, Callable[[etree._Element, list[str]], str]]] = {
@@ -152,12 +167,12 @@ _PARTS: Final[dict[str, Callable[[etree._Element, list[str]], str]]] = {
     "nary": _sum,
     "acc": _accent,
     "bar": lambda _, parts: f"\\overline{{{_at(parts, 0)}}}",
-    "func": lambda _, parts: f"{_at(parts, 0)} {_at(parts, 1)}",
+    "func": _function,
     "mr": lambda _, parts: " & ".join(parts),
     "mtr": lambda _, parts: " & ".join(parts),
     "m": _matrix,
     "mtable": _matrix,
-    "eqArr": lambda _, parts: _NEXT_ROW.join(parts),
+    "eqArr": _lines,
     "mmultiscripts": _scripts_around,
     "semantics": lambda _, parts: _at(parts, 0),
     "mspace": lambda *_: " ",

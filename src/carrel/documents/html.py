@@ -29,6 +29,8 @@ _UNSEEN: Final = (
     "rp",
 )
 _HIDING: Final = ("display:none", "visibility:hidden")
+_REMARK: Final = re.compile(r"/\*[^*]*+(?:\*(?!/)[^*]*+)*+(?:\*/|\Z)")
+_SIMPLE: Final = re.compile(r"[.#][\w-]+")
 _MAX_DEPTH: Final = 250
 _LAYOUT_CHARACTERS: Final = 3_000
 """A table that holds another one and more text than this gives a page its columns; it is no table of values."""
@@ -60,10 +62,11 @@ def text(page: str, left_out: Counter[str]) -> str:
     for one in tree.find_all("svg"):
         one.name, one["alt"] = "img", str(one.get("aria-label") or (one.title and one.title.get_text()) or "")
         one.clear()
+    hidden = _hidden_names("}".join(one.get_text() for one in tree.find_all("style")))
     for one in tree.find_all(_UNSEEN):
         one.decompose()
-    for one in tree.find_all(_is_hidden):
-        if not one.decomposed:
+    for one in tree.find_all(True):
+        if not one.decomposed and _is_hidden(one, hidden):
             left_out["hidden_text"] += bool(one.get_text(strip=True))
             one.decompose()
     for one in tree.find_all(_is_styled):
@@ -108,10 +111,36 @@ def unwrap_layout(tree: Tag) -> None:
             table.name = "div"
 
 
-def _is_hidden(tag: Tag) -> bool:
-    style = str(tag.get("style") or "").replace(" ", "").lower()
+def _is_hidden(tag: Tag, names: set[str]) -> bool:
+    """Whether the element is hidden; `names` are classes and ids that are, with their signs."""
+    style = _squeezed(str(tag.get("style") or ""))
     is_closed = tag.name == "dialog" and not tag.has_attr("open")
-    return is_closed or tag.has_attr("hidden") or any(hiding in style for hiding in _HIDING)
+    if is_closed or tag.has_attr("hidden") or any(hiding in style for hiding in _HIDING):
+        return True
+    own = {f".{one}" for one in tag.get_attribute_list("class")} | {f"#{tag.get('id')}"} if names else names
+    return not names.isdisjoint(own) and "display:" not in style
+
+
+def _squeezed(style: str) -> str:
+    return "".join(style.split()).lower()
+
+
+def _hidden_names(sheets: str) -> set[str]:
+    """What a plain rule of a page's own style sheets hides, unless another rule may show it, such as on a click."""
+    hidden: set[str] = set()
+    shown: set[str] = set()
+    depth = 0
+    for rule in _REMARK.sub("", sheets).split("}"):
+        depth = max(0, depth + rule.count("{") - 1)
+        selectors, _, body = rule.rpartition("{")
+        style = _squeezed(body)
+        hides = any(hiding in style for hiding in _HIDING) and not depth
+        for selector in selectors.split(","):
+            if hides and _SIMPLE.fullmatch(selector.strip()):
+                hidden.add(selector.strip())
+            elif not hides and ("display:" in style or "visibility:" in style):
+                shown.update(_SIMPLE.findall(selector))
+    return hidden - shown
 
 
 def _is_styled(tag: Tag) -> bool:

@@ -97,8 +97,10 @@ class _Converter(MarkdownConverter):
     def convert_sup(self, _: Tag, text: str, parent_tags: Parents) -> str:
         return text if text.strip().startswith("[^") or text.strip() in _ORDINALS else _raised("^", text)
 
-    def convert_sub(self, _: Tag, text: str, parent_tags: Parents) -> str:
-        return text if text.strip().isalnum() else _raised("_", text)
+    def convert_sub(self, el: Tag, text: str, parent_tags: Parents) -> str:
+        beside = (el.previous_sibling, el.next_sibling)
+        is_raised = any(isinstance(one, Tag) and one.name == "sup" for one in beside)
+        return text if text.strip().isdecimal() and not is_raised else _raised("_", text)
 
     def convert_img(self, el: Tag, text: str, parent_tags: Parents) -> str:
         return f"![{' '.join(str(el.get('alt')).split())}]()"
@@ -142,10 +144,12 @@ def _in_cell(parents: Parents) -> bool:
 
 
 def _raised(mark: str, text: str) -> str:
+    """Letters that stand lower are in brackets, for nothing else shows where they end."""
     inner = text.strip()
     if not inner:
         return text
-    return text.replace(inner, mark + (inner if _UNBRACKETED.fullmatch(inner) else f"({inner})"))
+    is_plain = _UNBRACKETED.fullmatch(inner) and not (mark == "_" and len(inner) > 1 and inner.isalpha())
+    return text.replace(inner, mark + (inner if is_plain else f"({inner})"))
 
 
 def _span(cell: Tag, name: str, most: int) -> int:
