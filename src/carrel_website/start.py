@@ -61,24 +61,16 @@ def run(paths: Paths, on_address: Callable[[str], object] | None = None) -> None
         StartFailed
     """
     asked_to_stop = threading.Event()
-
-    def stop(*_: object) -> None:
-        asked_to_stop.set()
-        sys.exit(0)
-
     for number in _SIGNALS:
-        # Until the website runs and handles them itself. Otherwise SIGTERM would leave the service running.
-        signal.signal(number, stop)
+        # Only noted: an exit out of a handler may come while a process is made, which nobody would stop then.
+        signal.signal(number, lambda *_: asked_to_stop.set())
     paths.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     secret = _plugin_secret(paths)
     site_socket = listening_socket(SITE_PORT)
     site_port = site_socket.getsockname()[1]
     # For a browser these are two origins, and people type either.
     origins = (f"http://127.0.0.1:{site_port}", f"http://localhost:{site_port}")
-    with _service(paths, origins, secret) as (service, service_url):
-        if asked_to_stop.is_set():
-            # Python swallows an exit that a signal raises in a destructor.
-            return
+    with _service(paths, origins, secret, asked_to_stop) as (service, service_url):
         app = create_site(
             SiteConfig(
                 origins=origins,
@@ -89,7 +81,8 @@ def run(paths: Paths, on_address: Callable[[str], object] | None = None) -> None
             )
         )
         server = _Website(
-            uvicorn.Config(app, log_level="critical", access_log=False, proxy_headers=False, server_header=False)
+            uvicorn.Config(app, log_level="critical", access_log=False, proxy_headers=False, server_header=False),
+            asked_to_stop,
         )
         say(f"service    {service_url}")
         if given := sorted(name for name in os.environ if name.startswith("CARREL_") and name not in _OWN):
@@ -141,9 +134,14 @@ class _Website(uvicorn.Server):
 
     service_died = False
 
+    def __init__(self, config: uvicorn.Config, asked_to_stop: threading.Event) -> None:
+        super().__init__(config)
+        self._asked_to_stop = asked_to_stop
+
     @contextmanager
     def capture_signals(self) -> Iterator[None]:
         before = {number: signal.signal(number, self._heed) for number in _SIGNALS}
+        self.should_exit = self.should_exit or self._asked_to_stop.is_set()
         try:
             yield
         finally:
@@ -155,14 +153,16 @@ class _Website(uvicorn.Server):
 
 
 @contextmanager
-def _service(paths: Paths, origins: tuple[str, ...], secret: str) -> Iterator[tuple["subprocess.Popen[bytes]", str]]:
+def _service(
+    paths: Paths, origins: tuple[str, ...], secret: str, asked_to_stop: threading.Event
+) -> Iterator[tuple["subprocess.Popen[bytes]", str]]:
     """Runs `carrel serve` for as long as the block runs, and gives its address. The website's pages may call it."""
     # Another program may take the port between the check and the start; then another port will do.
     for preferred in (SERVICE_PORT, 0, 0):
         port = _free_port(preferred)
         process = _serve(paths, port, origins)
         try:
-            if _answers(process, f"http://127.0.0.1:{port}", secret):
+            if _answers(process, f"http://127.0.0.1:{port}", secret, asked_to_stop):
                 yield process, f"http://127.0.0.1:{port}"
                 return
         finally:
@@ -199,11 +199,18 @@ def _stop(process: "subprocess.Popen[bytes]") -> None:
         signal.signal(number, handler)
 
 
-def _answers(service: "subprocess.Popen[bytes]", url: str, secret: str) -> bool:
+def _answers(service: "subprocess.Popen[bytes]", url: str, secret: str, asked_to_stop: threading.Event) -> bool:
+    """Whether the service answers in time.
+
+    Raises:
+        SystemExit: this program is asked to stop.
+    """
     host = Host(url, secret)
     deadline = time.monotonic() + START_SECONDS
     try:
         while service.poll() is None and time.monotonic() < deadline:
+            if asked_to_stop.is_set():
+                sys.exit(0)
             try:
                 host.health()
             except CarrelError:
@@ -227,7 +234,8 @@ def _plugin_secret(paths: Paths) -> str:
     """The secret in the service's configuration, which the first start makes."""
     if not paths.env_file.is_file():
         command = [_program("carrel"), "init", "--file", str(paths.env_file), "--data-dir", "service"]
-        subprocess.run(command, check=True, stdout=subprocess.DEVNULL)  # noqa: S603  # our own program
+        # In a session of its own, because a Ctrl-C of the terminal must not end it halfway.
+        subprocess.run(command, check=True, stdout=subprocess.DEVNULL, start_new_session=True)  # noqa: S603  # our own
     secret = dotenv_values(paths.env_file).get("CARREL_PLUGIN_SECRET")
     if not secret:
         raise StartFailed(f"{paths.env_file} names no CARREL_PLUGIN_SECRET")

@@ -124,7 +124,7 @@ def service_below(process: "subprocess.Popen[Any]") -> psutil.Process:
                 # A child that has just ended has no command line any more.
                 if "serve" in child.cmdline():
                     return child
-        time.sleep(0.02)
+        time.sleep(0.001)
     raise AssertionError("no service was started")
 
 
