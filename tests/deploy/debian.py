@@ -1,4 +1,4 @@
-"""An empty Debian whose systemd is PID 1 of namespaces of its own. It shares the network alone."""
+"""An empty Debian whose systemd is PID 1 of namespaces of its own. It shares no port with this machine."""
 
 import os
 import shutil
@@ -27,6 +27,8 @@ mount -t cgroup2 cgroup2 sys/fs/cgroup
 mount -t tmpfs tmpfs run
 mount -t tmpfs tmpfs tmp
 mount --rbind /dev dev
+# Its own: `RemoveIPC=` of a unit that stops removes what the unit's user has there, and this root may lie there.
+mount -t tmpfs tmpfs dev/shm
 hostname carrel
 pivot_root . before
 umount -l /before
@@ -46,15 +48,21 @@ def make(root: Path) -> None:
     shutil.copy(_TRUSTED, root / _TRUSTED.relative_to("/"))
 
 
+def fetch(root: Path, *locks: str) -> None:
+    """Download what these files pin, because a booted one reaches no index."""
+    pip = "python3 -m venv /packages/venv; /packages/venv/bin/pip download --quiet --dest=/packages --require-hashes"
+    script = " ".join([pip, *(f"--requirement={lock}" for lock in locks)])
+    subprocess.run(["chroot", root, "bash", "-ec", script], check=True, timeout=600)
+
+
 class Debian:
     """A booted one. `run` is a shell of root inside."""
 
     def __init__(self, root: Path, pid: int) -> None:
         self.root = root
         self._pid = pid
-        # Where this machine's own pip finds packages, in case that is not the usual place.
-        own = {name: value for name, value in os.environ.items() if name in ("PIP_CERT", "PIP_INDEX_URL")}
-        self._environment = {"PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "HOME": "/root", **own}
+        fetched = {"PIP_NO_INDEX": "1", "PIP_FIND_LINKS": "/packages"}
+        self._environment = {"PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "HOME": "/root", **fetched}
 
     def run(self, script: str, *, may_fail: bool = False) -> str:
         """What it says on both streams."""
@@ -83,7 +91,7 @@ class Debian:
 @contextmanager
 def booted(root: Path) -> Iterator[Debian]:
     """From systemd's start to the end of all processes."""
-    command = ["unshare", "--mount", "--uts", "--ipc", "--pid", "--cgroup", "--fork", "--kill-child"]
+    command = ["unshare", "--mount", "--net", "--uts", "--ipc", "--pid", "--cgroup", "--fork", "--kill-child"]
     with (root.parent / "boot.log").open("w") as log:
         outside = subprocess.Popen(
             [*command, "bash", "-c", _BOOT, "boot", str(root)], stdin=subprocess.DEVNULL, stdout=log, stderr=log

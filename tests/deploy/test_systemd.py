@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.deploy.debian import NEEDS, Debian, booted, make
+from tests.deploy.debian import NEEDS, Debian, booted, fetch, make
 from tests.packaging import samples
 from tests.support.soak import Figure
 
@@ -42,6 +42,7 @@ def debian(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Debian]:
     make(root)
     subprocess.run(["make", "release", "CHECKS=no"], cwd=ROOT, check=True, timeout=1_200)
     shutil.copytree(ROOT / "dist", root / "release")
+    fetch(root, "/release/requirements.lock", "/release/requirements-demo.lock")
     with booted(root) as debian:
         yield debian
 
