@@ -5,9 +5,11 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Callable
 from contextlib import suppress
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +17,7 @@ import psutil
 import pytest
 from click.testing import Result
 
+from carrel.cli.demonstration.own_service import own_service
 from tests.support.run_setup import text_of
 
 Terminal = Callable[..., Result]
@@ -122,13 +125,32 @@ def test_ctrl_c_ends_the_service_too_and_nothing_stays(table: Path, temporary: P
         assert time.monotonic() < deadline
         time.sleep(0.05)
     os.killpg(process.pid, signal.SIGINT)
-    process.communicate()
-    assert process.returncode == 130
+    _, errors = process.communicate()
+    assert process.returncode == 130, errors
     assert list(temporary.iterdir()) == []
     # No process of the group is left. One that has ended counts as gone, also where nobody collects it.
     ended = {psutil.STATUS_ZOMBIE, psutil.STATUS_DEAD}
     running = [one for one in psutil.process_iter(["status"]) if one.info["status"] not in ended]
     assert [one for one in running if _group_of(one.pid) == process.pid] == []
+
+
+def test_the_folder_goes_also_if_a_process_that_was_killed_still_writes_there_for_a_moment() -> None:
+    ends = time.monotonic() + 0.2
+
+    def write(folder: Path) -> None:
+        for number in count():
+            if time.monotonic() > ends:
+                return
+            with suppress(OSError):
+                (folder / f"{number}").mkdir()
+
+    with own_service() as service:
+        writer = threading.Thread(target=write, args=(service.folder,))
+        writer.start()
+        while len(list(service.folder.iterdir())) < 100:
+            pass
+    writer.join()
+    assert not service.folder.exists()
 
 
 def _group_of(pid: int) -> int | None:

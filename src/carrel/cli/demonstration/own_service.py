@@ -2,15 +2,16 @@
 
 import os
 import secrets
+import shutil
 import signal
 import socket
 import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
-from tempfile import TemporaryDirectory
+from tempfile import mkdtemp
 from typing import Final
 
 from carrel_sdk import CarrelUnreachable, Host
@@ -19,6 +20,7 @@ START_SECONDS: Final = 30.0
 STOP_SECONDS: Final = 30.0
 _POLL_SECONDS: Final = 0.05
 _PORTS_TRIED: Final = 3
+_DELETIONS_TRIED: Final = 20
 
 
 class ServiceFailed(Exception):
@@ -113,12 +115,23 @@ class OwnService:
 @contextmanager
 def own_service() -> Iterator[OwnService]:
     """A service that is not started yet. The block ends it and deletes its folder in any case."""
-    with TemporaryDirectory(prefix="carrel-") as folder:
-        service = OwnService(Path(folder))
-        try:
-            yield service
-        finally:
-            service.kill()
+    folder = Path(mkdtemp(prefix="carrel-"))
+    service = OwnService(folder)
+    try:
+        yield service
+    finally:
+        service.kill()
+        _delete(folder)
+
+
+def _delete(folder: Path) -> None:
+    """Delete a folder in which a process may still write that was killed a moment ago: the service's own is a child."""
+    for _ in range(_DELETIONS_TRIED):
+        with suppress(OSError):
+            shutil.rmtree(folder)
+            return
+        time.sleep(_POLL_SECONDS)
+    shutil.rmtree(folder)
 
 
 def _free_port() -> int:
