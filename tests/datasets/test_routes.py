@@ -2,10 +2,12 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 import httpx
 import pytest
 
+from carrel.datasets.readers import TableReaders
 from tests.support.host import Host, code_of
 from tests.support.spreadsheets import text, xlsx
 
@@ -313,8 +315,26 @@ async def test_every_change_is_a_version_and_earlier_rows_stay_readable(ada: htt
     assert {**(await ada.get(path)).json(), "notes": []} == latest.json()
 
 
+async def test_a_version_that_was_read_with_earlier_roles_is_refused(
+    ada: httpx.AsyncClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = (await upload(ada, "q.csv", TABLE)).json()
+    path, read = f"{DATA_SETS}/{made['id']}", TableReaders.read
+    roles = [{**column, "role": "metadata"} if column["name"] == "topic" else column for column in made["columns"]]
+
+    async def slowly(self: TableReaders, *given: Any) -> list[bytes]:
+        table = await read(self, *given)
+        assert (await ada.put(path, json={"name": "n", "columns": roles})).status_code == 200
+        return table
+
+    monkeypatch.setattr(TableReaders, "read", slowly)
+    late = await upload(ada, "q.csv", TABLE, f"{path}/versions")
+    assert (late.status_code, code_of(late)) == (412, "version-mismatch")
+    assert (await ada.get(path)).json()["version"] == 2
+
+
 async def test_any_column_can_be_the_id_also_later_and_earlier_versions_keep_theirs(ada: httpx.AsyncClient) -> None:
-    made = (await upload(ada, "q.csv", b"id,question,code\n1,a,x\n2,b,y\n3,b,\n", roles='{"code": "metadata"}')).json()
+    made = (await upload(ada, "q.csv", b"id,question,code\n1,b,x\n2,a,y\n3,b,\n", roles='{"code": "metadata"}')).json()
     path = f"{DATA_SETS}/{made['id']}"
 
     async def ids(version: int) -> list[str]:
@@ -326,7 +346,7 @@ async def test_any_column_can_be_the_id_also_later_and_earlier_versions_keep_the
         ]
         return await ada.put(path, json={"name": "n", "columns": columns})
 
-    assert faults_of(await named_by("question")) == {"rows[3].question": "is the id of row 2, too"}
+    assert faults_of(await named_by("question")) == {"rows[3].question": "is the id of row 1, too"}
     assert faults_of(await named_by("code")) == {"rows[3].code": "is missing"}
     assert (await named_by(None)).json()["version"] == 2
     longer = await upload(ada, "q.csv", b"id,question,code\n1,a,x\n2,b,y\n", f"{path}/versions", roles='{"code": "id"}')

@@ -143,7 +143,7 @@ def test_a_page_is_read_as_its_reader_sees_it(name: str) -> None:
 
 
 def test_what_a_page_hides_is_counted() -> None:
-    found = text_of("html", memoryview(b"<p>a<p hidden>b<p><img src=x>"), 1_000)
+    found = text_of("html", memoryview(b"<p>a<p hidden>b<div hidden> </div><p><img src=x>"), 1_000)
     assert {remark.kind: remark.count for remark in found.remarks} == {"hidden_text": 1, "picture": 1}
 
 

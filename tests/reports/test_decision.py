@@ -50,6 +50,7 @@ TOLD: list[tuple[str, str, dict[str, Any], str, str, int]] = [
     ("people agree", "a" * 22 + "===", {"voted": "a" * 12}, "Take A.", f"{SAVES}, but is worse on 22", 4),
     ("the cheap one is better", "b" * 25, {}, "Take B.", "B is better and costs 86 % less ($0.12 instead of $0.85)", 3),
     ("free", "a" * 25, {"costs": (DEAR, "0")}, "Take A.", "B is free (in place of $0.85 per 1,000 answers), but", 3),
+    ("a third less", "a" * 25, {"costs": ("0.0009", "0.0006")}, "Take A.", "B saves 33 % ($0.60 instead of $0.90", 3),
     ("no price", "a" * 25, {"costs": (None, None)}, "Take A.", "B is worse on 25 of 25 documents.", 3),
     ("level", "ab" * 12, {}, "No clear difference between A and B yet.", f"{SAVES}, and is worse on 12", 0),
     ("too few", "aaa", {}, "3 documents cannot decide: A leads so far.", f"{SAVES}, and is worse on 3", 0),

@@ -253,6 +253,7 @@ async def test_a_full_disk_is_said_so(tmp_path: Path, monkeypatch: pytest.Monkey
         monkeypatch.setattr(rows, "complete", full)
         with pytest.raises(DiskFull):
             await harness.made(run_id)
+        assert await harness.harness.rows("SELECT * FROM run_export_pieces") == []
 
 
 async def test_a_fault_of_ours_is_no_export_that_never_comes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

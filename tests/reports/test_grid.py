@@ -5,8 +5,12 @@ from typing import Any
 import httpx
 import pytest
 
+from carrel.config import Settings
 from carrel.reports import rendering
 from tests.runs.findings.test_split_routes import COMPARED, ROWS, data_set, run_over
+from tests.support.busy import busy_service
+from tests.support.clock import FakeClock
+from tests.support.models import TestModels
 
 
 async def test_the_grid_has_the_figures_of_every_answer_and_the_beginnings_of_those_asked_for(
@@ -37,6 +41,17 @@ async def test_the_grid_has_the_figures_of_every_answer_and_the_beginnings_of_th
     for wrong in ("x", "1,", ",".join(["1"] * 101)):
         refused = await ada.get(f"{run}/answers/beginnings?documents={wrong}")
         assert (refused.status_code, refused.json()["errors"][0]["path"]) == (400, "documents")
+
+
+async def test_of_repeats_the_first_counts(
+    settings: Settings, clock: FakeClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with busy_service(settings, clock, TestModels(), monkeypatch) as busy:
+        ada = await busy.reader()
+        run = await busy.in_flight(ada, repeats=2)
+        figures = await ada.get(f"/runs/{run}/answers")
+        assert [one["awaited"] for one in figures["candidates"]] == [[1, 2], [1, 2]]
+        busy.models.gate.set()
 
 
 async def test_one_document_is_what_the_report_has_of_it(ada: httpx.AsyncClient) -> None:

@@ -18,7 +18,7 @@ from carrel.runs.model.setup import RunId
 from carrel.vault.pool import WorkspacePool
 from tests.support.busy import Busy, busy_service
 from tests.support.clock import FakeClock
-from tests.support.host import PLUGIN, code_of, workspace_file
+from tests.support.host import ADMIN, PLUGIN, code_of, workspace_file
 from tests.support.models import TestModels
 
 
@@ -250,6 +250,18 @@ async def test_a_run_that_is_being_started_while_the_membership_ends_is_paused(
     await started
     shown = await ada.until(run, "paused")
     assert shown["pause_reason"] == "membership"
+
+
+async def test_a_suspension_pauses_the_run_and_keeps_what_is_in_flight(busy: Busy) -> None:
+    ada = await busy.reader()
+    run = await busy.in_flight(ada)
+    assert (await busy.client.post("/api/admin/users/ada/suspend", headers=ADMIN)).status_code == 200
+    busy.models.gate.set()
+    await steps(busy)
+    assert len(busy.models.asked) == 2
+    assert (await busy.client.post("/api/admin/users/ada/reinstate", headers=ADMIN)).status_code == 200
+    shown = await (await busy.reader()).until(run, "paused")
+    assert (shown["pause_reason"], shown["progress"]["succeeded"]) == ("membership", 2)
 
 
 # Deletion -------------------------------------------------------------------------------------------------------------
