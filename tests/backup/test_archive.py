@@ -115,7 +115,9 @@ def test_one_user_comes_back_out_of_a_backup_while_the_others_stay_as_they_are(t
         assert [one.name for one in workspace.contents.find()] == ["Before"]
     host.close()
     assert service.stop() == 0
-    assert run(service, "verify-audit", *folder).stdout.startswith("every entry is as it was written: 3 in all, the last one at ")
+    assert run(service, "verify-audit", *folder).stdout.startswith(
+        "every entry is as it was written: 3 in all, the last one at "
+    )
 
 
 def test_nothing_is_backed_up_from_under_a_running_service(tmp_path: Path) -> None:

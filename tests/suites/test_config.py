@@ -64,7 +64,8 @@ def test_an_assertion_that_carrel_knows_becomes_a_check(assertion: dict[str, Any
     [
         {"type": "javascript", "value": "output.length < 5"},
         {"type": "python", "value": "file://check.py"},
-        {"type": "llm-rubric", "value": "is kind"},
+        {"type": "llm-rubric", "value": "file://rubric.txt"},
+        {"type": "not-llm-rubric", "value": "is kind"},
         {"type": "not-equals", "value": "a"},
         {"type": "equals", "value": "{{ env.SECRET }}"},
         {"type": "contains", "value": "{% if q %}a{% endif %}"},
@@ -75,6 +76,31 @@ def test_an_assertion_that_carrel_knows_becomes_a_check(assertion: dict[str, Any
 def test_every_other_assertion_is_counted_by_its_kind(assertion: dict[str, Any]) -> None:
     found = asking(assertion)
     assert (found.checks, dropped(found)) == ([], {f"assertion {assertion['type']}": 1})
+
+
+def test_what_a_model_grades_becomes_criteria_and_what_single_tests_ask_the_reference() -> None:
+    found = suite(
+        {"vars": {"q": "a"}, "assert": [{"type": "g-eval", "value": ["is kind", "names {{q}}"]}]},
+        {"vars": {"q": "b"}, "assert": [{"type": "factuality", "value": "b is 2"}]},
+        {"vars": {"q": "c"}},
+        defaultTest={
+            "options": {"provider": {"id": "openai:chat:gpt-5-mini"}},
+            "assert": [{"type": "llm-rubric", "value": "is short"}, {"type": "contains", "value": "a"}],
+        },
+    )
+    assert dropped(found) == {}
+    assert [check.name for check in found.checks] == ["contains"]
+    assert [(one.name, one.description[:8]) for one in found.criteria] == [
+        ("rubric 1", "is short"),
+        ("rubric of the test", "How full"),
+    ]
+    assert [row["rubric of the test"] for row in found.rows] == [
+        "is kind\n\nnames a",
+        "Agrees with this, and contradicts nothing of it: b is 2",
+        None,
+    ]
+    assert (found.roles["rubric of the test"], found.grader) == ("expected", "openai:gpt-5-mini")
+    assert suite({"vars": {"q": "a"}}).criteria == []
 
 
 def test_assertions_that_differ_between_tests_have_their_values_in_columns() -> None:

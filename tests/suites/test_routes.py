@@ -73,6 +73,18 @@ async def test_a_suite_without_a_provider_that_carrel_calls_is_an_unfinished_set
     assert [one["id"] for one in yaml.safe_load(exported["config"])["providers"]] == ["openai:chat:gpt-5"] * 2
 
 
+async def test_rubrics_are_scored_by_the_suites_grader_or_kept_for_a_judge(ada: httpx.AsyncClient) -> None:
+    asks = CONFIG.replace("{type: contains, value: shoes}", "{type: llm-rubric, value: is kind, provider: 'x:judge'}")
+    graded = await suite(ada, asks, models={"x:judge": "openai:gpt-5"})
+    scoring = graded["preset"]["scoring"]
+    assert (scoring["judges"][0]["model"], scoring["criteria"]) == ("openai:gpt-5", graded["criteria"])
+    kept = await suite(ada, asks)
+    assert kept["preset"]["scoring"] is None
+    assert {"kind": "judge for the rubrics, which are kept as criteria", "count": 1} in kept["dropped"]
+    body = (await ada.get(f"/api/contents/{kept['criteria']}")).json()["body"]
+    assert yaml.safe_load(body)[0]["name"] == "rubric of the test"
+
+
 async def test_a_suite_that_cannot_be_read_leaves_nothing_behind(ada: httpx.AsyncClient) -> None:
     refused = await ada.post("/api/suites", json={"config": "prompts: [file://a.py]"})
     assert (refused.status_code, refused.json()["errors"][0]["path"]) == (400, "config.prompts")

@@ -1,4 +1,7 @@
-"""Assertions of promptfoo as checks of Carrel. Each test has its own, so their values come from columns. Pure."""
+"""Assertions of promptfoo as checks of Carrel, and those that a model grades as criteria of judges. Pure.
+
+Each test has its own, so values of checks come from columns.
+"""
 
 import json
 import re
@@ -41,6 +44,11 @@ _LISTS: Final = ("-any", "-all")
 _OTHERS: Final = ("equals", "is-json", "similar", "llm-rubric", "factuality", "latency", "cost", "javascript", "python")
 
 
+_RUBRICS: Final = {
+    **dict.fromkeys(("llm-rubric", "g-eval", "model-graded-closedqa"), "{}"),
+    **dict.fromkeys(("factuality", "model-graded-factuality"), "Agrees with this, and contradicts nothing of it: {}"),
+}
+"""What judges are asked in place of an assertion that a model grades."""
 _WHERE: Final[frozenset[CheckKind]] = frozenset({"json", "json_schema", "length"})
 """Kinds of which a column says only of which tests they are."""
 _Key = tuple[str, int]
@@ -58,9 +66,16 @@ class _Asked(NamedTuple):
     """Whether the value is a pattern that the author wrote."""
 
 
-class CheckedRows(NamedTuple):
-    """The checks, and the cells of the columns that they name, for each test."""
+class _Rubric(NamedTuple):
+    """What a judge is asked about the answer to one test."""
 
+    text: str
+
+
+class CheckedRows(NamedTuple):
+    """The checks, and the cells of the columns that they name, for each test; the rubrics of each test."""
+
+    rubrics: list[list[str]]
     checks: list[Check]
     cells: list[dict[str, str]]
     patterns: list[str]
@@ -77,7 +92,8 @@ def of_word(text: str) -> dict[str, Any]:
         # Code, and judges, under the names that they had once.
         if prefix in ("fn", "eval", "file"):
             return {"type": "javascript"}
-        return {"type": "llm-rubric"} if prefix == "grade" else {"type": "equals", "value": text}
+        rubric = {"type": "llm-rubric", "value": text.partition(":")[2].strip()}
+        return rubric if prefix == "grade" else {"type": "equals", "value": text}
     value: Any = (found["value"] or "").strip()
     if kind.endswith(_LISTS):
         value = [one.strip() for one in value.split(",")]
@@ -92,9 +108,9 @@ def checks_of(
     Raises:
         BadInput: there are too many assertions, or they are too long together.
     """
-    asked = _asked(tests, config, dropped)
+    asked, rubrics = _asked(tests, config, dropped)
     often = Counter(key for own in asked for key in own)
-    found = CheckedRows([], [{} for _ in tests], [])
+    found = CheckedRows(rubrics, [], [{} for _ in tests], [])
     for key, _ in often.most_common():
         values = [own.get(key) for own in asked]
         for check, cells in _checks(key, values):
@@ -113,9 +129,10 @@ def checks_of(
 
 def _asked(
     tests: Sequence[tuple[Sequence[Any], Mapping[str, str | None]]], config: Any, dropped: Drops
-) -> list[dict[_Key, _Asked]]:
-    """What each test asks, by the type of assertion and its number in the test."""
+) -> tuple[list[dict[_Key, _Asked]], list[list[str]]]:
+    """What each test asks, by the type of assertion and its number in the test, and its rubrics."""
     asked: list[dict[_Key, _Asked]] = []
+    rubrics: list[list[str]] = []
     schemas: dict[str, int] = {}
     if sum(len(assertions) for assertions, _ in tests) > _MOST_ASSERTIONS:
         raise BadInput.at("config.tests", f"must have at most {_MOST_ASSERTIONS:,} assertions together")
@@ -123,10 +140,14 @@ def _asked(
     for assertions, variables in tests:
         numbers: Counter[str] = Counter()
         own: dict[_Key, _Asked] = {}
+        rubrics.append([])
         for one in _each(assertions, variables, config, dropped):
-            characters += sum(map(len, one.value))
+            characters += len(one.text) if isinstance(one, _Rubric) else sum(map(len, one.value))
             if characters > _MOST_CHARACTERS:
                 raise BadInput.at("config.tests", f"must have at most {_MOST_CHARACTERS:,} characters in assertions")
+            if isinstance(one, _Rubric):
+                rubrics[-1].append(one.text)
+                continue
             numbers[one.name] += 1
             number = numbers[one.name]
             if one.kind in _WHERE:
@@ -134,7 +155,7 @@ def _asked(
                 number = schemas.setdefault(f"{one.name} {one.value}", 1 + len(schemas))
             own[one.name, number] = one
         asked.append(own)
-    return asked
+    return asked, rubrics
 
 
 def _checks(key: _Key, values: Sequence[_Asked | None]) -> Iterator[tuple[Check, list[str | None]]]:
@@ -181,7 +202,7 @@ def _constant(one: _Asked, name: str) -> Check:
 
 def _each(
     assertions: Sequence[Any], variables: Mapping[str, str | None], config: Any, dropped: Drops, depth: int = 0
-) -> Iterator[_Asked]:
+) -> Iterator[_Asked | _Rubric]:
     """The assertions of a test that Carrel knows; all others are counted."""
     for given in assertions:
         assertion = _referred(given, config)
@@ -192,7 +213,11 @@ def _each(
             inner = assertion.get("assert")
             yield from _each(inner if isinstance(inner, list) else [], variables, config, dropped, depth + 1)
         else:
-            found = None if "transform" in assertion else _known(kind, assertion.get("value"), variables)
+            value = None if "transform" in assertion else assertion.get("value")
+            if kind in _RUBRICS and (texts := _texts(value if isinstance(value, list) else [value], variables)):
+                yield from (_Rubric(_RUBRICS[kind].format(text)) for text in texts)
+                continue
+            found = None if "transform" in assertion else _known(kind, value, variables)
             if found is None:
                 dropped.add(f"assertion {kind}")
             else:

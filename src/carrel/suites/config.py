@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from fnmatch import fnmatchcase
 from itertools import islice, product
@@ -16,7 +17,7 @@ from carrel.errors import BadInput
 from carrel.kit import yaml_values
 from carrel.kit.yaml_values import YamlUnreadable
 from carrel.presets.configuration import MAX_LABEL_CHARACTERS
-from carrel.providers.base import Parameters
+from carrel.providers.base import Criterion, Parameters
 from carrel.suites import assertions, templates
 from carrel.suites.assertions import CheckedRows
 from carrel.suites.suite import Drops, Suite, SuitePrompt, SuiteProvider
@@ -33,6 +34,12 @@ _CODE_FILES: Final = (".js", ".mjs", ".cjs", ".ts", ".py", ".rb", ".go", ".sh")
 _LONG_PATH: Final = 200
 _LOST: Final = "\0lost"
 """Stands for the value of a variable that cannot be had."""
+_MOST_RUBRICS: Final = 20
+_RUBRIC_CHARACTERS: Final = 800
+_RUBRIC: Final = "rubric of the test"
+_AS_THE_REFERENCE: Final = (
+    "How fully the answer does what the reference asks of it. The reference is no answer; without one, all is done."
+)
 _CHAT: Final = frozenset({"chat", "responses", "messages", "completion"})
 """What promptfoo writes between the provider and the model."""
 _WITH_COLONS: Final = frozenset({"openrouter", "ollama", "bedrock"})
@@ -93,6 +100,11 @@ def read(text: str, files: Mapping[str, str], models: Mapping[str, str], callabl
     if not tests:
         raise BadInput.at("config.tests", "are all code, from elsewhere, or in files that were not sent")
     rows, roles, checked = _rows(source, prompts, tests)
+    criteria, rubrics = _criteria(checked.rubrics)
+    if any(rubrics):
+        roles[_RUBRIC] = "expected"
+        for row, rubric in zip(rows, rubrics, strict=True):
+            row[_RUBRIC] = rubric or None
     return Suite(
         description=str(config.get("description") or "")[:2_000],
         prompts=[prompt._replace(text=templates.prompt(prompt.text)) for prompt in prompts],
@@ -101,8 +113,35 @@ def read(text: str, files: Mapping[str, str], models: Mapping[str, str], callabl
         roles=roles,
         checks=checked.checks,
         patterns=checked.patterns,
+        criteria=criteria,
+        grader=_grader(source, tests) if criteria else None,
         dropped=source.dropped,
     )
+
+
+def _criteria(rubrics: Sequence[Sequence[str]]) -> tuple[list[Criterion], list[str]]:
+    """The rubrics that all tests have are criteria; those of single tests are what judges see as the reference."""
+    often = Counter(text for own in rubrics for text in dict.fromkeys(own))
+    everywhere = [text for text, times in often.items() if times == len(rubrics) and len(text) <= _RUBRIC_CHARACTERS]
+    shared = everywhere[:_MOST_RUBRICS]
+    rest = ["\n\n".join(dict.fromkeys(text for text in own if text not in shared)) for own in rubrics]
+    found = [Criterion(f"rubric {number}", text) for number, text in enumerate(shared, start=1)]
+    return found + [Criterion(_RUBRIC, _AS_THE_REFERENCE)] * any(rest), rest
+
+
+def _grader(source: _Source, tests: Sequence[_Test]) -> str | None:
+    """The first model that the tests name to grade, if Carrel can call it."""
+    options = _mapping(_mapping(source.config, "defaultTest"), "options")
+    named = [options.get("provider"), *(one.get("provider") for one in _graded(tests))]
+    for one in named:
+        name = one.get("id") if isinstance(one, dict) else one
+        if isinstance(name, str):
+            return source.models.get(name) or _model(name, source.callable)
+    return None
+
+
+def _graded(tests: Sequence[_Test]) -> Iterator[dict[str, Any]]:
+    return (one for test in tests for one in test.asserts if isinstance(one, dict))
 
 
 def _rows(

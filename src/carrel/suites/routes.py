@@ -2,8 +2,9 @@
 
 import asyncio
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from functools import partial
 
 from carrel.auth import guard
 from carrel.auth.programs import scopes
@@ -15,9 +16,12 @@ from carrel.datasets.schemas import TableUpload
 from carrel.errors import BadInput
 from carrel.http.requests.describe import raises
 from carrel.http.requests.routing import Router, get, post
+from carrel.models import listing
 from carrel.presets.check import BudgetUnpriced, CriterionNotSupported
 from carrel.presets.drafts import TooManyDrafts
+from carrel.providers import prices
 from carrel.providers.catalogue import KNOWN
+from carrel.providers.recent_lists import RecentLists
 from carrel.providers.registry import Registry
 from carrel.suites import config, export, store
 from carrel.suites.schemas import ExportedSuite, ImportedSuite, SuiteIn
@@ -37,13 +41,18 @@ async def import_suite(
     settings: Settings,
     tables: TableReaders,
     compiler: Compiler,
+    recent: RecentLists,
 ) -> ImportedSuite:
-    """Make a data set and a preset of a configuration. Assertions that Carrel knows become checks, the others count."""
+    """Make a data set and a preset of a configuration. Assertions become checks, rubrics criteria; the others count."""
     suite = await asyncio.to_thread(config.read, data.config, data.files, data.models, frozenset({*KNOWN, "local"}))
     suite = await _compiled(suite, workspace.uuid, compiler)
     lines = "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in suite.rows).encode("utf-8", "replace")
     table = await tables.read(workspace.uuid, TableUpload(data.name, "jsonl", bytearray(lines), suite.roles))
-    return await workspace.write(store.keep, data.name, suite, table, len(lines), registry, settings)
+    models: Sequence[str] = ()
+    if suite.criteria and suite.grader is None:
+        await prices.ready()
+        models = await listing.found(registry, recent, workspace.read(partial(listing.servers, of_keys=True)))
+    return await workspace.write(store.keep, data.name, suite, table, len(lines), models, registry, settings)
 
 
 @get("/presets/{preset_id:str}/suite", guards=[guard.session], opt=scopes.READ)

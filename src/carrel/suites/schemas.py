@@ -39,11 +39,13 @@ class ImportedSuite(msgspec.Struct, frozen=True):
     """What was made: a data set of the tests, a content for each prompt, and a preset with checks.
 
     Where no provider is one that Carrel can call, there is an unfinished set-up in place of the preset, `draft`, which
-    needs models. `dropped` is what was left out, also in the preset and in every verdict of it.
+    needs models. `criteria` are what judges score in place of a model that grades: by the suite's grader, else by the
+    default judges. `dropped` is what was left out, also in the preset and in every verdict of it.
     """
 
     data_set: UploadedDataSet
     prompts: list[ContentId]
+    criteria: ContentId | None
     preset: Preset | None
     draft: DraftSummary | None
     dropped: list[DroppedPart]

@@ -7,7 +7,7 @@ from typing import NamedTuple
 from carrel.checks.definition import Check
 from carrel.datasets.schemas import Role
 from carrel.presets.configuration import MAX_DROPPED_KINDS, DroppedPart
-from carrel.providers.base import Parameters
+from carrel.providers.base import Criterion, Parameters
 
 _KIND_CHARACTERS = 100
 
@@ -58,4 +58,8 @@ class Suite:
     checks: list[Check]
     patterns: list[str]
     """The columns with patterns that its author wrote, which may be none in RE2."""
+    criteria: list[Criterion]
+    """What judges are asked, in place of a model that grades."""
+    grader: str | None
+    """The model that grades, if Carrel can call it."""
     dropped: Drops

@@ -165,6 +165,8 @@ def import_suite(cli: UserCommand, file: Path, name: str | None, models: tuple[s
         lines.append(f"{made.preset.id}  preset: checks {names}")
     elif kept is not None:
         lines.append(f"{kept.id}  unfinished set-up: Carrel can call none of its providers; see --model")
+    if made.criteria is not None:
+        lines.append(f"{made.criteria}  criteria: what a model was to grade")
     lines += [f"left out: {part.kind} ({part.count:,})" for part in made.dropped]
     cli.show(made, "\n".join(lines))
 
