@@ -11,8 +11,6 @@ from carrel.kit.sqlite.database import KEY_BYTES
 from tests.support.clock import FakeClock
 from tests.support.host import Host, code_of
 
-ME = "/api/users/me"
-
 
 def end_of(session_token: str) -> int:
     payload = session_token.partition(".")[0]
@@ -21,28 +19,7 @@ def end_of(session_token: str) -> int:
 
 # 7 Errors ----------------------------------------------------
 
-
-async def test_login_with_a_key_that_does_not_open_the_database_is_401_and_evicts(host: Host) -> None:
-    await host.signed_in("ada")
-    assert (await host.login("ada", "wrong")).status_code == 401
-    assert (await host.refresh("ada")).status_code == 401
-
-
-async def test_refresh_without_a_cached_key_is_401_and_says_to_log_in_again(host: Host) -> None:
-    await host.create("ada")
-    answer = await host.refresh("ada")
-    assert answer.status_code == 401
-    assert "log in again on the host site" in answer.json()["detail"]
-
-
-async def test_a_valid_token_without_a_cached_key_is_401_with_the_restart_message(
-    client: httpx.AsyncClient, host: Host
-) -> None:
-    session = await host.signed_in("ada")
-    await host.login("ada", "wrong")
-    answer = await client.get(ME, headers=session)
-    assert answer.status_code == 401
-    assert "The server restarted" in answer.json()["detail"]
+# A login with a wrong key, a refresh and a token without a key are rows of section 3, and their tests are there.
 
 
 # 8 Limits ----------------------------------------------------

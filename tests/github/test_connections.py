@@ -2,10 +2,13 @@ from typing import Any
 
 import httpx
 import pytest
+from msgspec.structs import replace
 
 from carrel.config import Settings
 from carrel.github.schemas import ConnectionChange, ConnectionIn
-from tests.support.host import PLUGIN, Host, code_of, workspace_file
+from carrel.providers.connections import addresses
+from tests.support.clock import FakeClock
+from tests.support.host import PLUGIN, Host, code_of, service, workspace_file
 from tests.support.strict_github import REPOSITORY, TOKEN, GitHub
 
 PATH = "/api/github-connections"
@@ -87,6 +90,20 @@ async def test_bad_input_is_refused_at_its_place_and_never_repeated(ada: httpx.A
 async def test_only_hosts_that_the_operator_names_are_taken(ada: httpx.AsyncClient, url: str) -> None:
     answer = await ada.post(PATH, json=GOOD | {"base_url": url})
     assert (answer.status_code, code_of(answer)) == (400, "github-host-not-allowed")
+
+
+async def test_a_host_that_the_operator_names_no_longer_is_not_called(
+    settings: Settings, clock: FakeClock, github: GitHub, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with service(settings, clock) as client:
+        client.headers.update(await Host(client).signed_in("ada"))
+        made = await client.post(PATH, json=GOOD | {"base_url": github.base_url})
+    # As if its address were a public one, as GitHub's is.
+    monkeypatch.setattr(addresses, "allowed", lambda *_, **__: True)
+    async with service(replace(settings, github_hosts=("api.github.com",)), clock) as client:
+        client.headers.update(await Host(client).signed_in("ada"))
+        outcome = (await client.post(f"{PATH}/{made.json()['id']}/test")).json()
+    assert (outcome["ok"], outcome["code"]) == (False, "github-host-not-allowed")
 
 
 async def test_free_members_see_and_delete_connections_but_make_none(ada: httpx.AsyncClient, connection: str) -> None:

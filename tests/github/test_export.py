@@ -64,11 +64,12 @@ async def test_a_branch_that_there_is_not_is_made(ada: httpx.AsyncClient, connec
 async def test_many_texts_go_in_several_requests_and_one_commit(
     ada: httpx.AsyncClient, connection: str, github: GitHub
 ) -> None:
-    ids = [await content(ada, {}, "fragment", f"{number}." + "x" * 900_000, f"n{number}") for number in range(5)]
+    texts = [*("x" * 900_000 for _ in range(3)), *("x" for _ in range(100))]
+    ids = [await content(ada, {}, "fragment", f"{number}.{text}", f"n{number}") for number, text in enumerate(texts)]
     assert (await send(ada, connection, contents=ids)).status_code == 201
     written = [url.rpartition("/git/")[2] for method, url, _, _ in github.asked if method != "GET"]
     assert written == ["trees", "trees", "trees", "commits", "refs/heads/main"]
-    assert len(github.files()) == 6
+    assert len(github.files()) == 104
 
 
 async def test_somebody_elses_commit_is_never_overwritten(

@@ -5,7 +5,9 @@ import pytest
 from msgspec.structs import replace
 
 from carrel.config import Settings
+from carrel.keys import probe
 from carrel.keys import store as keys
+from carrel.keys.probe import KeyTest
 from carrel.keys.store import ProviderKeyIn
 from carrel.providers.catalogue import KNOWN
 from tests.support.host import ADMIN, PLUGIN, Host, code_of
@@ -21,25 +23,24 @@ def settings(settings: Settings) -> Settings:
     )
 
 
-@pytest.mark.parametrize(("path", "headers"), [(KEYS, {}), (SYSTEM_KEYS, ADMIN)])
-async def test_a_key_goes_in_and_never_comes_out(ada: httpx.AsyncClient, path: str, headers: dict[str, str]) -> None:
-    stored = await ada.post(path, json={"provider": "openai", "key": SECRET}, headers=headers)
+async def test_a_key_goes_in_and_never_comes_out(ada: httpx.AsyncClient) -> None:
+    stored = await ada.post(KEYS, json={"provider": "openai", "key": SECRET})
     assert stored.status_code == 201
     key = stored.json()
     assert set(key) == {"provider", "hint", "base_url", "created_at", "updated_at", "last_test"}
     assert (key["provider"], key["hint"], key["last_test"]) == ("openai", "WXYZ", None)
-    again = await ada.post(path, json={"provider": "openai", "key": "short-12345"}, headers=headers)
+    again = await ada.post(KEYS, json={"provider": "openai", "key": "short-12345"})
     assert again.json()["hint"] == ""
-    found = await ada.get(f"{path}/openai", headers=headers)
+    found = await ada.get(f"{KEYS}/openai")
     assert found.json() == again.json()
-    assert (await ada.get(path, headers=headers)).json()["items"] == [found.json()]
+    assert (await ada.get(KEYS)).json()["items"] == [found.json()]
     for answer in (stored, again, found):
         assert "canary" not in answer.text
         assert "short-12345" not in answer.text
-    late = await ada.delete(f"{path}/openai", headers=headers | {"If-Match": '"1.json"'})
+    late = await ada.delete(f"{KEYS}/openai", headers={"If-Match": '"1.json"'})
     assert (late.status_code, code_of(late)) == (412, "version-mismatch")
-    assert (await ada.delete(f"{path}/openai", headers=headers)).status_code == 204
-    gone = await ada.get(f"{path}/openai", headers=headers)
+    assert (await ada.delete(f"{KEYS}/openai")).status_code == 204
+    gone = await ada.get(f"{KEYS}/openai")
     assert (gone.status_code, code_of(gone)) == (404, "provider-key-not-found")
 
 
@@ -47,6 +48,19 @@ async def test_a_key_that_is_not_stored_cannot_be_tested(ada: httpx.AsyncClient)
     for provider in ("openai", "nobody"):
         nothing = await ada.get(f"{KEYS}/test/{provider}")
         assert (nothing.status_code, code_of(nothing)) == (404, "provider-key-not-found")
+
+
+async def test_the_test_of_a_key_says_nothing_of_the_one_that_replaced_it(
+    ada: httpx.AsyncClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def slowly(*_: Any) -> KeyTest:
+        await ada.post(KEYS, json={"provider": "openai", "key": "short-12345"})
+        return KeyTest(ok=True)
+
+    monkeypatch.setattr(probe, "probe", slowly)
+    await ada.post(KEYS, json={"provider": "openai", "key": SECRET})
+    assert (await ada.get(f"{KEYS}/test/openai")).json()["ok"] is True
+    assert (await ada.get(f"{KEYS}/openai")).json()["last_test"] is None
 
 
 async def test_the_operators_hosts_bind_a_providers_own_address_too(ada: httpx.AsyncClient) -> None:
