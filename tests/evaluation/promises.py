@@ -14,7 +14,9 @@ from functools import cache
 from typing import NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
+from carrel.evaluation.judges.trust import USEFUL
 from carrel.evaluation.ranking import own_power
 from carrel.evaluation.ranking.own_power import Chance
 from carrel.evaluation.ranking.power import power
@@ -91,8 +93,11 @@ def kept(world: World, candidates: int, documents: int, count: int, seed: int = 
     """`count` runs in which the lead is there, and as many of level candidates."""
     random = np.random.default_rng([seed, candidates, documents])
     lead = strengths(world, candidates)
-    y = worlds.draw(world, "led", candidates, documents, count, random, lead)
-    found = float((vectorised.claims(*vectorised.by_documents(y, candidates))[1] == 0).mean())
+    spoken = worlds.spoken(world, "led", candidates, documents, count, random, lead)
+    y = worlds.averaged(spoken)
+    best = _best(spoken, candidates)
+    # With ties, half a win is no flip.
+    found = float(((best if world.ties else _trusted(spoken, best, candidates)) == 0).mean())
     level = worlds.draw(world, "led", candidates, documents, count, random, np.zeros(candidates))
     said = [_said(one, candidates, documents) for one in y[: max(100, count // 5)]]
     said_level = [_said(one, candidates, documents) for one in level[: max(100, count // 5)]]
@@ -103,6 +108,25 @@ def kept(world: World, candidates: int, documents: int, count: int, seed: int = 
     mean, mean_level = (float(np.mean([one.likely for one in told])) for told in (said, said_level))
     before = power(documents, candidates, judges=world.judges)
     return Kept(found, mean, mean_level, near, held, width, before.chance, before.chance_high)
+
+
+def _best(spoken: Array, candidates: int) -> npt.NDArray[np.int64]:
+    return vectorised.claims(*vectorised.by_documents(worlds.averaged(spoken), candidates))[1]
+
+
+def _trusted(spoken: Array, best: npt.NDArray[np.int64], candidates: int) -> npt.NDArray[np.int64]:
+    """Who stays best after the doubt about coins, which is decisive if the other judges do not find the same."""
+    a, b = np.triu_indices(candidates, 1)
+    led = ((a == best[:, None]) | (b == best[:, None]))[:, None, None]
+    clear = led & ~np.isnan(spoken)
+    agreed = (clear & (spoken != 0.5)).sum(axis=3) / np.where(clear.any(axis=3), clear.sum(axis=3), np.nan)
+    useless = (best[:, None] >= 0) & (vectorised.upper_ends(agreed.transpose(0, 2, 1)) < USEFUL)
+    some = np.flatnonzero(useless.any(axis=1))
+    trusted = best.copy()
+    if len(some):
+        left = np.where(useless[some][:, :, None, None], np.nan, spoken[some])
+        trusted[some] = np.where(_best(left, candidates) == best[some], best[some], -1)
+    return trusted
 
 
 def _said(y: Array, candidates: int, documents: int) -> Chance:

@@ -106,6 +106,13 @@ def claims(
     return shares, _best(met, won, centre, 1.0, groups, said, failures=failures)
 
 
+def upper_ends(values: Array) -> Array:
+    """Of the means of shares by tournament, document and row, as failures leave them."""
+    centre, error, units = _estimated(values, 0.5, None)
+    ends = _bounds(centre, error, units, probability(), 0.0, 1.0)
+    return _reached(ends, values, None, probability(), 0.0, 1.0).high
+
+
 class Told(NamedTuple):
     """What a look finds: who leads, by tournament, over whom by a single lead, and whom it rules out."""
 

@@ -2,7 +2,7 @@
 
 from carrel.receipts import rules
 
-DIGEST = "0637dcec8c0931525cf96e7df2b7852b9ae710f45c564eb23dc98b719c2f0b0b"
+DIGEST = "4ff8006523b0636c3763716659feb827f76a11346517589a696403882439a990"
 
 
 def test_the_rules_of_rankings_and_words_are_those_that_this_version_says_it_has() -> None:
