@@ -20,6 +20,7 @@ MOST_NAMES_WITH_TWO_HOMES = 0
 SLEEPERS = {
     "tests/cli/test_protocol.py": "sends a request in pieces",
     "tests/cluster/test_etcd_lost.py": "a campaign: servers are away for longer than a lease",
+    "tests/cluster/test_events.py": "a campaign: events last so long, and users work between them",
     "tests/crash/test_money_campaign.py": "kills at a random moment",
     "tests/deploy/test_request_forms.py": "sends a request in pieces",
     "tests/http/test_health.py": "is what hangs",

@@ -76,10 +76,15 @@ class Proxied:
         assert checked.returncode == 0, checked.stdout + checked.stderr
         self.start_proxy()
 
-    def start_proxy(self) -> None:
+    def reload_proxy(self) -> None:
+        """Start HAProxy anew, as `systemctl reload` does: it takes the listeners, and the old one ends its work."""
+        assert self.proxy is not None
+        self.start_proxy("-x", str(self.socket), "-sf", str(self.proxy.pid))
+
+    def start_proxy(self, *words: str) -> None:
         """Start HAProxy with the map that is in the file, and return when it answers."""
         path = {"PATH": f"{os.environ['PATH']}:/usr/sbin"}
-        command = ["haproxy", "-db", "-f", str(self.folder / "haproxy.cfg")]
+        command = ["haproxy", "-db", "-f", str(self.folder / "haproxy.cfg"), *words]
         with (self.folder / "haproxy.log").open("ab") as log:
             self.proxy = subprocess.Popen(command, stdout=log, stderr=log, env=path)
         with httpx.Client(transport=httpx.HTTPTransport(retries=10)) as client:
@@ -150,11 +155,17 @@ class Proxied:
 
 @contextmanager
 def proxied(
-    folder: Path, server: EtcdServer, names: tuple[str, ...], settings: dict[str, str] | None = None
+    folder: Path,
+    server: EtcdServer,
+    names: tuple[str, ...],
+    settings: dict[str, str] | None = None,
+    *,
+    start: bool = True,
 ) -> Iterator[Proxied]:
     cluster = Proxied(folder, server, names, settings)
     try:
-        cluster.start()
+        if start:
+            cluster.start()
         yield cluster
     finally:
         cluster.stop()

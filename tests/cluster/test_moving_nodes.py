@@ -75,7 +75,9 @@ def other_users() -> list[str]:
     return [next(users_of(slot)) for slot in range(200, 200 + OTHERS)]
 
 
-async def with_a_run(cluster: Proxied, client: httpx.AsyncClient, models: Running, uuid: str) -> tuple[str, str]:
+async def with_a_run(
+    cluster: Proxied, client: httpx.AsyncClient, models: Running, uuid: str, documents: int = 15, concurrency: int = 1
+) -> tuple[str, str]:
     """A user who has started a run of some seconds; the token, and the run."""
     headers = await cluster.signed_in(client, uuid)
     key = {"provider": "openai", "key": models.key, "base_url": models.base_url}
@@ -88,11 +90,11 @@ async def with_a_run(cluster: Proxied, client: httpx.AsyncClient, models: Runnin
 
     criteria = await content("criteria", "- name: coverage\n  description: what the document says\n")
     configuration = {
-        "inputs": [await content("input_document", f"Document {number}.") for number in range(15)],
+        "inputs": [await content("input_document", f"Document {number}.") for number in range(documents)],
         "instructions": await content("generation_instructions", "Summarise {{document}}."),
         "generation": {"candidates": [{"model": "openai:alpha"}, {"model": "openai:beta"}]},
         "scoring": {"judges": [{"model": "openai:judge-one"}], "criteria": criteria},
-        "limits": {"concurrency": 1},
+        "limits": {"concurrency": concurrency},
     }
     run = await client.post("/api/runs", json={"configuration": configuration}, headers=headers)
     assert run.status_code == 201, run.text
