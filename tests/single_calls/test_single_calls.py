@@ -17,6 +17,7 @@ from carrel.providers.base import FORM_REFUSED, Answer, ModelRequest, ProviderEr
 from carrel.providers.http_provider import HttpProvider
 from carrel.single_calls import caller
 from carrel.single_calls.caller import Caller
+from carrel.vault import pool
 from carrel.vault.keyring import UserUuid
 from carrel.vault.pool import WorkspaceBusy
 from carrel.vault.workspace import WorkspaceClosed
@@ -187,6 +188,18 @@ async def test_a_rekey_that_takes_long_loses_no_end_of_a_call(
     assert (await client.post("/api/generation", json=body)).status_code == 200
     (row,) = (await client.get("/api/metering/calls")).json()["items"]
     assert row["outcome"] == "answered"
+
+
+async def test_a_call_under_way_outlives_a_rekey(
+    ada: httpx.AsyncClient, host: Host, server: Running, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(pool, "DRAIN_SECONDS", 0.0)
+    server.hold()
+    call = asyncio.create_task(generate(ada))
+    await asyncio.to_thread(server.until_in_flight, 1)
+    assert (await host.rekey("ada", "second")).status_code == 200
+    server.latency(0)
+    good(await call)
 
 
 async def test_only_strays_are_abandoned(tmp_path: Path) -> None:
