@@ -8,6 +8,7 @@ from decimal import Decimal
 from pathlib import Path
 
 import pytest
+from rich.pretty import pretty_repr
 
 from carrel import config
 from carrel.config import ConfigError, Secret, Settings, variable
@@ -201,7 +202,7 @@ def test_a_secret_file_that_cannot_be_read_is_refused(tmp_path: Path) -> None:
 
 def test_a_secret_neither_prints_nor_pickles() -> None:
     settings = load(GOOD | {"CARREL_ADMIN_SECRET": ADMIN})
-    shown = f"{settings!r} {settings!s} {settings.plugin_secret} {settings.service_key}"
+    shown = f"{settings!r} {settings!s} {pretty_repr(settings)} {settings.plugin_secret} {settings.service_key}"
     assert not [value for value in (PLUGIN, ADMIN, SERVICE, str(bytes(range(32)))) if value in shown]
     for act in (pickle.dumps, copy.deepcopy):
         with pytest.raises(TypeError):

@@ -426,19 +426,6 @@ async def test_a_workspace_that_gets_leased_while_another_wants_its_place_stays_
     pool.release(bobs)
 
 
-async def test_a_request_waits_for_a_rekey_and_is_told_to_come_again_when_it_takes_long(
-    pool: WorkspacePool, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    await admit(pool, ALICE)
-    monkeypatch.setattr("carrel.vault.pool.WAIT_SECONDS", 0.01)
-    await pool._entries[ALICE].lock.acquire()
-    with pytest.raises(WorkspaceBusy):
-        await pool.lease(ALICE)
-    pool._entries[ALICE].lock.release()
-    async with pool.leased(ALICE):
-        pass
-
-
 async def test_no_lease_comes_of_an_opening_that_fails(
     make_pool: MakePool, path_of: PathOf, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -190,17 +190,6 @@ async def test_losing_the_key_seals_the_run_and_the_next_login_opens_it(tmp_path
         assert await calls_repeated(harness) == 0
 
 
-async def test_a_wrong_key_at_login_seals_the_run(tmp_path: Path) -> None:
-    models = TestModels()
-    async with engine_harness(tmp_path, models) as harness:
-        run_id = await in_flight(harness, models)
-        with pytest.raises(Exception, match="key-rejected"):
-            await harness.pool.admit(UUID, key_of("wrong"), create=False)
-        models.gate.set()
-        await harness.sign_in()
-        assert (await harness.ended(run_id)).state == "completed"
-
-
 async def test_a_rekey_lets_calls_in_flight_finish_and_goes_on_with_the_new_key(tmp_path: Path) -> None:
     models = TestModels()
     async with engine_harness(tmp_path, models) as harness:
