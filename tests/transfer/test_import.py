@@ -336,7 +336,7 @@ async def test_an_import_that_another_one_overtakes_changes_nothing(client: http
 
 
 async def test_an_import_in_parts_goes_on_wherever_it_was_cut(
-    client: httpx.AsyncClient, host: Host, monkeypatch: pytest.MonkeyPatch
+    client: httpx.AsyncClient, host: Host, clock: FakeClock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for where in (pieces, upload):
         monkeypatch.setattr(where, "PIECE_BYTES", 100)
@@ -366,6 +366,14 @@ async def test_an_import_in_parts_goes_on_wherever_it_was_cut(
     assert (answer.status_code, code_of(answer)) == (409, "import-part-misplaced")
     for content_range, status in (("bytes 0-9/2000000000", 413), ("bytes ten", 400), ("bytes 0-9/10", 413)):
         assert (await send(content_range, whole)).status_code == status
+    # What nobody goes on with is deleted after a week, when the workspace opens.
+    for days, status in ((6, 202), (2, 409)):
+        if status == 202:
+            await send(f"bytes 0-0/{total}", whole[:250])
+        clock.advance(days * 86_400)
+        await client.post("/api/auth/logout", json={"uuid": "reader-0001"}, headers=PLUGIN)
+        session = await host.signed_in("reader-0001")
+        assert (await send(f"bytes */{total}")).status_code == status
 
 
 async def test_an_import_whose_client_leaves_ends_and_changes_nothing(

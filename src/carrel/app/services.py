@@ -65,6 +65,7 @@ from carrel.runs.publishing.run_events import RunEvents
 from carrel.runs.scheduling.permits import DirectPermits
 from carrel.runs.scheduling.scheduler import FairScheduler
 from carrel.single_calls.caller import Caller
+from carrel.transfer.given_up import GivenUpImports
 from carrel.uploads.memory import UploadMemory
 from carrel.users.administration import Administration
 from carrel.users.lifecycle import Users
@@ -194,6 +195,7 @@ class Services:
             self.deliveries,
             self.run_events,
             self.retention,
+            GivenUpImports(self.pool),
         )
         self.sessions = Sessions(self.pool, self.accounts, self.service, credentials, clock)
         self.sign_in = SignIn(self.sessions, self.service)

@@ -33,6 +33,7 @@ MOST_AT_ONCE: Final = 20 * 1024 * 1024
 """The most that one read may return: `zipfile` reads a zip's table of contents at once, whatever its size."""
 MAX_ENTRIES: Final = 150_000
 """The most entries that a table of contents may have: `zipfile` makes an object of 500 bytes for each."""
+_WEEK_SECONDS: Final = 7 * 86_400
 _ENTRY: Final = b"PK\x01\x02"
 """What each entry in a table of contents begins with. Counting it says how many there are, whatever the zip states."""
 
@@ -55,6 +56,22 @@ def begin(conn: Connection) -> str:
     """Begin an import and return its id. Pieces of an earlier import that was interrupted are deleted."""
     conn.run("DELETE FROM import_pieces")
     return conn.new_id()
+
+
+def is_given_up(conn: Connection) -> bool:
+    """Whether an import is here that began a week ago."""
+    return conn.one("SELECT 1 FROM import_pieces WHERE import < ? LIMIT 1", _week_ago(conn)) is not None
+
+
+def sweep(conn: Connection) -> None:
+    """Delete the pieces of such an import."""
+    conn.run("DELETE FROM import_pieces WHERE import < ?", _week_ago(conn))
+
+
+def _week_ago(conn: Connection) -> str:
+    """What the ids of a week ago begin with: they tell their time (RFC 9562, section 5.7)."""
+    told = f"{int((conn.clock.now() - _WEEK_SECONDS) * 1000):012x}"
+    return f"{told[:8]}-{told[8:]}"
 
 
 def resume(conn: Connection, start: int | None) -> tuple[str, int]:
