@@ -64,3 +64,12 @@ add_filter( 'wp_privacy_personal_data_erasers', function ( $erasers ) {
         },
     ) );
 } );
+
+/* What the page for privacy policies proposes. */
+add_action( 'admin_init', function () {
+    wp_add_privacy_policy_content( 'Carrel', '<p>Whoever opens a workspace has one at our service Carrel, under a random identity. '
+        . 'It receives no name and no e-mail address; the page of the workspace shows the display name in the browser. '
+        . 'What is in a workspace is encrypted with a key made of the password; the service keeps the key in its memory alone. '
+        . 'Texts that are compared go to the providers of models that the user chooses, or that we name here: …</p>'
+        . '<p>The workspace goes when the account is deleted, and from backups after … days.</p>' );
+} );

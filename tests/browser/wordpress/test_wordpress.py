@@ -259,6 +259,8 @@ async def test_no_other_way_in_or_around_separates_the_password_from_the_workspa
 
 async def test_an_administrator_sees_the_service_and_a_shop_makes_members(site: WordPress) -> None:
     assert site.run("echo carrel_state();") == "The service answers and takes the secret."
+    admin = _entered(site, "admin", "the password of the administrator")
+    assert "under a random identity" in admin.get("/wp-admin/options-privacy.php?tab=policyguide").text
     assert 'action=carrel_workspace">Open my workspace</a>' in site.run("echo do_shortcode( '[carrel]' );")
     visitor = _entered(site, "gwen", "first of gwen")
     visitor.close()
@@ -296,6 +298,18 @@ async def test_a_deleted_user_has_no_workspace_even_if_the_service_was_down(site
         site.run(f"echo wp_next_scheduled( 'carrel_delete', array( '{uuid}' ) ) ? 'again' : 'never again';")
         == "never again"
     )
+
+
+async def test_a_removed_plugin_leaves_no_token_and_finds_every_workspace_again(
+    site: WordPress,
+) -> None:
+    site.run("wp_create_user( 'hal', 'first of hal', 'hal@example.org' );")
+    _entered(site, "hal", "first of hal")
+    uuid = _meta(site, "hal", "carrel_uuid")
+    kept = "echo get_transient( 'carrel_token_' . get_user_by( 'login', 'hal' )->ID ) ? 'kept' : 'gone';"
+    assert site.run(kept) == "kept"
+    site.run("define( 'WP_UNINSTALL_PLUGIN', 'carrel' ); require ABSPATH . 'wp-content/plugins/carrel/uninstall.php';")
+    assert (site.run(kept), _meta(site, "hal", "carrel_uuid")) == ("gone", uuid)
 
 
 def _entered(site: WordPress, name: str, password: str) -> httpx.Client:
