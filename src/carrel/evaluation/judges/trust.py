@@ -3,8 +3,7 @@
 import math
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from functools import lru_cache
-from itertools import chain, repeat
+from itertools import combinations
 from operator import attrgetter
 
 import msgspec
@@ -217,55 +216,30 @@ def _toward(verdict: Verdict) -> str | None:
 
 
 def _opposed(verdicts: Sequence[Verdict], groups: Mapping[str, str]) -> Iterable[Distrust]:
-    """Judges that agree less than chance would make them, over documents or their groups, where neither flips."""
-    by_document: defaultdict[str, Counter[tuple[float, ...]]] = defaultdict(Counter)
+    """Judges that name different winners more often than coins would, over documents or their groups.
+
+    Krippendorff's α asks for more than coins where nearly all verdicts are alike, so that a further win could raise the
+    doubt.
+    """
+    by_document: defaultdict[str, list[float]] = defaultdict(list)
     clear = [verdict for verdict in verdicts if records.fate(verdict) == "agreed"]
     for (document, *_), voices in agreement.outcomes(clear).items():
-        if len(voices) > 1:
-            by_document[groups.get(document, document)][tuple(voices.values())] += 1
-    if sum(found.total() for found in by_document.values()) < LEAST or len(by_document) < 5:
+        by_document[document].extend(float(one != other) for one, other in combinations(voices.values(), 2))
+    apart = [one for found in by_document.values() for one in found]
+    if len(apart) < LEAST:
         return
-    own = {document: _values(found) for document, found in by_document.items()}
-    counts = sum(own.values(), Counter[float]())
-    apart = {
-        document: math.fsum(chain.from_iterable(repeat(_apart(unit), times) for unit, times in found.items()))
-        for document, found in by_document.items()
-    }
-    every = math.fsum(apart.values())
-    whole = _alpha(every, counts)
-    if whole is None or whole >= 0:
-        return
-    without = [_alpha(every - apart[document], counts - own[document]) for document in by_document]
-    n = len(without)
-    error = math.sqrt((n - 1) / n * math.fsum(((one if one is not None else 0.0) - whole) ** 2 for one in without))
-    _, high = intervals.Estimate(whole, error, n).bounds(intervals.probability(), -1.0, 1.0)
-    if high is not None and high < 0:
+    told = {document: mean(found) for document, found in by_document.items() if found}
+    found = intervals.share(*clusters.sampled(told, groups))
+    low = found.low(intervals.probability(), 0.0)
+    if low is not None and low > 0.5:
         yield Distrust(
             kind="opposed",
             decisive=True,
-            sentence=f"The judges contradict each other more than chance would make them (α = {whole:.2f}).",
+            sentence=(
+                f"The judges contradict each other: two of them named different winners in {percent(mean(apart))} of"
+                " what both judged."
+            ),
         )
-
-
-def _values(units: Mapping[tuple[float, ...], int]) -> Counter[float]:
-    found: Counter[float] = Counter()
-    for unit, times in units.items():
-        for value in unit:
-            found[value] += times
-    return found
-
-
-@lru_cache(1_000)
-def _apart(unit: tuple[float, ...]) -> float:
-    """Krippendorff's observed disagreement in one unit."""
-    counts = Counter(unit)
-    return (len(unit) ** 2 - sum(count * count for count in counts.values())) / (len(unit) - 1)
-
-
-def _alpha(apart: float, counts: Mapping[float, int]) -> float | None:
-    total = sum(counts.values())
-    expected = total**2 - sum(count * count for count in counts.values())
-    return 1.0 - apart * (total - 1) / expected if expected else None
 
 
 def _relatives(
