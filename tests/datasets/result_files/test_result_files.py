@@ -140,6 +140,12 @@ def test_epochs_of_a_sample_are_rows_of_one_group() -> None:
     assert ([row["id"] for row in answers.rows], answers.group) == (["a#1", "a#2"], "sample")
 
 
+def test_a_scorer_of_inspect_may_give_several_values() -> None:
+    scores = {"exact": {"value": "C"}, "judge": {"value": {"tone": 0.5, "stars": 4}}}
+    answers = read(log(sample("a", scores=scores)))
+    assert sorted(answers.grades) == ["exact", "judge, tone"]
+
+
 def packed(files: dict[str, Any], packing: int = zipfile.ZIP_DEFLATED) -> bytes:
     body = io.BytesIO()
     with zipfile.ZipFile(body, "w", packing) as file:
@@ -288,8 +294,21 @@ PROMPTFOO = (
             [("1", "Q1", "8", "8")],
             {"exact_match (strict)": ["0"], "exact_match (loose)": ["1"]},
         ),
-        ("m/samples_b.jsonl", lines_of(CHOICES), [("3", "Fruit?", "1", " pear")], {"acc": ["1"]}),
+        ("m/samples_b.jsonl", lines_of(CHOICES), [("3", "Fruit?", "pear", "pear")], {"acc": ["1"]}),
+        (
+            "m/samples_c.jsonl",
+            lines_of(CHOICES | {"target": "pear", "acc": 0.0, "resps": [[["-0.5", "True"]], [["-3.5", "False"]]]}),
+            [("3", "Fruit?", "pear", "car")],
+            {"acc": ["0"]},
+        ),
         ("run.json", json.dumps({"testCases": [DEEPEVAL]}).encode(), [("Q", "E", "A")], {"Bias": ["0.25"]}),
+        (
+            "r.json",
+            json.dumps({"testRunData": {"testCases": [DEEPEVAL]}}).encode(),
+            [("Q", "E", "A")],
+            {"Bias": ["0.25"]},
+        ),
+        ("e.json", json.dumps({"test_results": [DEEPEVAL]}).encode(), [("Q", "E", "A")], {"Bias": ["0.25"]}),
         ("d.csv", csv_of(["input", "actual_output", "expected_output"], ["Q", "A", "E"]), [("Q", "E", "A")], {}),
         (
             "r.csv",

@@ -178,8 +178,14 @@ def _row(sample: Any, model: str, at: str) -> _Row:
         target = " | ".join(text_of(one) or "" for one in target)
     cells = {"input": asked, "expected": text_of(target), model: _answer(sample)}
     scores = get(sample, "scores")
-    given = [(str(name), get(one, "value")) for name, one in scores.items()] if isinstance(scores, dict) else []
+    scores = scores if isinstance(scores, dict) else {}
+    given = [pair for name, one in scores.items() for pair in _given(str(name), get(one, "value"))]
     return _Row(str(sample_id), str(get(sample, "epoch")), cells, given)
+
+
+def _given(scorer: str, value: Any) -> list[tuple[str, Any]]:
+    """What a scorer gave: one value, or several under names."""
+    return [(f"{scorer}, {name}", one) for name, one in value.items()] if isinstance(value, dict) else [(scorer, value)]
 
 
 def _letter(place: int) -> str:

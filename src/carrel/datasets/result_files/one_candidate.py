@@ -66,12 +66,18 @@ def read_harness(file: ResultFile) -> AnswerTable:
 
 def is_deepeval(file: ResultFile) -> bool:
     """Whether this is a test run or a data set of deepeval."""
-    return isinstance(get(file.document, "testCases"), list) or file.has("input", "actual_output")
+    return bool(_cases(file)) or file.has("input", "actual_output")
 
 
 def read_deepeval(file: ResultFile) -> AnswerTable:
     """The answers in a test run or a data set."""
-    return _table(file, get(file.document, "testCases") or file.records, _deepeval)
+    return _table(file, _cases(file) or file.records, _deepeval)
+
+
+def _cases(file: ResultFile) -> list[Any]:
+    """The cases of a test run, as its folder, its hidden file or its result in Python has them."""
+    found = (get(file.document, *path) for path in (("testCases",), ("testRunData", "testCases"), ("test_results",)))
+    return next((one for one in found if isinstance(one, list)), [])
 
 
 def is_ragas(file: ResultFile) -> bool:
@@ -160,22 +166,35 @@ def _harness(record: Any, *, several: bool) -> _Item:
     known = metrics if isinstance(metrics, list) else [name for name in record if name != "doc_id"]
     beside = f" ({get(record, 'filter')})" if several else ""
     scores = [(f"{name}{beside}", get(record, name)) for name in known if isinstance(name, str)]
+    target = text_of(get(record, "target"))
+    is_choice = isinstance(get(answers, 0, 0), list)
+    answer = _chosen(answers, arguments) if is_choice else text_of(get(answers, 0, 0))
     return _Item(
         text_of(get(arguments, 0, 0)),
-        _chosen(answers, arguments),
-        text_of(get(record, "target")),
+        answer,
+        _right(target, answer, arguments, mark_of(get(record, "acc"))) if is_choice else target,
         [(name, value) for name, value in scores if isinstance(value, bool | int | float)],
         str(get(record, "doc_id")),
     )
 
 
 def _chosen(answers: Any, arguments: Any) -> str | None:
-    """What was generated, or the likeliest of the choices."""
-    if not isinstance(get(answers, 0, 0), list):
-        return text_of(get(answers, 0, 0))
+    """The likeliest of the choices."""
     likely = [mark_of(get(one, 0, 0)) for one in answers]
     known = [value for value in likely if value is not None]
-    return text_of(get(arguments, likely.index(max(known)), 1)) if known else None
+    return _choice(arguments, likely.index(max(known))) if known else None
+
+
+def _choice(arguments: Any, place: int) -> str | None:
+    text = text_of(get(arguments, place, 1))
+    return None if text is None else text.strip()
+
+
+def _right(target: str | None, chosen: str | None, arguments: Any, accuracy: float | None) -> str | None:
+    """The right choice, which the target names by its text or by its place; the accuracy tells which."""
+    named = _choice(arguments, int(target)) if target is not None and target.isdecimal() and len(target) < 5 else None
+    fits = accuracy is None or (named == chosen) == (accuracy == 1)
+    return named if named is not None and fits else target
 
 
 def _deepeval(record: Any) -> _Item:
