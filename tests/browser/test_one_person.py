@@ -278,7 +278,9 @@ async def test_a_deleted_account_leaves_nothing_in_any_tab(fresh_page: Page, web
     there = await tab_at(f"/library/{text.id}", here, website)
     await here.goto(f"{website.url}/desk#/library/{text.id}")
     await settled(here)
-    await here.goto(f"{website.url}/account/delete")
+    # As a person goes there, who sees a link of the website above the app.
+    await here.get_by_role("link", name="Account").click()
+    await here.get_by_role("link", name="Delete your account").click()
     await here.get_by_label("Your password").fill(PASSWORD)
     await here.get_by_role("button", name="Delete everything").click()
     await expect(here.get_by_role("heading", name="Goodbye")).to_be_visible()

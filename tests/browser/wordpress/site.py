@@ -11,7 +11,7 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TypeVar
@@ -19,9 +19,11 @@ from urllib.error import HTTPError, URLError
 from urllib.request import urlopen
 
 import httpx
+import psutil
 
 from tests.browser.browser import DIST
 from tests.support.model_server import Running, model_server
+from tests.support.processes import ended
 from tests.support.service import Service, free_port
 
 Answer = TypeVar("Answer")
@@ -76,10 +78,13 @@ class WordPress:
         _until(self._answers, self.server, self.folder / "php.log")
 
     def stop(self) -> None:
-        """All of its workers, also those whose parent a test has killed."""
+        """All of its workers, also those whose parent a test has killed. Until each has ended, it holds the port."""
         if self.server is not None:
-            os.killpg(self.server.pid, signal.SIGKILL)
+            workers = [one for one in psutil.process_iter() if _group_of(one.pid) == self.server.pid]
+            with suppress(ProcessLookupError):
+                os.killpg(self.server.pid, signal.SIGKILL)
             self.server.wait()
+            assert all(ended(one.pid, within_seconds=_START_SECONDS) for one in workers)
             self.server = None
 
     def run(self, code: str) -> str:
@@ -154,12 +159,15 @@ class WordPress:
         """
         file = self.folder / "fault.txt"
         file.write_text(what)
-        yield
-        file.unlink()
-        (self.folder / "met.txt").unlink(missing_ok=True)
-        if what.startswith(("before", "after")):
-            self.stop()
-            self.start()
+        try:
+            yield
+        finally:
+            # Also if a test fails here, so that those after it do not.
+            file.unlink()
+            (self.folder / "met.txt").unlink(missing_ok=True)
+            if what.startswith(("before", "after")):
+                self.stop()
+                self.start()
 
     def at_once(self, route: str, call: Callable[[int], Answer]) -> list[Answer]:
         """The answers of two requests, of which the second comes while the first is at this route of the service."""
@@ -204,6 +212,12 @@ class WordPress:
             return visitor
         visitor.close()
         return None
+
+
+def _group_of(pid: int) -> int | None:
+    with suppress(ProcessLookupError):
+        return os.getpgid(pid)
+    return None
 
 
 @contextmanager

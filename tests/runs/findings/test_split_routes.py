@@ -7,7 +7,9 @@ from collections.abc import Sequence
 from typing import Any
 
 import httpx
+import pytest
 
+from carrel.evaluation import split
 from tests.support.host import Host
 from tests.support.run_setup import text_of
 
@@ -153,3 +155,19 @@ async def test_the_report_shows_the_split_that_is_asked_for_and_escapes_it(ada: 
     assert '<h2 id="split">By <bdi>lang</bdi></h2>' in page
     assert "<bdi>&lt;b&gt;&amp;</bdi>" in page
     assert "no value" in page
+
+
+@pytest.mark.parametrize(
+    ("few", "said"),
+    [
+        (1, "1 part has fewer than 20 rows and says little."),
+        (2, "2 parts have fewer than 20 rows and say little."),
+        (3, "Every part has fewer than 20 rows and says little."),
+    ],
+)
+def test_parts_with_few_rows_are_counted_in_a_sentence(few: int, said: str) -> None:
+    parts = [
+        split.SplitPart(kind="value", value=str(n), values=1, documents=30, few=n < few, planned=0, missing=0, rows=())
+        for n in range(3)
+    ]
+    assert split.notes(parts)[-1] == said

@@ -18,16 +18,27 @@ test("models that a key opens are proposed as first candidates and judges, and s
     if (request.method === "PUT") saved.push(await request.clone().json());
     const isOfKeys = request.url.includes("of_keys=true");
     if (request.url.includes("/models")) return Response.json({ items: isOfKeys ? [LOCAL, OPENAI] : [LOCAL] });
-    return Response.json({ theme: "system" }, { headers: { etag: '"1"' } });
+    return Response.json({ theme: "system", locale: "en_old" }, { headers: { etag: '"1"' } });
   });
   await renderPage(<SettingsForm />);
-  const found = await screen.findAllByRole("checkbox", { name: /^openai:gpt-5/ });
+  const found = await screen.findAllByLabelText(/^openai:gpt-5/);
   expect(found).toHaveLength(2);
   found.forEach((box) => fireEvent.click(box));
-  fireEvent.click(screen.getByRole("button", { name: "Save settings" }));
+  // Nobody has to know how a language or a place is written for a computer.
+  const languages = screen.getByLabelText<HTMLSelectElement>("Numbers and dates as in");
+  expect(languages.selectedOptions[0]?.text, "what another program saved").toBe("en_old");
+  expect([...languages.options].find(({ value }) => value === "de-AT")?.text).toBe("Austrian German");
+  fireEvent.change(languages, { target: { value: "de" } });
+  const zones = screen.getByLabelText<HTMLSelectElement>("Timezone");
+  expect([...zones.options].find(({ value }) => value === "Europe/Berlin")?.text).toBe("Berlin (Europe)");
+  fireEvent.change(zones, { target: { value: "Europe/Berlin" } });
+  fireEvent.click(screen.getByText("Save settings"));
   await vi.waitFor(() =>
     expect(saved).toEqual([
-      { theme: "system", default_candidates: ["openai:gpt-5"], default_judges: ["openai:gpt-5"] },
+      {
+        ...{ theme: "system", locale: "de", timezone: "Europe/Berlin" },
+        ...{ default_candidates: ["openai:gpt-5"], default_judges: ["openai:gpt-5"] },
+      },
     ]),
   );
 });

@@ -6,13 +6,20 @@ import { useSaveSettings, useSettings } from "../../app/settings";
 import { Button } from "../../components/Button";
 import { EditGuard } from "../../components/EditGuard";
 import { ErrorNote } from "../../components/Feedback";
-import { Check, SelectField, TextField } from "../../components/Field";
+import { Check, SelectField } from "../../components/Field";
 import { ModelPicker } from "../../components/ModelPicker";
 import { QueryView } from "../../components/QueryView";
 import { Segments } from "../../components/Segments";
 import { toast } from "../../components/Toasts";
 
-const LOCALES = ["en", "en-GB", "de", "fr", "es", "it", "nl", "pl", "pt", "sv", "ja"];
+const LANGUAGES = new Intl.DisplayNames("en", { type: "language" });
+const LOCALES = byName(
+  "ar cs da de de-AT de-CH el en en-GB en-IN es es-MX fi fr fr-CA he hi hu id it ja ko nb nl pl pt pt-BR ro ru sv th tr uk vi zh".split(
+    " ",
+  ),
+  languageOf,
+);
+const ZONES = byName(Intl.supportedValuesOf("timeZone"), cityOf);
 
 export function SettingsForm() {
   return <QueryView query={useSettings()}>{(settings) => <Form key={settings.etag} settings={settings} />}</QueryView>;
@@ -56,35 +63,34 @@ function Form({ settings }: { settings: Tagged<UserSettings> }) {
           />
         </div>
         <div className="columns">
-          <TextField
+          <SelectField
             label="Numbers and dates as in"
-            list="carrel-locales"
             value={draft.locale ?? ""}
-            placeholder={navigator.language}
             faults={faultsAt(save.error, "locale")}
-            hint="A language tag such as en-GB or de; empty: as this browser."
             onChange={(event) => change({ locale: event.target.value || null })}
-          />
-          <TextField
+          >
+            <option value="">As this browser: {languageOf(navigator.language)}</option>
+            {withOwn(LOCALES, settings.value.locale).map((locale) => (
+              <option key={locale} value={locale}>
+                {languageOf(locale)}
+              </option>
+            ))}
+          </SelectField>
+          <SelectField
             label="Timezone"
-            list="carrel-zones"
             value={draft.timezone ?? ""}
-            placeholder={here}
-            hint={draft.timezone && draft.timezone !== here ? `This browser is in ${here}.` : "Empty: as this browser."}
+            hint={draft.timezone && draft.timezone !== here ? `This browser is in ${cityOf(here)}.` : undefined}
             faults={faultsAt(save.error, "timezone")}
             onChange={(event) => change({ timezone: event.target.value || null })}
-          />
+          >
+            <option value="">As this browser: {cityOf(here)}</option>
+            {withOwn(ZONES, settings.value.timezone).map((zone) => (
+              <option key={zone} value={zone}>
+                {cityOf(zone)}
+              </option>
+            ))}
+          </SelectField>
         </div>
-        <datalist id="carrel-locales">
-          {LOCALES.map((locale) => (
-            <option key={locale} value={locale} />
-          ))}
-        </datalist>
-        <datalist id="carrel-zones">
-          {Intl.supportedValuesOf("timeZone").map((zone) => (
-            <option key={zone} value={zone} />
-          ))}
-        </datalist>
       </section>
       <section className="card stack">
         <h2>New comparisons begin with</h2>
@@ -142,4 +148,28 @@ function Form({ settings }: { settings: Tagged<UserSettings> }) {
       </div>
     </form>
   );
+}
+
+/** What a language is called: people know no tags. */
+function languageOf(locale: string): string {
+  try {
+    return LANGUAGES.of(locale) ?? locale;
+  } catch {
+    return locale;
+  }
+}
+
+/** The city first, by whose letters a list is gone through. */
+function cityOf(zone: string): string {
+  const [area, ...city] = zone.replaceAll("_", " ").split("/");
+  return city.length ? `${city.reverse().join(", ")} (${area})` : zone;
+}
+
+function byName(values: readonly string[], nameOf: (value: string) => string): string[] {
+  return [...values].sort((one, other) => nameOf(one).localeCompare(nameOf(other), "en"));
+}
+
+/** A value that another program saved stays among those that there are to choose from. */
+function withOwn(values: readonly string[], own: string | null | undefined): readonly string[] {
+  return own && !values.includes(own) ? [own, ...values] : values;
 }
