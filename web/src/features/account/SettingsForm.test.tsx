@@ -4,6 +4,11 @@ import { afterEach, expect, test, vi } from "vitest";
 import { renderPage } from "../../testing/renderPage";
 import { SettingsForm } from "./SettingsForm";
 
+// With all four hundred of them, jsdom takes seconds to look through the page.
+vi.hoisted(() => {
+  Intl.supportedValuesOf = () => ["Asia/Tokyo", "Europe/Berlin"];
+});
+
 const LOCAL = { model: "local:lead", provider: "local", roles: ["generate"], available: true, prices: null };
 const OPENAI = { ...LOCAL, model: "openai:gpt-5", provider: "openai", roles: ["generate", "judge"] };
 
