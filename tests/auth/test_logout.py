@@ -104,6 +104,18 @@ async def test_work_in_progress_keeps_the_key_until_it_ends_and_nobody_else_gets
     assert stack.sessions.sizes["signed_out"] == 0
 
 
+async def test_work_that_rests_for_a_moment_keeps_the_key(stack: AuthStack) -> None:
+    await stack.login(ADA)
+    looks = iter([True, False, True, False, False, False])
+    is_leased = patch.object(stack.pool, "is_leased", lambda _: next(looks, False))
+    with patch.object(sign_out, "LOOK_SECONDS", 0), is_leased:
+        await stack.sign_out.end_all(ADA)
+        async with asyncio.timeout(30):
+            while ADA in stack.pool.keyring:
+                await asyncio.sleep(0)
+    assert next(looks, None) is None
+
+
 async def test_a_sign_in_during_the_work_keeps_the_key(stack: AuthStack) -> None:
     await stack.login(ADA)
     with patch.object(sign_out, "LOOK_SECONDS", 0):
