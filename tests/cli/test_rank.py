@@ -110,7 +110,9 @@ def test_a_model_is_tried_in_place_of_todays_answers(signed_in: Terminal, table:
     today = ("--input", "question", "--candidates", "long", "--judge", "local:reader")
     found = signed_in("rank", str(table), *today, "--try", "local:lead", "--cost", "0.01", "--calls", "500", "--json")
     assert found.exit_code == 0, found.stderr
-    replaced = json.loads(found.stdout.splitlines()[-1])
+    ranked = json.loads(found.stdout)
+    assert ranked["verdict"]["sentence"]
+    replaced = ranked["replacement"]
     assert (replaced["baseline"], replaced["cost_per_month"], replaced["options"][0]["saves_per_month"]) == (
         "long",
         "5",

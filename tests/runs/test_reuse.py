@@ -82,7 +82,7 @@ async def test_a_model_that_was_recorded_competes_after_its_end(ada: httpx.Async
     configuration = await _configuration(ada, "Ships came.", "They left.")
     today, other = configuration["generation"]["candidates"]
     await completed(ada, configuration | {"generation": {"candidates": [today]}, "comparison": None})
-    anthropic.models = ("claude-two", "claude-three")
+    anthropic.models = ("claude-two", "claude-three", "claude-embed-3")
     other["model"] = "anthropic:claude-two"
     configuration["comparison"] = {"judges": [{"model": other["model"]}]}
     run = await completed(ada, configuration, reuse=True)

@@ -161,10 +161,20 @@ def command(
         with _workspace(url, (*judges, *tried), as_json=as_json) as workspace:
             cli = UserCommand(as_json, terminal.wide_console(), workspace)
             run = _rank(cli, table, judges, criteria, prompt)
-            if run.has_result and tried:
-                today = table.candidates[0]
-                show_replacement(cli, run.id, today, calls, _MARGIN, {} if cost is None else {today: cost})
-            if not run.has_result:
+            today = table.candidates[0]
+            costs = {} if cost is None else {today: cost}
+            if run.has_result and as_json and tried:
+                # One document, whatever was asked.
+                ranking = msgspec.to_builtins(workspace.runs.ranking(run.id))
+                replacement = workspace.runs.replacement(
+                    run.id, baseline=today, calls_per_month=calls, margin=_MARGIN, costs=costs or None
+                )
+                terminal.print_json(ranking | {"replacement": replacement})
+            elif run.has_result:
+                _show(cli, run.id)
+                if tried:
+                    show_replacement(cli, run.id, today, calls, _MARGIN, costs)
+            else:
                 words = f"the run is {run.state}: {_reason(workspace, run.id)}"
                 terminal.end(terminal.EXIT_RUN_WITHOUT_RESULT, words, as_json=as_json)
     except ServiceFailed as error:
@@ -393,10 +403,7 @@ def _rank(
     run = workspace.runs.create(configuration=configuration, name=f"Ranking of {table.name}")
     workspace.runs.start(run.id)
     # Programs read stdout.
-    ended = follow(snapshots(workspace, run.id), terminal.console(stderr=True) if cli.as_json else cli.console)
-    if ended.has_result:
-        _show(cli, run.id)
-    return ended
+    return follow(snapshots(workspace, run.id), terminal.console(stderr=True) if cli.as_json else cli.console)
 
 
 def _reason(workspace: Workspace, run_id: str) -> str:

@@ -1,5 +1,6 @@
 """Which models could take the place of a preset's candidate: what an answer would cost, whether texts fit, the end."""
 
+import re
 from collections.abc import Sequence
 from contextlib import suppress
 from decimal import Decimal
@@ -21,6 +22,9 @@ from carrel.runs.creation.text_cache import TextCache
 from carrel.runs.creation.text_sizes import RowSizes, SharedBytes
 from carrel.runs.model.schemas import ExecuteIn
 from carrel.vault.ids import PresetId
+
+_WRITES_NO_TEXT = re.compile(r"embed|rerank|moderation|whisper|transcribe|\btts\b|dall-e|\bimage", re.IGNORECASE)
+"""Names of models that providers list beside those that answer; the lists do not say what a model does."""
 
 
 class Alternative(msgspec.Struct, frozen=True, kw_only=True):
@@ -105,6 +109,7 @@ def find(
         alternative(one)
         for one in listing.everything(conn, registry, found).items
         if "generate" in one.roles and not is_built_in(one.model) and one.model != candidate.model
+        if _WRITES_NO_TEXT.search(one.model) is None
     )
     lasting = (one for one in others if not endings.ends_soon(one.model, one.host, now))
     return Alternatives(baseline=baseline, today=today, items=tuple(sorted(lasting, key=_order)))
