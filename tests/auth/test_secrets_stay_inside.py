@@ -3,6 +3,8 @@
 import inspect
 import json
 import secrets
+from contextlib import suppress
+from pathlib import Path
 from typing import Any
 
 import httpx
@@ -13,9 +15,13 @@ from starlette.types import ASGIApp
 
 from carrel.auth import schemas
 from carrel.auth.schemas import LoginIn, RekeyIn, SessionOut, key_from
+from carrel.auth.sign_in import NotProvisioned
 from carrel.config import Settings
 from carrel.http.requests.schema import Hidden
 from carrel.keys.store import ProviderKeyIn
+from carrel.kit.sqlite.database import KeyRejected
+from carrel.vault.keyring import UserUuid
+from tests.support.auth_stack import auth_stack, key_of
 from tests.support.clock import FakeClock
 from tests.support.host import ADMIN, PLUGIN, Host, service, token
 
@@ -92,6 +98,19 @@ def test_the_digits_of_a_key_are_overwritten_once_they_are_read() -> None:
     key = key_from(data.db_key_hex)
     assert len(key) == 32
     assert data.db_key_hex == "*" * 64
+
+
+async def test_a_key_is_overwritten_whatever_becomes_of_its_request(tmp_path: Path, clock: FakeClock) -> None:
+    async with auth_stack(tmp_path, clock) as stack:
+        await stack.create("ada")
+        sign_in, keys = stack.sign_in, [key_of(*one) for one in (("ada",), ("ada", "new"), ("ada", "wrong"), ("bob",))]
+        good, new, wrong, of_nobody = keys
+        for uuid, key in (("ada", good), ("ada", wrong), ("bob", of_nobody)):
+            with suppress(KeyRejected, NotProvisioned):
+                await sign_in.login(UserUuid(uuid), key)
+        old = key_of("ada")
+        await sign_in.rekey(UserUuid("ada"), new, old)
+    assert not any(map(any, (*keys, old)))
 
 
 @pytest.mark.parametrize(
