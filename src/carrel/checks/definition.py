@@ -1,7 +1,7 @@
 """What a check asks of an answer, as a preset names it, and the rules for that."""
 
 from collections.abc import Iterator, Sequence
-from typing import Annotated, Any, Final, Literal, get_args
+from typing import Annotated, Any, Final, Literal
 
 import msgspec
 from msgspec import Meta
@@ -212,6 +212,3 @@ def _bound_faults(check: Check, path: str) -> Iterator[FieldError]:
         yield FieldError(f"{path}.least", "is required with length, or most")
     elif check.least is not None and check.most is not None and check.most < check.least:
         yield FieldError(f"{path}.most", "must not be below least")
-
-
-KINDS: Final[tuple[CheckKind, ...]] = get_args(CheckKind)

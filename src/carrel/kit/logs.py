@@ -53,11 +53,6 @@ def configure(level: str) -> None:
     logging.getLogger("uvicorn.error").setLevel(logging.WARNING)
 
 
-def debug(event: str, **fields: object) -> None:
-    """Log an event that only Carrel's developers want to know about."""
-    _log("debug", event, fields)
-
-
 def info(event: str, **fields: object) -> None:
     """Log an event that went as expected."""
     _log("info", event, fields)

@@ -3,13 +3,11 @@
 Exit codes: 0 done; 1 a file cannot be used, or is not a good backup; 2 wrong usage, or the service runs.
 """
 
-import sys
 from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 import rich_click as click
-from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn, TransferSpeedColumn
 
 from carrel import config
 from carrel.backup.archive import BackupManifest
@@ -18,6 +16,7 @@ from carrel.backup.members import OnProgress
 from carrel.backup.refusals import BackupRefused
 from carrel.cli.interface import terminal
 from carrel.cli.interface.printing import say
+from carrel.cli.interface.progress_bar import progress_bar
 from carrel.cli.interface.refusal import refuse
 from carrel.config import ConfigError, Settings
 from carrel.errors import CarrelError
@@ -58,20 +57,9 @@ def one_line(path: Path, *, as_json: bool) -> Iterator[None]:
 
 @contextmanager
 def progress(words: str, total: int, *, as_json: bool) -> Iterator[OnProgress]:
-    """A progress bar on stderr, if stderr is a terminal."""
-    bar = Progress(
-        TextColumn("{task.description}"),
-        BarColumn(bar_width=24),
-        DownloadColumn(),
-        TransferSpeedColumn(),
-        TimeRemainingColumn(),
-        console=terminal.console(stderr=True),
-        transient=True,
-        disable=as_json or not sys.stderr.isatty(),
-    )
-    with bar:
-        row = bar.add_task(words, total=total)
-        yield lambda count: bar.advance(row, count)
+    """A bar of bytes."""
+    with progress_bar(words, total, as_json=as_json) as update:
+        yield lambda count: update(advance=count)
 
 
 def print_summary(

@@ -3,19 +3,19 @@
 import os
 import re
 import secrets
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from pathlib import Path
 from typing import Final
 
 import rich_click as click
 from dotenv.main import dotenv_values
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
+from rich.progress import MofNCompleteColumn
 
 from carrel.accounts.rotation import Rotation, UsersUnknown
 from carrel.cli.interface import terminal
 from carrel.cli.interface.data_folder import data_dir_option, env_file_option, json_option, one_line, settings_of
 from carrel.cli.interface.printing import say
+from carrel.cli.interface.progress_bar import progress_bar
 from carrel.cli.interface.refusal import refuse
 from carrel.evaluation.words import counted
 from carrel.kit.clock import SystemClock
@@ -62,8 +62,8 @@ def command(users: Path | None, data_dir: str | None, env_file: Path | None, as_
                         refuse(f"{_KEY} does not come from {path}: set it to the new key, and {_OLD} to the old one")
                     old, new = settings.service_key, fresh
                 rotation = Rotation(settings.data_dir, old.reveal(), new, clock=clock, new_id=new_id)
-                with _progress(as_json=as_json) as on_user:
-                    count = rotation.run(named, on_user)
+                with progress_bar("accounts", None, MofNCompleteColumn(), as_json=as_json) as update:
+                    count = rotation.run(named, lambda done, of: update(completed=done, total=of))
                 is_removed = _change(path, lambda text: _without(text, _OLD))
         except FolderTaken:
             refuse("the service is running; stop it first")
@@ -120,19 +120,3 @@ def _change(path: Path, change: Callable[[str], str]) -> bool:
     fresh.rename(path)
     database.sync_folder(path.parent)
     return True
-
-
-@contextmanager
-def _progress(*, as_json: bool) -> Iterator[Callable[[int, int], None]]:
-    console = terminal.console(stderr=True)
-    bar = Progress(
-        TextColumn("{task.description}"),
-        BarColumn(bar_width=24),
-        MofNCompleteColumn(),
-        console=console,
-        transient=True,
-        disable=as_json or not console.is_terminal,
-    )
-    with bar:
-        row = bar.add_task("accounts", total=None)
-        yield lambda done, of: bar.update(row, completed=done, total=of)

@@ -1,17 +1,14 @@
 """`carrel workspace`: show the workspace and its sessions, export it as a zip, and import one."""
 
-import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO, cast
 
 import rich_click as click
 from carrel_sdk.models import Counts
-from rich.progress import BarColumn, DownloadColumn, Progress, SpinnerColumn, TaskID, TextColumn, TransferSpeedColumn
 
 from carrel.cli.interface import terminal
 from carrel.cli.interface.printing import say
+from carrel.cli.interface.progress_bar import Update, progress_bar
 from carrel.cli.interface.saving import out_options, saving
 from carrel.cli.interface.terminal import UserCommand, user_command
 from carrel.evaluation.words import counted
@@ -86,8 +83,8 @@ def export(cli: UserCommand, output: Path, force: bool) -> None:
 
     The zip is not encrypted. Into a pipe (`-o -`) it can be encrypted before it touches a disk.
     """
-    with saving(cli, output, force=force) as file, _progress(cli, "packing", None) as count:
-        cli.workspace.export_to(cast(BinaryIO, _CountingFile(file, count)))
+    with saving(cli, output, force=force) as file, progress_bar("packing", None, as_json=cli.as_json) as update:
+        cli.workspace.export_to(cast(BinaryIO, _CountingFile(file, update)))
 
 
 @command.command("import")
@@ -97,8 +94,8 @@ def import_(cli: UserCommand, file: Path) -> None:
     """Add the texts, presets and settings of such a zip to the workspace: all or nothing."""
     try:
         size = file.stat().st_size
-        with file.open("rb") as zipped, _progress(cli, "sending", size) as count:
-            done = cli.workspace.import_from(cast(BinaryIO, _CountingFile(zipped, count)))
+        with file.open("rb") as zipped, progress_bar("sending", size, as_json=cli.as_json) as update:
+            done = cli.workspace.import_from(cast(BinaryIO, _CountingFile(zipped, update)))
     except OSError as error:
         terminal.end(terminal.EXIT_FAILED, f"{file} cannot be read: {error.strerror}", as_json=cli.as_json)
     added = f"{counted(done.contents, 'content')} and {counted(done.presets, 'preset')}"
@@ -108,53 +105,24 @@ def import_(cli: UserCommand, file: Path) -> None:
 class _CountingFile:
     """A file that reports how many bytes were read or written so far."""
 
-    def __init__(self, file: BinaryIO, count: "_Count") -> None:
+    def __init__(self, file: BinaryIO, update: Update) -> None:
         self._file = file
-        self._count = count
+        self._update = update
 
     def write(self, body: bytes) -> int:
         """Write, and report it."""
         written = self._file.write(body)
-        self._count.to(self._count.at + written)
+        self._update(advance=written)
         return written
 
     def read(self, size: int = -1) -> bytes:
         """Read, and report it."""
         body = self._file.read(size)
-        self._count.to(self._count.at + len(body))
+        self._update(advance=len(body))
         return body
 
     def seek(self, offset: int, whence: int = 0) -> int:
         """Change the position, and report it."""
         place = self._file.seek(offset, whence)
-        self._count.to(place)
+        self._update(completed=place)
         return place
-
-
-class _Count:
-    def __init__(self, bar: Progress, row: TaskID) -> None:
-        self._bar = bar
-        self._row = row
-        self.at = 0
-
-    def to(self, at: int) -> None:
-        self.at = at
-        self._bar.update(self._row, completed=at)
-
-
-@contextmanager
-def _progress(cli: UserCommand, words: str, total: int | None) -> Iterator[_Count]:
-    """A progress bar on stderr, because stdout may be the zip. None with `--json`, and none without a terminal."""
-    console = terminal.console(stderr=True)
-    bar = Progress(
-        SpinnerColumn(),
-        TextColumn("{task.description}"),
-        BarColumn(bar_width=24),
-        DownloadColumn(),
-        TransferSpeedColumn(),
-        console=console,
-        transient=True,
-        disable=cli.as_json or not sys.stderr.isatty(),
-    )
-    with bar:
-        yield _Count(bar, bar.add_task(words, total=total))
