@@ -103,6 +103,7 @@ async def test_holds_are_given_in_order_up_to_the_first_that_the_balance_does_no
     accounts = Accounts(settings.data_dir, settings.service_key.reveal(), clock=clock, new_id=uuid7_factory(clock))
     wants = [Want("first", 6_000_000), Want("too much", 5_000_000), Want("small", 1_000_000)]
     assert await accounts.run("ada", reservation_store.reserve, wants) == {"first"}
+    assert await accounts.run("ada", reservation_store.reserve, [Want("the rest", 4_000_000)]) == {"the rest"}
     await host.signed_in("bob")
     assert await accounts.run("bob", reservation_store.reserve, [Want("of nothing", 1)]) == frozenset()
     accounts.close()
