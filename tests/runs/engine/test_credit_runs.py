@@ -107,6 +107,9 @@ async def test_a_run_without_credits_pauses_until_a_top_up_and_resume(ada: httpx
     await ada.post(f"/api/runs/{run_id}/resume")
     assert (await until(ada, run_id, "paused", "completed"))["state"] == "completed"
     assert (await books(ada))["calls"] == server.counts().started == 8
+    # What was withdrawn for lack of credits was no attempt.
+    calls = (await ada.get("/api/metering/calls", params={"model": MODEL})).json()["items"]
+    assert [call["attempt"] for call in calls] == [1] * 8
 
 
 async def test_a_call_that_cost_nothing_takes_nothing_and_what_is_tried_again_is_paid_once(
