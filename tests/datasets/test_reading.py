@@ -12,10 +12,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from carrel.datasets import csv_rows, reading
-from carrel.datasets.refusals import RowsInvalid, TooManyRows
+from carrel.datasets.refusals import RowsInvalid, TableUnreadable, TooManyRows
 from carrel.datasets.schemas import Format, Role
 from carrel.datasets.table import cell_fault
 from carrel.errors import CarrelError
+from tests.support.spreadsheets import text, xlsx
 from tests.support.tables import hostile, uploaded
 
 LONGEST = 500_000
@@ -64,6 +65,15 @@ HABITS: dict[str, tuple[Format, str | bytes, tuple[list[str], list[list[str]]]]]
     "spaces behind commas": ("csv", 'q, a\n1, "2"\n3, 4\n', Q_A),
     "commas in names": ("csv", "q, in short;a, in short\n1;2\n", (["q, in short", "a, in short"], ROWS[:1])),
     "a title": ("csv", "Report,,\n,,\nq,a,b\n1,2,3\n", (["q", "a", "b"], [["1", "2", "3"]])),
+    "titles": ("csv", "Report,,\nMay,,\n,,\nq,a,b\n1,2,3\n", (["q", "a", "b"], [["1", "2", "3"]])),
+    "titles above an empty line": ("csv", "Report\nMay 2026\n\nq;a;b\n1;2;3\n", (["q", "a", "b"], [["1", "2", "3"]])),
+    "texts of one column": ("csv", "q\n\nWhy?\nHow\n", (["q"], [["Why?"], ["How"]])),
+    "a separator in quotation marks": ("csv", '"sep=|"\nq|a\n1|2\n', (["q", "a"], ROWS[:1])),
+    "a tab that is named": ("csv", "sep=\t\nq\ta\n1\t2\n", (["q", "a"], ROWS[:1])),
+    "CSV that is called a spreadsheet": ("xls", "q\ta\n1\t2\n", (["q", "a"], ROWS[:1])),
+    "a spreadsheet that is called CSV": ("csv", xlsx({"A": [[text("q")], [text("1")]]}), (["q"], [["1"]])),
+    "keys without a name": ("jsonl", '{"":"1","a":"2"}\n{}\n{"":"3","a":"4"}', (["column 1", "a"], ROWS)),
+    "keys that come twice": ("jsonl", '{"q":"0","a":"2","q":"1"}', (["q", "a"], ROWS[:1])),
     "a name of a first column only": ("csv", "q,,\n1,2,3\n", (["q", "column 2", "column 3"], [["1", "2", "3"]])),
     "long names": ("csv", f"{LONG},{LONG}x\n1,2\n", ([f"{LONG[:96]}…", f"{LONG[:96]}…2"], ROWS[:1])),
     "UTF-16 of Japanese without its mark": (
@@ -85,6 +95,15 @@ def test_tables_are_read_as_people_have_them(habit: str) -> None:
     table = reading.read(kind, [body.encode() if isinstance(body, str) else body], LONGEST)
     rows = list(table.rows)
     assert (table.columns, rows) == right
+
+
+def test_what_a_row_of_json_says_twice_and_what_is_no_text_is_told() -> None:
+    table = reading.read("jsonl", [b'{"a":"\\"a\\" or \\"a\\"","b":1}\n{"a":1,"a":2}'], LONGEST)
+    assert len(list(table.rows)) == 2
+    assert table.notes == ["1 row names a column twice: the last value counts."]
+    with pytest.raises(TableUnreadable) as raised:
+        list(reading.read("jsonl", [b'{"a":"\\ud83d"}'], LONGEST).rows)
+    assert raised.value.errors[0].message == "holds characters that are no text"
 
 
 @pytest.mark.parametrize("body", ["[nul]", "[none]", '{"a":1}x', '{"a":1}{"a":2},'])

@@ -15,6 +15,9 @@ from carrel.errors import FieldError
 
 _SEPARATORS: Final = ",;\t|"
 _QUOTES: Final = "valid CSV: see the quotation marks"
+_SAID: Final = re.compile(r"""["']?sep=([,;|\t])["']?\r?\n?$""", re.IGNORECASE)
+_TITLE: Final = re.compile(r"[^,;\t|\"]{0,500}")
+_MOST_TITLES: Final = 12
 _HEADER_CHARACTERS: Final = 64 * 1024
 """So many tell the separator. The longest names of the most columns have fewer."""
 _MOST_EMPTY: Final = 100
@@ -30,10 +33,11 @@ def read(lines: Iterator[str], separator: str | None, longest: int) -> TableRead
     """
     # The size of cells is checked when they are read, with the row's number.
     csv.field_size_limit(1 << 31)
+    titles, lines = _below_titles(lines)
     first = _first(lines)
-    if separator is None and first.lower().startswith("sep=") and len(first.strip()) == 5:
+    if separator is None and (said := _SAID.match(first)):
         # Excel's own way to name the separator.
-        separator, first = first[4], _first(lines)
+        separator, first = said[1], _first(lines)
     second = next(lines, "")
     separator = separator or _separator(first, second)
     counted = _RecordLines(chain((first, second) if second else (first,), lines), separator, longest)
@@ -44,7 +48,21 @@ def read(lines: Iterator[str], separator: str | None, longest: int) -> TableRead
     except csv.Error:
         raise TableUnreadable(errors=(FieldError("columns", f"are not {_QUOTES}"),)) from None
     counted.columns = len(header)
-    return grid.of_records(header, _records(records, counted))
+    return grid.of_records(header, _records(records, counted), titles)
+
+
+def _below_titles(lines: Iterator[str]) -> tuple[int, Iterator[str]]:
+    """How many titles stand above an empty line and the names of three or more columns, and what follows them."""
+    above: list[str] = []
+    for line in islice(lines, _MOST_TITLES):
+        if not _TITLE.fullmatch(line.strip()):
+            row = next(lines, "")
+            is_below = len(above) > 1 and above[0].strip() and not above[-1].strip()
+            if is_below and any(2 <= line.count(sign) <= row.count(sign) for sign in _SEPARATORS):
+                return sum(bool(one.strip()) for one in above), chain((line, row), lines)
+            return 0, chain(above, (line, row) if row else (line,), lines)
+        above.append(line)
+    return 0, chain(above, lines)
 
 
 class _RecordLines:

@@ -10,27 +10,35 @@ from carrel.datasets.names import Cells, TableReader, check_names
 from carrel.datasets.refusals import TableUnreadable, fault
 from carrel.datasets.schemas import MAX_COLUMN_CHARACTERS, MAX_EMPTY_LINES
 
+_MOST_TITLES: Final = 3
 _FEWEST_TITLED: Final = 3
 """In a table of two columns, one that has no name may hold data."""
 
 
-def of_records(header: list[str], records: Iterator[list[str]]) -> TableReader:
+def of_records(header: list[str], records: Iterator[list[str]], titles: int = 0) -> TableReader:
     """Begin to read a table. A column without a name is called by its number, and left out if it holds nothing.
+
+    So many `titles` stood above it.
 
     Raises:
         TableUnreadable, ColumnsInvalid: at the beginning, or at a row while it is read.
     """
     empty: Counter[bool] = Counter()
+    above = [header]
     second: list[str] = []
     for second in islice(records, MAX_EMPTY_LINES):
         if any(second):
-            break
-        empty[bool(second)] += 1
-    is_titled = _is_title(header, second)
+            if len(above) == _MOST_TITLES or not (_is_alone(above[-1]) and _is_alone(second)):
+                break
+            above.append(second)
+        else:
+            empty[bool(second)] += 1
+    is_titled = _is_title(above[-1], second)
     names = [name.strip() for name in second] if is_titled else list(header)
     if not is_titled:
         passed = (repeat([""] * has_cells, often) for has_cells, often in empty.items())
-        records = chain(*passed, (second,) if any(second) else (), records)
+        rest = (second,) if any(second) and second is not above[-1] else ()
+        records = chain(*passed, above[1:], rest, records)
     most = len(names)
     while names and not names[-1]:
         names.pop()
@@ -43,18 +51,25 @@ def of_records(header: list[str], records: Iterator[list[str]]) -> TableReader:
     check_names(names)
     table = TableReader(names, iter(()))
     table.rows = _rows(table, records, unnamed, most)
-    if is_titled:
-        table.notes.append("Left out the first row, which is a title.")
+    titles += len(above) if is_titled else 0
+    if titles:
+        table.notes.append(
+            f"Left out {'the first row, which is a title' if titles == 1 else f'{titles} rows of titles'}."
+        )
     table.notes += (f"The name of column {place + 1} is long and was cut." for place in long)
     return table
 
 
 def _is_title(header: list[str], second: list[str]) -> bool:
     """Whether a row has a title in its first cell and nothing else, above names in all columns."""
-    if len(header) < _FEWEST_TITLED or not header[0] or any(header[1:]) or len(second) != len(header):
+    if not _is_alone(header) or len(second) != len(header):
         return False
     names = {name.strip() for name in second}
     return len(names) == len(second) and all(name and not name.replace(".", "").isdecimal() for name in names)
+
+
+def _is_alone(record: list[str]) -> bool:
+    return len(record) >= _FEWEST_TITLED and bool(record[0]) and not any(record[1:])
 
 
 def _rows(table: TableReader, records: Iterator[list[str]], unnamed: set[int], most: int) -> Iterator[Cells]:

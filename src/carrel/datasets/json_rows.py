@@ -1,8 +1,10 @@
 """Reads JSON as rows: objects, one in each line or in an array. Whatever is no text stays as it is written."""
 
 import io
+import json
 import re
 from collections.abc import Iterator
+from contextlib import suppress
 from typing import Final
 
 import msgspec
@@ -13,6 +15,7 @@ from carrel.datasets.refusals import TableUnreadable, fault
 from carrel.datasets.schemas import MAX_ROW_ELEMENTS
 from carrel.errors import FieldError
 from carrel.kit import json_elements
+from carrel.kit.plain_text import NOT_TEXT, is_text
 
 _NO_OBJECT: Final = "is not a JSON object"
 _READ_AT_ONCE: Final = 64 * 1024
@@ -159,9 +162,9 @@ def _no_array(row: int = 0) -> TableUnreadable:
 
 
 def _rows(objects: Iterator[str], columns: dict[str, int], names: list[str], notes: list[str]) -> Iterator[Cells]:
-    number = empty = nulls = 0
+    number = empty = nulls = twice = 0
     for line in objects:
-        if (written := line.strip()) in ("", "null"):
+        if (written := line.strip()) in ("", "null", "{}"):
             empty += 1
             nulls += bool(written)
             require_few_empty(empty)
@@ -171,19 +174,35 @@ def _rows(objects: Iterator[str], columns: dict[str, int], names: list[str], not
             raise TableUnreadable(errors=(fault(number, f"must have at most {MAX_ROW_ELEMENTS:,} elements"),))
         try:
             values = _decoded(line)
+            twice += any(line.count(f'"{name}"') > 1 for name in values) and _names_twice(line)
             cells: Cells = [None] * len(names)
             for name, raw in values.items():
                 if name not in columns:
                     columns[name] = len(names)
-                    names.append(name)
+                    names.append(name if name.strip() else f"column {len(names) + 1}")
                     cells.append(None)
                     check_names(names, f"rows[{number}]")
                 cells[columns[name]] = _cell(bytes(raw))
         except (msgspec.DecodeError, RecursionError, UnicodeError):
-            raise TableUnreadable(errors=(fault(number, _NO_OBJECT),)) from None
+            raise TableUnreadable(errors=(fault(number, _lack(line)),)) from None
         yield cells
+    if twice:
+        notes.append(f"{twice:,} {'row names' if twice == 1 else 'rows name'} a column twice: the last value counts.")
     if nulls:
         notes.append(f"Left out {nulls:,} {'row' if nulls == 1 else 'rows'} without any text.")
+
+
+def _lack(line: str) -> str:
+    """Why a line cannot be read. JSON can name half of a surrogate pair, which is no text."""
+    with suppress(ValueError, RecursionError):
+        if not is_text(json.dumps(json.loads(line), ensure_ascii=False)):
+            return NOT_TEXT
+    return _NO_OBJECT
+
+
+def _names_twice(line: str) -> bool:
+    pairs = json.loads(line, object_pairs_hook=lambda found: found)
+    return len({name for name, _ in pairs}) < len(pairs)
 
 
 def _decoded(line: str) -> dict[str, msgspec.Raw]:

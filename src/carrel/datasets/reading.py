@@ -14,8 +14,13 @@ from typing import Final
 from carrel.datasets import csv_rows, json_rows
 from carrel.datasets.lines import lines, opened
 from carrel.datasets.names import TableReader
+from carrel.datasets.refusals import TableUnreadable
 from carrel.datasets.schemas import SPREADSHEETS, Format
+from carrel.errors import FieldError
 
+BOOKS: Final = (b"PK\x03\x04", b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1")
+"""What packages and old Office files begin with."""
+_MARKS: Final = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 _BEFORE_TEXT: Final = codecs.BOM_UTF8 + codecs.BOM_UTF16 + b" \t\r\n"
 
 
@@ -27,17 +32,29 @@ def read(kind: Format, pieces: Iterable[bytes], longest: int, sheet: str | None 
     Raises:
         TableUnreadable, ColumnsInvalid, RowTooLarge: at the beginning, or at a row while it is read.
     """
-    if kind in SPREADSHEETS:
+    left = iter(pieces)
+    head = next(left, b"")
+    pieces = chain((head,), left)
+    # People give spreadsheets and CSV each other's names.
+    if head.startswith(BOOKS) and kind not in ("json", "jsonl"):
         # Only workers import it.
         spreadsheets = importlib.import_module("carrel.datasets.spreadsheets")
         found: TableReader = spreadsheets.read(b"".join(pieces), longest, sheet)
         return found
-    left = iter(pieces)
-    head = next(left, b"")
-    pieces = chain((head,), left)
+    if kind in SPREADSHEETS and not _is_plain(head):
+        raise TableUnreadable(errors=(FieldError("file", "is no spreadsheet; save it as XLSX or as CSV"),))
     if kind == "json" or (kind == "jsonl" and head.lstrip(_BEFORE_TEXT).startswith(b"[")):
         return json_rows.of_objects(json_rows.members(opened(pieces, newline="\n"), longest))
     if kind == "jsonl":
         # No line of JSON holds a line break, so any of them ends it.
         return json_rows.of_objects(lines(opened(pieces, newline=None), longest))
     return csv_rows.read(lines(opened(pieces, newline=""), longest), "\t" if kind == "tsv" else None, longest)
+
+
+def _is_plain(head: bytes) -> bool:
+    """Whether it looks like a text, and neither like a web page nor like a program's own file."""
+    return (
+        bool(head)
+        and not head.lstrip(_BEFORE_TEXT).startswith((b"<", b"%PDF"))
+        and (b"\0" not in head or head[:2] in _MARKS)
+    )

@@ -69,7 +69,9 @@ def test_tables_without_ids_cannot_be_joined() -> None:
         ("a.csv", b"id,gpt\n1,2,3\n", r"rows\[1\] has too many columns"),
         ("a.jsonl", b"{", r"rows\[1\] is not a JSON object"),
         ("a.csv", b"id,gpt\n", "the table has no rows"),
-        ("a.xlsx", b"", "file is damaged"),
+        ("a.xlsx", b"", "file is no spreadsheet"),
+        ("a.xls", b"<html><table></table></html>", "file is no spreadsheet"),
+        ("a.csv", b"PK\x03\x04", "file is damaged"),
         ("a.docx", b"", "only csv, tsv, jsonl, json, xlsx, xls and ods"),
     ],
 )

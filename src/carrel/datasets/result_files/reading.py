@@ -73,7 +73,7 @@ def _results(path: PurePath, body: bytes, source: Source | None, *, named: bool)
         return None
     if body.startswith(_ZIP):
         if ending != ".eval" and _SPREADSHEET in body:
-            raise Unreadable("the file is a spreadsheet: its name should end in .xlsx")
+            return None
         return replace(inspect_log.read_packed(body), source="inspect")
     if ending not in _ENDINGS:
         if source is not None:
@@ -145,7 +145,7 @@ def read_table(file_name: str, body: bytes) -> AnswerTable:
     kind = FORMATS.get(PurePath(file_name).suffix.lower())
     if kind is None:
         raise Unreadable("only csv, tsv, jsonl, json, xlsx, xls and ods files are read")
-    if kind in SPREADSHEETS:
+    if kind in SPREADSHEETS or body.startswith(tables.BOOKS):
         return _in_a_process(kind, body)
     return _table(kind, body)
 
