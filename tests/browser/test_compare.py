@@ -169,7 +169,18 @@ async def test_whatever_is_dropped_is_told_and_leads_on(page: Page, deployment: 
     await expect(page.get_by_role("article", name="Candidate openai:gpt-5-mini")).to_be_visible()
     await expect(page.get_by_role("listitem").filter(has_text="javascript")).to_be_visible()
 
+    # Without a provider that Carrel can call, the same page goes on with it: only its models are missing.
+    suite.write_text(SUITE.replace("openai:gpt-5-mini, ", ""), encoding="utf-8")
     await page.goto(f"{deployment.site.url}/desk#/compare")
+    await hand.choose(page.get_by_role("button", name="Choose files"), [tests, suite])
+    await brought.get_by_role("button", name="Import it").click()
+    await brought.get_by_role("link", name="Choose its models").click()
+    await expect(page.get_by_label("What the models are to do")).to_have_value("Answer the customer: {{message}}")
+    await expect(page.get_by_role("button", name="Checks without a judge")).to_contain_text("contains")
+    missing = page.get_by_role("complementary", name="What it takes").get_by_role("listitem")
+    await expect(missing).to_have_text(["Pick two models, or two prompts for one."])
+
+    await page.get_by_role("button", name="delete it and begin anew").click()
     await hand.choose(page.get_by_role("button", name="Choose files"), [LOG])
     await expect(brought).to_contain_text("results of Inspect with 2 rows and finished answers of fake/one")
     await expect(brought.get_by_label("Expected answer")).to_have_value("expected")

@@ -65,7 +65,11 @@ async def test_a_suite_without_a_provider_that_carrel_calls_is_an_unfinished_set
     made = await suite(ada, config)
     assert made["preset"] is None
     draft = (await ada.get(f"/api/preset-drafts/{made['draft']['id']}")).json()
-    assert draft["body"]["value"]["rows"]["data_set"] == made["data_set"]["id"]
+    # The app goes on with it as with any comparison that was begun.
+    assert draft["form"] == "comparison"
+    assert draft["body"]["rows"]["data_set"] == made["data_set"]["id"]
+    assert [one["contentId"] for one in draft["body"]["prompts"]] == made["prompts"]
+    assert draft["body"]["more"]["checks"]
     chosen = await suite(ada, config, models={"exec:mine.sh": "openai:gpt-5"})
     candidates = chosen["preset"]["generation"]["candidates"]
     assert {one["model"] for one in candidates} == {"openai:gpt-5"}

@@ -85,7 +85,7 @@ def keep(
         dropped=dropped.listed(),
     )
     preset = presets.create(conn, wanted, registry) if callable_ else None
-    draft = None if callable_ else _draft(conn, wanted)
+    draft = None if callable_ else _draft(conn, wanted, prompts)
     return ImportedSuite(data_set, prompts, criteria, preset, draft, wanted.dropped)
 
 
@@ -130,7 +130,15 @@ def _candidates(suite: Suite, prompts: list[ContentId]) -> list[Candidate]:
     return found
 
 
-def _draft(conn: Connection, wanted: PresetIn) -> DraftSummary:
-    body = {"value": msgspec.to_builtins(wanted)}
-    data = DraftIn(name=wanted.name, form="preset", body=body)
+def _draft(conn: Connection, wanted: PresetIn, prompts: list[ContentId]) -> DraftSummary:
+    """What the app's page of a new comparison goes on with: the prompts are shared, because the library keeps them."""
+    preset = msgspec.to_builtins(wanted)
+    kept = [{"text": "", "contentId": prompt, "isShared": True} for prompt in prompts]
+    body = {
+        "name": wanted.name,
+        "rows": preset["rows"],
+        "prompts": kept or [{"text": ""}],
+        "more": {part: preset[part] for part in ("description", "scoring", "checks", "dropped")},
+    }
+    data = DraftIn(name=wanted.name, form="comparison", body=body)
     return narrowed(DraftSummary, drafts.put(conn, DraftId(conn.new_id()), data, ANY_VERSION))

@@ -132,12 +132,7 @@ export function BroughtSuite({ brought, onLeave }: Props<"suite">) {
           </Link>
         )}
         {made?.draft && (
-          <Link
-            to="/presets/$presetId"
-            params={{ presetId: "new" }}
-            search={{ draft: made.draft.id }}
-            className="btn primary"
-          >
+          <Link to="/compare" search={{ draft: made.draft.id }} className="btn primary">
             Choose its models
           </Link>
         )}
