@@ -1,34 +1,25 @@
 """Holds that a crash left: charged in full after some days, refunded when their user comes back."""
 
 import asyncio
-from collections.abc import Iterator
 
 import httpx
 import pytest
-from msgspec.structs import replace
 
 from carrel.config import Settings
 from carrel.credits.reservations import CreditReservations
 from carrel.kit.money import micros_of
 from carrel.vault.workspace import Workspace
+from tests.support import served
 from tests.support.clock import FakeClock
 from tests.support.credit_runs import books, execute, system_key, top_up, until
 from tests.support.host import PLUGIN, Host, service
-from tests.support.model_server import Running, model_server
+from tests.support.model_server import Running
 
 DAY = 86_400
 
 
-@pytest.fixture(scope="module")
-def server() -> Iterator[Running]:
-    with model_server(models=("gpt-5-mini",)) as server:
-        yield server
-
-
-@pytest.fixture
-def settings(settings: Settings, server: Running) -> Settings:
-    server.renew()
-    return replace(settings, provider_hosts=(server.host,))
+server = served.by("gpt-5-mini")
+settings = served.settings
 
 
 async def died_with_holds(

@@ -2,41 +2,24 @@
 
 import asyncio
 import json
-from collections.abc import Iterator
 from typing import Any
 
 import httpx
 import pytest
-from msgspec.structs import replace
 
-from carrel.config import Settings
 from carrel.judges import bench
 from carrel.judges.checking import AT_ONCE
+from tests.support import served
 from tests.support.host import Host, code_of
-from tests.support.model_server import CRITIC, MODELS, Fault, Running, model_server
+from tests.support.model_server import CRITIC, MODELS, Fault, Running
 from tests.support.web_runs import ended
 
 JUDGE = "openai:judge-one"
 
 
-@pytest.fixture(scope="module")
-def server() -> Iterator[Running]:
-    with model_server(models=(*MODELS, CRITIC)) as server:
-        yield server
-
-
-@pytest.fixture
-def settings(settings: Settings, server: Running) -> Settings:
-    server.renew()
-    return replace(settings, provider_hosts=(server.host,))
-
-
-@pytest.fixture
-async def ada(host: Host, client: httpx.AsyncClient, server: Running) -> httpx.AsyncClient:
-    client.headers.update(await host.signed_in("ada"))
-    key = {"provider": "openai", "key": server.key, "base_url": server.base_url}
-    assert (await client.post("/api/provider-keys", json=key)).status_code == 201
-    return client
+server = served.by(*MODELS, CRITIC)
+settings = served.settings
+ada = served.ada
 
 
 async def check(client: httpx.AsyncClient, model: str = JUDGE) -> httpx.Response:

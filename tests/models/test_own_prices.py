@@ -7,11 +7,10 @@ from typing import Any
 
 import httpx
 import pytest
-from msgspec.structs import replace
 
-from carrel.config import Settings
 from carrel.providers import own_prices
 from carrel.providers.base import Usage
+from tests.support import served
 from tests.support.host import Host, code_of
 from tests.support.model_server import Fault, Running, model_server
 from tests.support.own_hosts import own_hosts
@@ -30,18 +29,8 @@ def server() -> Iterator[Running]:
         yield server
 
 
-@pytest.fixture
-def settings(settings: Settings, server: Running) -> Settings:
-    server.renew()
-    return replace(settings, provider_hosts=(server.host,))
-
-
-@pytest.fixture
-async def ada(host: Host, client: httpx.AsyncClient, server: Running) -> httpx.AsyncClient:
-    client.headers.update(await host.signed_in("ada"))
-    key = {"provider": "openai", "key": server.key, "base_url": server.base_url}
-    assert (await client.post(KEYS, json=key)).status_code == 201
-    return client
+settings = served.settings
+ada = served.ada
 
 
 async def configuration(ada: httpx.AsyncClient, *models: str) -> dict[str, Any]:

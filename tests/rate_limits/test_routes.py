@@ -1,30 +1,19 @@
 """`/rate-limits` over HTTP, and runs that keep to what is set there."""
 
 import asyncio
-from collections.abc import Iterator
 
 import httpx
-import pytest
-from msgspec.structs import replace
 
-from carrel.config import Settings
+from tests.support import served
 from tests.support.host import Host, code_of, token
-from tests.support.model_server import Fault, Running, model_server
+from tests.support.model_server import Fault, Running
 from tests.support.web_runs import content
 
 URL = "/api/rate-limits"
 
 
-@pytest.fixture(scope="module")
-def server() -> Iterator[Running]:
-    with model_server() as server:
-        yield server
-
-
-@pytest.fixture
-def settings(settings: Settings, server: Running) -> Settings:
-    server.renew()
-    return replace(settings, provider_hosts=(server.host,))
+server = served.by()
+settings = served.settings
 
 
 async def shown(ada: httpx.AsyncClient, provider: str = "openai") -> dict[str, object]:

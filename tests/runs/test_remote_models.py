@@ -1,32 +1,22 @@
 """Runs that call models of an OpenAI-compatible server over real HTTP."""
 
 import asyncio
-from collections.abc import Iterator
 from typing import Any
 
 import httpx
 import pytest
-from msgspec.structs import replace
 
-from carrel.config import Settings
+from tests.support import served
 from tests.support.host import code_of
-from tests.support.model_server import Fault, Running, model_server
+from tests.support.model_server import Fault, Running
 from tests.support.web_runs import content
 
 KEYS = "/api/provider-keys"
 ENDS = ("completed", "completed_with_errors", "failed", "cancelled")
 
 
-@pytest.fixture(scope="module")
-def server() -> Iterator[Running]:
-    with model_server() as server:
-        yield server
-
-
-@pytest.fixture
-def settings(settings: Settings, server: Running) -> Settings:
-    server.renew()
-    return replace(settings, provider_hosts=(server.host,))
+server = served.by()
+settings = served.settings
 
 
 async def store_key(ada: httpx.AsyncClient, server: Running, key: str | None = None) -> None:

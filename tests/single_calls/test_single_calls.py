@@ -2,13 +2,11 @@
 
 import asyncio
 import re
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import httpx
 import pytest
-from msgspec.structs import replace
 
 from carrel.config import Settings
 from carrel.kit.sqlite.database import Connection
@@ -21,10 +19,11 @@ from carrel.vault import pool
 from carrel.vault.keyring import UserUuid
 from carrel.vault.pool import WorkspaceBusy
 from carrel.vault.workspace import WorkspaceClosed
+from tests.support import served
 from tests.support.clock import FakeClock
 from tests.support.engine import engine_harness
 from tests.support.host import Host, code_of, service, token
-from tests.support.model_server import Fault, Running, model_server
+from tests.support.model_server import Fault, Running
 from tests.support.models import TestModels
 
 DOCUMENT = (
@@ -34,24 +33,9 @@ DOCUMENT = (
 Json = dict[str, Any]
 
 
-@pytest.fixture(scope="module")
-def server() -> Iterator[Running]:
-    with model_server() as server:
-        yield server
-
-
-@pytest.fixture
-def settings(settings: Settings, server: Running) -> Settings:
-    server.renew()
-    return replace(settings, provider_hosts=(server.host,))
-
-
-@pytest.fixture
-async def ada(host: Host, client: httpx.AsyncClient, server: Running) -> httpx.AsyncClient:
-    client.headers.update(await host.signed_in("ada"))
-    key = {"provider": "openai", "key": server.key, "base_url": server.base_url}
-    assert (await client.post("/api/provider-keys", json=key)).status_code == 201
-    return client
+server = served.by()
+settings = served.settings
+ada = served.ada
 
 
 async def generate(ada: httpx.AsyncClient, model: str = "openai:alpha", **changes: Any) -> httpx.Response:

@@ -1,33 +1,23 @@
 """Runs that credits pay for: with the operator's key, never below zero, paused instead of failed, exact in the end."""
 
 import asyncio
-from collections.abc import Iterator
 from typing import Any
 
 import httpx
 import pytest
-from msgspec.structs import replace
 
-from carrel.config import Settings
 from carrel.kit.money import micros_of
 from carrel.runs.engine.payer import Payer
+from tests.support import served
 from tests.support.credit_runs import MODEL, books, execute, system_key, top_up, until
 from tests.support.host import code_of
-from tests.support.model_server import Fault, Running, model_server
+from tests.support.model_server import Fault, Running
 
 NAMES = ("gpt-5-mini", "gpt-5-nano", "nobody-knows-its-price")
 
 
-@pytest.fixture(scope="module")
-def server() -> Iterator[Running]:
-    with model_server(models=NAMES) as server:
-        yield server
-
-
-@pytest.fixture
-def settings(settings: Settings, server: Running) -> Settings:
-    server.renew()
-    return replace(settings, provider_hosts=(server.host,))
+server = served.by(*NAMES)
+settings = served.settings
 
 
 async def test_credits_pay_with_the_operators_key_what_the_calls_took(ada: httpx.AsyncClient, server: Running) -> None:

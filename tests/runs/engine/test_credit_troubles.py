@@ -2,34 +2,23 @@
 
 import asyncio
 import threading
-from collections.abc import Iterator
 from typing import Any
 
 import httpx
 import pytest
-from msgspec.structs import replace
 
-from carrel.config import Settings
 from carrel.credits import reservation_store
 from carrel.errors import DiskFull
 from carrel.kit.sqlite.database import Connection
 from carrel.runs.engine import driver
 from carrel.runs.tasks import outcomes
+from tests.support import served
 from tests.support.credit_runs import books, execute, system_key, top_up, until
 from tests.support.host import Host, token
-from tests.support.model_server import Fault, Running, model_server
+from tests.support.model_server import Fault, Running
 
-
-@pytest.fixture(scope="module")
-def server() -> Iterator[Running]:
-    with model_server(models=("gpt-5-mini",)) as server:
-        yield server
-
-
-@pytest.fixture
-def settings(settings: Settings, server: Running) -> Settings:
-    server.renew()
-    return replace(settings, provider_hosts=(server.host,))
+server = served.by("gpt-5-mini")
+settings = served.settings
 
 
 async def test_a_run_that_meets_a_full_disk_gives_back_what_was_held_for_its_calls(
