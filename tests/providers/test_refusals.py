@@ -383,6 +383,12 @@ def test_a_text_that_was_flagged_is_a_refused_answer() -> None:
             None,
         ),
         (500, "maximum context length is 4096 tokens", None),
+        # There is room, it says; but it has just refused so much.
+        (
+            400,
+            "This model's maximum context length is 128000 tokens. However, your prompt contains 1000 tokens.",
+            Room(16_383, window=128_000),
+        ),
     ],
 )
 def test_what_fits_follows_from_what_a_server_says_of_its_window(status: int, said: str, room: Room | None) -> None:

@@ -166,6 +166,7 @@ def completion(message: dict[str, Any], finish: str | None = "stop", **more: Any
         ({"content": "Hel"}, "model_length", "Hel", "length"),
         ({"content": "Hel"}, "content_filter", "Hel", "refused"),
         ({"content": None, "refusal": "No."}, "stop", "No.", "refused"),
+        ({"content": "Hello", "refusal": "No more."}, "stop", "Hello", "stop"),
         ({"content": None}, "stop", "", "stop"),
         (
             {"content": [{"type": "thinking", "thinking": []}, {"type": "text", "text": "A"}, {"text": "B"}]},
