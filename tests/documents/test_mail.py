@@ -86,7 +86,13 @@ READ: dict[str, tuple[bytes, str, dict[str, int]]] = {
     ),
     "an unknown encoding": (
         b"Subject: a\nContent-Type: text/plain; charset=none\n\nb\xff",
-        "Subject: a\n\nb\ufffd",
+        "Subject: a\n\nbÿ",
+        {},
+    ),
+    "headers in an encoding of their own": (b"Subject: Gr\xf6\xdfe\r\n\r\na", "Subject: Größe\n\na", {}),
+    "parts without a sign between them": (
+        b"Subject: a\nMIME-Version: 1.0\nContent-Type: multipart/mixed\n\nb",
+        "Subject: a\n\nb",
         {},
     ),
     "a mark": (b"\xef\xbb\xbfSubject: a\n\nb", "Subject: a\n\nb", {}),
@@ -98,6 +104,23 @@ def test_a_mail_is_read_as_people_see_it(name: str) -> None:
     body, shown, left_out = READ[name]
     found = text_of("eml", memoryview(body), 10_000)
     assert (found.text, {one.kind: one.count for one in found.remarks}) == (shown, left_out)
+
+
+@pytest.mark.parametrize(
+    ("charset", "encoding", "words"),
+    [
+        ("utf-16", "utf-16", "Größe"),
+        ("utf-16", "utf-8", "Größe"),
+        ("x-sjis", "cp932", "日本"),
+        ("Windows-31J", "cp932", "日本①"),
+        ("iso-8859-8-i", "iso-8859-8", "שלום"),
+        ("cp-850", "cp850", "Größe"),
+        ("UTF-8//IGNORE", "utf-8", "Größe"),
+    ],
+)
+def test_encodings_have_the_names_that_mails_give_them(charset: str, encoding: str, words: str) -> None:
+    body = f"Subject: a\nContent-Type: text/plain; charset={charset}\n\n".encode() + words.encode(encoding)
+    assert text_of("eml", memoryview(body), 10_000).text == f"Subject: a\n\n{words}"
 
 
 def test_a_text_without_the_headers_of_a_mail_is_none() -> None:

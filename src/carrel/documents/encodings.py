@@ -24,6 +24,10 @@ _AS_BROWSERS_READ: Final = {
 """Encodings that pages name for another that holds more; who could read the name of UTF-16 does not read UTF-16."""
 
 
+_OF_MAILS: Final = {"windows-31j": "cp932"}
+"""An encoding that Python knows under another name only."""
+
+
 def decoded(body: memoryview, *, page: bool) -> str:
     """The text of a file; a web page may name its encoding within.
 
@@ -43,16 +47,27 @@ def decoded(body: memoryview, *, page: bool) -> str:
 def forgiving(body: bytes, named: str) -> str:
     """The text in the encoding that something names; what is none of its characters becomes U+FFFD.
 
-    What calls itself ASCII and is more is UTF-8, or else what Windows wrote.
+    What calls itself ASCII or names no encoding, and is more than ASCII, is UTF-8, or else what Windows wrote.
     """
+    known = _known(named)
+    if known == "ascii":
+        with contextlib.suppress(UnicodeDecodeError):
+            return body.decode()
+    if known.startswith("utf-16") and b"\0" in body:
+        return body.decode(known, "replace")
     try:
-        if codecs.lookup(named).name == "ascii":
-            with contextlib.suppress(UnicodeDecodeError):
-                return body.decode()
-        encoding = _AS_BROWSERS_READ.get(codecs.lookup(named).name, named)
-        return body.decode(encoding, "replace")
-    except (LookupError, ValueError):
+        return body.decode(_AS_BROWSERS_READ.get(known, known), "replace")
+    except (LookupError, ValueError):  # what Python calls an encoding, and is none of texts
         return body.decode("utf-8", "replace")
+
+
+def _known(named: str) -> str:
+    """Python's name of an encoding, also where mails name it otherwise."""
+    plain = named.lower().removeprefix("x-").partition("//")[0]
+    for name in (named, plain, plain.removesuffix("-i").removesuffix("-e"), plain.replace("cp-", "cp")):
+        with contextlib.suppress(LookupError, ValueError):
+            return codecs.lookup(_OF_MAILS.get(name, name)).name
+    return "ascii"
 
 
 def _declared(page: memoryview) -> str:

@@ -23,6 +23,8 @@ _LAME: Final = (ArithmeticError, AssertionError, AttributeError, LookupError, Ru
 """What the parser raises on unexpected mails."""
 _POSTMARK: Final = re.compile(rb"(?:\A|(?<=\n\n)|(?<=\n\r\n))From [^\r\n]*[0-9]{4}[^\r\n]*\r?\n")
 """What stands before each mail of a mailbox: who sent it, and a date."""
+_BELOW_HEADERS: Final = re.compile(rb"\r?\n\r?\n")
+_WORDS: Final = ("text/plain", "text/html", "text/markdown")
 _QUOTED: Final = re.compile(rb"^>(>*From )", re.MULTILINE)
 _NEXT: Final = "\n\n---\n\n"
 
@@ -54,6 +56,12 @@ def _mails(body: bytes) -> list[bytes]:
 
 
 def _parsed(body: bytes) -> EmailMessage:
+    end = _BELOW_HEADERS.search(body)
+    head = body if end is None else body[: end.start()]
+    try:
+        head.decode()
+    except UnicodeDecodeError:  # some programs write their own encoding there
+        body = head.decode("cp1252", "replace").encode() + body[len(head) :]
     return BytesParser(policy=policy.default).parsebytes(body)
 
 
@@ -82,9 +90,8 @@ def _said(part: MIMEPart, inner: list[EmailMessage], names: list[str], left_out:
     elif part.is_multipart() and kind.startswith("multipart/"):
         for one in part.iter_parts():
             yield from _said(one, inner, names, left_out)
-    elif kind not in ("text/plain", "text/html") or part.get_filename() or part.is_attachment():
-        if not kind.startswith("multipart/"):
-            names.append(" ".join((part.get_filename() or kind).split()))
+    elif not kind.startswith(("multipart/", *_WORDS)) or part.get_filename() or part.is_attachment():
+        names.append(" ".join((part.get_filename() or kind).split()))
     elif words := _decoded(part, left_out).strip():
         yield words
 
