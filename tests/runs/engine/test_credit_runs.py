@@ -1,6 +1,7 @@
 """Runs that credits pay for: with the operator's key, never below zero, paused instead of failed, exact in the end."""
 
 import asyncio
+import threading
 from typing import Any
 
 import httpx
@@ -8,6 +9,7 @@ import pytest
 
 from carrel.kit.money import micros_of
 from carrel.runs.engine.payer import Payer
+from carrel.runs.tasks import claims
 from tests.support import served
 from tests.support.credit_runs import MODEL, books, execute, system_key, top_up, until
 from tests.support.host import code_of
@@ -100,6 +102,30 @@ async def test_a_run_without_credits_pauses_until_a_top_up_and_resume(ada: httpx
     # What was withdrawn for lack of credits was no attempt.
     calls = (await ada.get("/api/metering/calls", params={"model": MODEL})).json()["items"]
     assert [call["attempt"] for call in calls] == [1] * 8
+
+
+async def test_credits_that_one_run_frees_let_another_go_on(
+    ada: httpx.AsyncClient, server: Running, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    refused, withdraw = threading.Event(), claims.withdraw
+
+    def noted(*given: Any, pause: bool) -> None:
+        withdraw(*given, pause=pause)
+        refused.set()
+
+    monkeypatch.setattr(claims, "withdraw", noted)
+    await system_key(ada, server)
+    # For one call at a time: most of what is held for it comes back.
+    await top_up(ada, "0.006")
+    generation = {"candidates": [{"model": MODEL, "parameters": {"max_output_tokens": 2_000}}]}
+    server.hold()
+    first = (await execute(ada, documents=1, generation=generation)).json()["id"]
+    await asyncio.to_thread(server.until_in_flight, 1)
+    second = (await execute(ada, documents=1, generation=generation)).json()["id"]
+    assert await asyncio.to_thread(refused.wait, 60)
+    server.latency(0)
+    for run in (first, second):
+        assert (await until(ada, run, "paused", "completed"))["state"] == "completed"
 
 
 async def test_a_call_that_cost_nothing_takes_nothing_and_what_is_tried_again_is_paid_once(
