@@ -203,11 +203,12 @@ def _calls(shared: Shared, user: User) -> str:
             " INSERT INTO calls (id, run_id, task_key, attempt, provider, model, outcome, input_tokens, cached_tokens,"
             " output_tokens, cost_micros, latency_ms, started_at, finished_at, phase, written_tokens, price_id)"
             " SELECT printf('%032d', x), printf('%032d', x % 1000), 'r1.generate.d1.c1.s1', 1, 'openai',"
-            " 'openai:m' || x % 50, 'answered', 1, 0, 1, 7, 3,"
+            " 'openai:m' || x % 50, 'running', 1, 0, 1, 7, 3,"
             " strftime('%Y-%m-%dT%H:%M:%fZ', 1700000000 + x * 60, 'unixepoch'),"
             " '2026-11-01T10:00:00.000Z', 'generate', 0, 'p' FROM n",
             _CALLS,
         )
+        conn.run("UPDATE calls SET outcome = 'answered' WHERE outcome = 'running'")
     return ""
 
 

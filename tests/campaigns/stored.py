@@ -131,6 +131,7 @@ def metered(conn: Connection, run_id: str) -> None:
     """Calls of the copies of this run, as it has."""
     columns: list[str] = conn.column("SELECT name FROM pragma_table_info('calls')")
     changed = {"seq": "NULL", "id": "lower(hex(randomblob(16)))", "run_id": "copied.id"}
+    changed["outcome"] = "'running'"
     changed["started_at"] = "strftime('%Y-%m-%dT%H:%M:%fZ', 1780000000 + copied.seq * 3600, 'unixepoch')"
     values = ", ".join(changed.get(name, f"calls.{name}") for name in columns)
     conn.run(
@@ -138,6 +139,7 @@ def metered(conn: Connection, run_id: str) -> None:
         " WHERE run_id = ? AND copied.id LIKE 'copy-%'",
         run_id,
     )
+    conn.run("UPDATE calls SET outcome = 'answered' WHERE outcome = 'running'")
 
 
 _PARTS = ("run_snapshots", "run_documents", "run_candidates", "run_rounds", "run_judges", "run_rankings", "tasks")
@@ -206,11 +208,12 @@ def _meter(conn: Connection, run_id: str, run: int) -> None:
     conn.run(
         "INSERT INTO calls (id, run_id, task_key, attempt, provider, model, outcome, input_tokens, cached_tokens,"
         " output_tokens, cost_micros, latency_ms, started_at, finished_at, phase, written_tokens, price_id)"
-        " SELECT lower(hex(randomblob(16))), ?, key, 1, 'local', 'local:reader', 'answered', 100, 0, 10, 7, 3,"
+        " SELECT lower(hex(randomblob(16))), ?, key, 1, 'local', 'local:reader', 'running', 100, 0, 10, 7, 3,"
         " strftime('%Y-%m-%dT%H:%M:%fZ', 1780000000 + seq % 20000000, 'unixepoch'),"
         f" '{AT}', kind, 0, 'p' FROM tasks WHERE run = ?",
         *(run_id, run),
     )
+    conn.run("UPDATE calls SET outcome = 'answered' WHERE outcome = 'running'")
     for event in ("attempt-failed", "task-succeeded"):
         conn.run(
             "INSERT INTO run_log (run, at, level, event, task_key, state, model, attempt, latency_ms, input_tokens,"

@@ -63,7 +63,7 @@ def test_what_is_abandoned_is_named_once_and_nobody_knows_its_price(conn: Connec
 
 
 @pytest.mark.parametrize("days", [(None, None), ("2020-01-01", None), ("2020-01-01", "2040-01-01")])
-def test_sums_read_each_row_once(conn: Connection, days: tuple[str | None, str | None]) -> None:
+def test_usage_reads_sums_and_no_call(conn: Connection, days: tuple[str | None, str | None]) -> None:
     begin(conn)
     asked: list[tuple[str, Any]] = []
 
@@ -74,10 +74,26 @@ def test_sums_read_each_row_once(conn: Connection, days: tuple[str | None, str |
     conn.exec_trace = note
     store.usage(conn, store.span_of(UTC, *days), ["day", "model"])
     conn.exec_trace = None
-    plans = [[row[3] for row in conn.all(f"EXPLAIN QUERY PLAN {sql}", *params)] for sql, params in asked]
-    reading = [plan for plan in plans if not any("COVERING INDEX" in step for step in plan)]
-    assert len(plans) == 2
-    assert len(reading) == 1, plans
+    steps = [row[3] for sql, params in asked for row in conn.all(f"EXPLAIN QUERY PLAN {sql}", *params)]
+    read = [step for step in steps if "TEMP B-TREE" not in step]
+    assert len(read) == len(asked)
+    assert all(step.startswith("SEARCH call_sums USING PRIMARY KEY (quarter>") for step in read), read
+
+
+def test_sums_are_those_of_the_calls_in_as_many_parts_as_it_takes(
+    conn: Connection, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(store, "PART_ROWS", 1)
+    clock = conn.clock
+    assert isinstance(clock, FakeClock)
+    for cost in (1, None, 2, 3, None, 4):
+        calls.end(conn, begin(conn), CallEnd(outcome="answered", cost_micros=cost))
+        clock.advance(600)
+    begin(conn)
+    (item,) = store.usage(conn, store.span_of(UTC, None, None), ["model", "run", "provider", "phase"]).items
+    assert (item.model, item.run_id, item.provider, item.phase) == ("openai:gpt/5", "run", "openai", None)
+    assert (item.totals.calls, item.totals.unknown_calls, item.totals.cost) == (6, 2, "0.00001")
+    assert conn.value("SELECT count(*) FROM call_sums") > 1
 
 
 def test_a_days_calls_are_counted_only_where_they_can_be_used_up(conn: Connection) -> None:

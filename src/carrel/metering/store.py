@@ -19,19 +19,17 @@ HOST: Final = "iif(provider = 'local', NULL, host)"
 """The host of a call, in SQL: rows of earlier programs do not know it, also where there is none."""
 _COLUMNS: Final[dict[Grouping, dict[str, str]]] = {
     "day": {},
-    "model": {"model": "model", "host": HOST},
-    "provider": {"provider": "provider"},
-    "run": {"run_id": "run_id"},
-    "phase": {"phase": "phase"},
+    "model": {"model": "model", "host": "iif(model GLOB 'local:*', NULL, nullif(host, ''))"},
+    "provider": {"provider": "substr(model, 1, instr(model, ':') - 1)"},
+    "run": {"run_id": "nullif(run_id, '')"},
+    "phase": {"phase": "nullif(phase, '')"},
 }
-"""What the calls of a group have in common, by the field that shows it."""
-_MINUTE = "substr(started_at, 1, 16)"
-"""Today the offset of every time zone is a whole number of minutes."""
-
-
+"""What the calls of a group have in common, by the field that shows it: columns of `call_sums`."""
 MAX_GROUPS: Final = 10_000
 PART_ROWS: Final = 20_000
-"""Rows that are grouped at once."""
+"""Sums that are grouped at once."""
+_LAST: Final = "~"
+"""After every time."""
 
 
 class TooManyGroups(BadInput):
@@ -56,14 +54,14 @@ class Sums(NamedTuple):
 
 _sums = Select(
     Sums,
-    calls="count(*)",
-    unknown_calls="sum(cost_micros IS NULL)",
-    input_tokens="coalesce(sum(input_tokens), 0)",
-    cached_read_tokens="coalesce(sum(cached_tokens), 0)",
-    cached_write_tokens="coalesce(sum(written_tokens), 0)",
-    output_tokens="coalesce(sum(output_tokens), 0)",
-    cost_micros="coalesce(sum(cost_micros), 0)",
-    charged_micros="coalesce(sum(charged_micros), 0)",
+    calls="sum(calls)",
+    unknown_calls="sum(unknown_calls)",
+    input_tokens="sum(input_tokens)",
+    cached_read_tokens="sum(cached_tokens)",
+    cached_write_tokens="sum(written_tokens)",
+    output_tokens="sum(output_tokens)",
+    cost_micros="sum(cost_micros)",
+    charged_micros="sum(charged_micros)",
 )
 CALLS: Final = Select(
     CallRow,
@@ -102,27 +100,24 @@ def usage(conn: Connection, span: Span, group_by: Sequence[Grouping]) -> UsageRe
     wanted = list(dict.fromkeys(group_by))
     columns = {name: column for one in wanted for name, column in _COLUMNS[one].items()}
     by_day = "day" in wanted
-    keys = [*([_MINUTE] if by_day else []), *columns.values()]
+    keys = [*(["quarter"] if by_day else []), *columns.values()]
     days, params = _days(span)
-    sql = (
-        f"SELECT {', '.join([*keys, _sums.sql])} FROM calls"
-        f" WHERE outcome <> 'running' AND {days} AND seq BETWEEN ? AND ?"
-    )
-    if keys:
-        sql += f" GROUP BY {', '.join(keys)}"
     groups: dict[tuple[str | None, ...], Sums] = {}
-    # Of days alone: an index has them, so no row is read twice.
-    first, last = conn.all(f"SELECT coalesce(min(seq), 1), coalesce(max(seq), 0) FROM calls WHERE {days}", *params)[0]
-    # SQLite sorts what it groups in memory: part by part, that is a little.
-    for begin in range(first, last + 1, PART_ROWS):
-        for row in conn.execute(sql, (*params, begin, min(last, begin + PART_ROWS - 1))):
+    # Without a group there would be a row of nothing.
+    grouped = ", ".join(str(number + 1) for number in range(len(keys))) or "NULL"
+    sql = f"SELECT {', '.join([*keys, _sums.sql])} FROM call_sums WHERE {days} AND quarter >= ? AND quarter < ?"
+    begin, after = "", "SELECT quarter FROM call_sums WHERE quarter > ? ORDER BY quarter LIMIT 1 OFFSET ?"
+    while begin < _LAST:
+        # SQLite sorts what it groups in memory: part by part, that is a little.
+        end = conn.value(after, begin, PART_ROWS) or _LAST
+        for row in conn.execute(f"{sql} GROUP BY {grouped}", (*params, begin, end)):
             key, sums = row[: len(keys)], _sums.record(row[len(keys) :])
             if by_day:
                 key = (_day(key[0], span.zone), *key[1:])
-            if sums.calls:
-                groups[key] = _together([groups[key], sums]) if key in groups else sums
+            groups[key] = _together([groups[key], sums]) if key in groups else sums
         if len(groups) > MAX_GROUPS:
             raise TooManyGroups
+        begin = end
     names = [*(["day"] if by_day else []), *columns]
     ordered = sorted(groups, key=lambda key: tuple(part or "" for part in key))
     items = []
@@ -189,8 +184,8 @@ def _days(span: Span) -> tuple[str, list[str]]:
     where, params = "true", []
     for comparison, day in ((">=", span.since), ("<", span.until)):
         if day is not None:
-            where += f" AND started_at {comparison} ?"
-            params.append(rfc3339(datetime.combine(day, time(), span.zone).timestamp()))
+            where += f" AND quarter {comparison} ?"
+            params.append(rfc3339(datetime.combine(day, time(), span.zone).timestamp())[:16])
     return where, params
 
 
