@@ -1,46 +1,20 @@
 """Candidates that search the web, through HTTP against strict servers: what is kept, and what comes of no page."""
 
-from collections.abc import AsyncIterator
-from contextlib import AsyncExitStack
 from typing import Any
 
 import httpx
-import pytest
-from msgspec.structs import replace
 
-from carrel.config import Settings
-from tests.support.host import Host
-from tests.support.own_hosts import own_hosts
+from tests.support import strict_pair
 from tests.support.strict_anthropic import Anthropic
 from tests.support.strict_google import Google
-from tests.support.strict_servers import KEY, serving
-from tests.support.web_runs import add_keys, carried_out, content
+from tests.support.web_runs import carried_out, content
 
 CLAUDE, GEMINI = "anthropic:claude-one", "google:gemini-one"
 
 
-@pytest.fixture
-async def strict() -> AsyncIterator[tuple[Anthropic, Google]]:
-    async with AsyncExitStack() as stack:
-        anthropic = await stack.enter_async_context(serving(Anthropic("claude-one")))
-        yield anthropic, await stack.enter_async_context(serving(Google("gemini-one")))
-
-
-@pytest.fixture
-def settings(settings: Settings, strict: tuple[Anthropic, Google]) -> Settings:
-    return replace(settings, provider_hosts=tuple(server.host for server in strict))
-
-
-@pytest.fixture
-async def ada(
-    host: Host, client: httpx.AsyncClient, strict: tuple[Anthropic, Google]
-) -> AsyncIterator[httpx.AsyncClient]:
-    client.headers.update(await host.signed_in("ada"))
-    anthropic, google = strict
-    base_urls = {"anthropic": anthropic.base_url, "google": google.base_url}
-    await add_keys(client, KEY, base_urls)
-    with own_hosts(base_urls):
-        yield client
+strict = strict_pair.by("claude-one", "gemini-one")
+settings = strict_pair.settings
+ada = strict_pair.ada
 
 
 async def _configuration(ada: httpx.AsyncClient, text: str, *candidates: dict[str, Any]) -> dict[str, Any]:

@@ -2,22 +2,15 @@
 
 import asyncio
 import json
-from collections.abc import AsyncIterator
-from contextlib import AsyncExitStack
 from decimal import Decimal
 from typing import Any
 
 import httpx
-import pytest
-from msgspec.structs import replace
 
-from carrel.config import Settings
-from tests.support.host import Host
-from tests.support.own_hosts import own_hosts
+from tests.support import strict_pair
 from tests.support.strict_anthropic import Anthropic
 from tests.support.strict_google import Google
-from tests.support.strict_servers import KEY, serving
-from tests.support.web_runs import add_keys, completed, content
+from tests.support.web_runs import completed, content
 
 HAIKU = "claude-3-5-haiku-latest"
 CLAUDE, GEMINI = f"anthropic:{HAIKU}", "google:gemini-2.5-flash"
@@ -31,28 +24,9 @@ OPEN: dict[str, Any] = {"type": "object", "properties": {"place": {"type": "stri
 ODD: dict[str, Any] = {"type": "object", "properties": {}, "patternProperties": {"^s": {"type": "integer"}}}
 
 
-@pytest.fixture
-async def strict() -> AsyncIterator[tuple[Anthropic, Google]]:
-    async with AsyncExitStack() as stack:
-        anthropic = await stack.enter_async_context(serving(Anthropic(HAIKU)))
-        yield anthropic, await stack.enter_async_context(serving(Google("gemini-2.5-flash")))
-
-
-@pytest.fixture
-def settings(settings: Settings, strict: tuple[Anthropic, Google]) -> Settings:
-    return replace(settings, provider_hosts=tuple(server.host for server in strict))
-
-
-@pytest.fixture
-async def ada(
-    host: Host, client: httpx.AsyncClient, strict: tuple[Anthropic, Google]
-) -> AsyncIterator[httpx.AsyncClient]:
-    client.headers.update(await host.signed_in("ada"))
-    anthropic, google = strict
-    base_urls = {"anthropic": anthropic.base_url, "google": google.base_url}
-    await add_keys(client, KEY, base_urls)
-    with own_hosts(base_urls):
-        yield client
+strict = strict_pair.by(HAIKU, "gemini-2.5-flash")
+settings = strict_pair.settings
+ada = strict_pair.ada
 
 
 async def _configuration(ada: httpx.AsyncClient, *candidates: dict[str, Any]) -> dict[str, Any]:
