@@ -33,7 +33,7 @@ export function BoardSection({ board, view, onView }: Props) {
       <h2 id="board-title">{sharedBy(board, formats)}</h2>
       {verdict && (
         <div className={`verdict card ${verdict.outcome === "decided" && !verdict.doubted ? "" : "open"}`}>
-          <p className={isRanked ? "sentence" : ""}>{unbroken(verdict.sentence)}</p>
+          <p className={isRanked ? "sentence long" : ""}>{unbroken(verdict.sentence)}</p>
           <p className="dim">This is {verdict.scope}.</p>
           {doubts.length > 0 && (
             <ul className="doubts">
