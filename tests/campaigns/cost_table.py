@@ -112,7 +112,8 @@ _PAGE: Final = """# What one request costs
 and wrote this page and [every line](cost.csv); without the variable it only prints them.
 `python -m tests.campaigns.cost WORD ...` measures only the lines whose operation or case has one of the words.
 A request may take 250 ms of the event loop, 2 s in threads, 2 s in workers, 64 MB of memory in service and workers
-together, and 8 MB of answer (a receipt 16), unless that is streamed; and nobody else may wait longer than {others:.0f} ms.
+together, and 8 MB of answer (a receipt 16), unless that is streamed; and nobody else may wait longer than
+{others:.0f} ms.
 Three kinds of requests may take so much besides:
 
 - **Files that are read** (uploads of documents and tables): {read_ms:.0f} ms in threads and in workers for each
