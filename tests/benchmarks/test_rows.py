@@ -47,8 +47,8 @@ def small(monkeypatch: pytest.MonkeyPatch) -> None:
     # The two runs have to last longer than it is watched.
     for name, number in (("DOCUMENTS", 60), ("MODELS", 5), ("WARM_UP_SECONDS", 0), ("SECONDS", 0.1), ("LONE_TASKS", 1)):
         monkeypatch.setattr(fairness, name, number)
-    monkeypatch.setattr(kills, "JOB", Work(4, ("alpha",), ("judge-one",), compared=False, concurrency=2))
-    monkeypatch.setattr(kills, "KILLED_AT", (0.5,))
+    monkeypatch.setattr(kills, "JOB", Work(40, ("alpha",), ("judge-one",), compared=False, concurrency=2))
+    monkeypatch.setattr(kills, "KILLED_AT", (0.1,))
     # To limit a process takes root.
     monkeypatch.setattr(nodes, "limited", lambda *_: nullcontext())
 

@@ -21,12 +21,12 @@ from tests.support.run_results import books_of, result_of
 async def test_dying_at_any_commit_of_a_run_that_stops_early_changes_nothing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    models = TestModels(Ladder(85))
+    models = TestModels(Ladder(75))
     async with engine_harness(tmp_path / "undisturbed", models) as harness:
         run_id = await prepare(
             harness,
             tmp_path / "ready",
-            documents=20,
+            documents=25,
             models=("test:one", "test:two", "test:three"),
             scoring=None,
             comparison={"stop_when_decided": True},
@@ -34,11 +34,11 @@ async def test_dying_at_any_commit_of_a_run_that_stops_early_changes_nothing(
         )
         await run_to_completion(harness, run_id, Crash())
         expected = await result_of(harness)
-        # Three was beaten after ten documents; the other two were told apart after fifteen of twenty.
+        # Three was beaten after fifteen documents; the other two were told apart after twenty of twenty-five.
         looks = await harness.rows("SELECT documents, leader, beaten FROM run_looks ORDER BY number")
-        assert looks == [(10, 1, "[3]"), (15, 1, "[2]")]
+        assert looks == [(10, 1, "[]"), (15, 1, "[3]"), (20, 1, "[2]")]
         answered = (await books_of(harness)).answered
-        assert answered == 10 * (3 + 6) + 5 * (2 + 2)
+        assert answered == 15 * (3 + 6) + 5 * (2 + 2)
     for at in range(1, 300):
         crash = Crash(at, "before" if at % 2 else "after")
         folder = shutil.copytree(tmp_path / "ready", tmp_path / f"{at}")

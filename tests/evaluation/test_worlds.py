@@ -64,7 +64,7 @@ def test_a_missing_verdict_between_two_others_costs_no_finding() -> None:
     assert abs(float((whole == 0).mean()) - float((without == 0).mean())) < 0.04
 
 
-@pytest.mark.parametrize("sizes", [[1] * 14, [2] * 7, [4, 1, 3, 1, 1, 2, 2]])
+@pytest.mark.parametrize("sizes", [[1] * 14, [2] * 7, [3, 1, 2, 1, 2, 1, 1, 1, 2]])
 def test_the_worlds_ranking_is_the_service_s(sizes: list[int]) -> None:
     made = simulated.tournaments(simulated.Cell(14, 3, 1, 0.2), "runaway", 12, np.random.default_rng(3))
     groups = np.repeat(np.arange(len(sizes)), sizes)

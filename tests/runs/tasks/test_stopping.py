@@ -152,28 +152,28 @@ async def test_who_is_beaten_at_a_look_is_called_no_more(busy: Busy) -> None:
     run = await ended(ada, models=("one", "two", "three"))
     tasks = [(task["kind"], task["candidate"], task["opponent"]) for task in await ada.tasks(run["id"])]
     of_three = [kind for kind, candidate, opponent in tasks if "test:three" in (candidate, opponent)]
-    # Ten answers, and ten documents with two rivals in two orders. The others go on to the end.
-    assert Counter(of_three) == {"generate": 10, "compare": 40}
-    assert Counter(kind for kind, *_ in tasks) == {"generate": 36 + 10, "compare": 36 + 40}
+    # Fifteen answers, and as many documents with two rivals in two orders. The others go on to the end.
+    assert Counter(of_three) == {"generate": 15, "compare": 60}
+    assert Counter(kind for kind, *_ in tasks) == {"generate": 36 + 15, "compare": 36 + 60}
     assert run["progress"]["total"] == len(tasks)
     assert run["progress"]["saved"] == 18 * (3 + 6) - len(tasks)
     report = await report_of(ada, run["id"])
     ranking = report["ranking"]
-    assert ranking["look"]["beaten"] == [{"candidate": "test:three", "by": "test:one", "documents": 10}]
+    assert ranking["look"]["beaten"] == [{"candidate": "test:three", "by": "test:one", "documents": 15}]
     assert [row["candidate"] for row in ranking["rows"]] == ["test:one", "test:two", "test:three"]
-    assert [row["documents"] for row in ranking["rows"]] == [18, 18, 10]
-    assert [lead["beaten_after"] for lead in ranking["contrasts"]] == [None, 10]
+    assert [row["documents"] for row in ranking["rows"]] == [18, 18, 15]
+    assert [lead["beaten_after"] for lead in ranking["contrasts"]] == [None, 15]
     assert (ranking["counts"]["missing"], report["troubles"]) == (0, [])
     first, second = report["looks"]
-    assert first == {
-        "number": 1, "documents": 10, "leader": "test:one", "dropped": ["test:three"], "decided": False,
+    assert (first["documents"], first["dropped"], first["saved"]) == (10, [], 0)
+    assert second == {
+        "number": 2, "documents": 15, "leader": "test:one", "dropped": ["test:three"], "decided": False,
         "saved": run["progress"]["saved"],
     }  # fmt: skip
-    assert (second["documents"], second["dropped"], second["saved"]) == (15, [], 0)
     assert (await ada.get(f"/runs/{run['id']}/ranking"))["looks"] == report["looks"]
     page = (await ada.ask("GET", f"/runs/{run['id']}/report?format=html")).text
     assert "Looks on the way" in page
-    assert f'<td>{"<bdi>test:three</bdi>"}</td><td class="figure">{first["saved"]}</td>' in page
+    assert f'<td>{"<bdi>test:three</bdi>"}</td><td class="figure">{second["saved"]}</td>' in page
 
 
 async def test_what_each_look_saved_adds_up(busy: Busy) -> None:

@@ -41,6 +41,7 @@ class OwnService:
 
         Raises:
             ServiceFailed: it does not answer.
+            KeyboardInterrupt: it was told to end while it started.
         """
         for _ in range(_PORTS_TRIED):
             host = self._start(_free_port())
@@ -103,6 +104,9 @@ class OwnService:
                 time.sleep(_POLL_SECONDS)
             else:
                 return host
+        if self._process.poll() == 0:
+            # It was told to end before it answered: Ctrl-C in a terminal reaches it and this program alike.
+            raise KeyboardInterrupt
         self.kill()
         host.close()
         return None
