@@ -101,16 +101,16 @@ def usage(conn: Connection, span: Span, group_by: Sequence[Grouping]) -> UsageRe
     columns = {name: column for one in wanted for name, column in _COLUMNS[one].items()}
     by_day = "day" in wanted
     keys = [*(["quarter"] if by_day else []), *columns.values()]
-    days, params = _days(span)
+    begin, last = _quarters(span)
     groups: dict[tuple[str | None, ...], Sums] = {}
     # Without a group there would be a row of nothing.
     grouped = ", ".join(str(number + 1) for number in range(len(keys))) or "NULL"
-    sql = f"SELECT {', '.join([*keys, _sums.sql])} FROM call_sums WHERE {days} AND quarter >= ? AND quarter < ?"
-    begin, after = "", "SELECT quarter FROM call_sums WHERE quarter > ? ORDER BY quarter LIMIT 1 OFFSET ?"
-    while begin < _LAST:
+    sql = f"SELECT {', '.join([*keys, _sums.sql])} FROM call_sums WHERE quarter >= ? AND quarter < ?"
+    after = "SELECT quarter FROM call_sums WHERE quarter > ? AND quarter < ? ORDER BY quarter LIMIT 1 OFFSET ?"
+    while begin < last:
         # SQLite sorts what it groups in memory: part by part, that is a little.
-        end = conn.value(after, begin, PART_ROWS) or _LAST
-        for row in conn.execute(f"{sql} GROUP BY {grouped}", (*params, begin, end)):
+        end = conn.value(after, begin, last, PART_ROWS) or last
+        for row in conn.execute(f"{sql} GROUP BY {grouped}", (begin, end)):
             key, sums = row[: len(keys)], _sums.record(row[len(keys) :])
             if by_day:
                 key = (_day(key[0], span.zone), *key[1:])
@@ -180,13 +180,13 @@ def verdict_costs(conn: Connection) -> dict[ModelAt, int]:
     return {ModelAt(model, host): round(_ORDERS * cost / answered) for model, host, cost, answered in rows if answered}
 
 
-def _days(span: Span) -> tuple[str, list[str]]:
-    where, params = "true", []
-    for comparison, day in ((">=", span.since), ("<", span.until)):
-        if day is not None:
-            where += f" AND quarter {comparison} ?"
-            params.append(rfc3339(datetime.combine(day, time(), span.zone).timestamp())[:16])
-    return where, params
+def _quarters(span: Span) -> tuple[str, str]:
+    """Its first quarter of an hour, and the one after its last."""
+
+    def begun(day: date) -> str:
+        return rfc3339(datetime.combine(day, time(), span.zone).timestamp())[:16]
+
+    return begun(span.since) if span.since else "", begun(span.until) if span.until else _LAST
 
 
 def _day(minute: str, zone: tzinfo) -> str:
