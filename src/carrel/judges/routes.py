@@ -1,6 +1,5 @@
 """`/evaluation/judges`: the passport of each judge, and the check that a judge can take."""
 
-from functools import partial
 from typing import Annotated
 
 from carrel.auth import guard
@@ -42,7 +41,7 @@ async def read_default_judges(
     Every provider with a stored key is asked for its list. One that does not answer within two seconds adds nothing.
     """
     await prices.ready()
-    found = await listing.found(registry, recent, workspace.read(partial(listing.servers, of_keys=True)))
+    found = await listing.found(registry, recent, workspace)
     return workspace.read(default_judges, registry, found, [canonical(one) for one in candidate or ()])
 
 

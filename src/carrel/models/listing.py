@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Sequence
+from functools import partial
 
 from carrel.errors import BadInput, FieldError, NotFound
 from carrel.keys import store as keys
@@ -13,6 +14,7 @@ from carrel.providers.base import Access, ModelInfo, Role
 from carrel.providers.hosts import ModelAt
 from carrel.providers.recent_lists import RecentLists
 from carrel.providers.registry import Registry, needs_key, provider_of
+from carrel.vault.workspace import Workspace
 
 
 def everything(conn: Connection, registry: Registry, found: Sequence[str] = ()) -> Models:
@@ -23,7 +25,7 @@ def everything(conn: Connection, registry: Registry, found: Sequence[str] = ()) 
     return Models([_model(conn, name, info, at) for name, info in everyone])
 
 
-def servers(conn: Connection, *, of_keys: bool = False) -> list[tuple[str, Access]]:
+def _servers(conn: Connection, *, of_keys: bool) -> list[tuple[str, Access]]:
     """The user's own servers, by the provider whose models they serve; `of_keys`: those of all stored keys."""
     known = ((name, catalogue.find(name)) for name in keys.stored(conn))
     own = sorted(name for name, one in known if of_keys or (one is not None and one.own))
@@ -31,8 +33,12 @@ def servers(conn: Connection, *, of_keys: bool = False) -> list[tuple[str, Acces
     return [(name, access) for name, access in found if access is not None]
 
 
-async def found(registry: Registry, recent: RecentLists, servers: Sequence[tuple[str, Access]]) -> list[str]:
-    """The full names of the models that these servers list now. All servers are asked at once."""
+async def found(registry: Registry, recent: RecentLists, workspace: Workspace, *, of_keys: bool = True) -> list[str]:
+    """The full names of the models that the user's own servers list now, or those of all stored keys.
+
+    All are asked at once.
+    """
+    servers = workspace.read(partial(_servers, of_keys=of_keys))
     remotes = [(name, remote, access) for name, access in servers if (remote := registry.remote(name)) is not None]
     lists = await asyncio.gather(*(recent.models(remote, access) for _, remote, access in remotes))
     named = zip((name for name, _, _ in remotes), lists, strict=True)

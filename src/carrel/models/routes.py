@@ -1,6 +1,5 @@
 """`/models`: the models that candidates and judges can use."""
 
-from functools import partial
 from typing import Annotated
 
 from carrel.auth import guard
@@ -27,7 +26,7 @@ async def list_models(
     seconds adds nothing.
     """
     await prices.ready()
-    found = await listing.found(registry, recent, workspace.read(partial(listing.servers, of_keys=of_keys)))
+    found = await listing.found(registry, recent, workspace, of_keys=of_keys)
     return workspace.read(listing.everything, registry, found)
 
 

@@ -4,7 +4,6 @@ import asyncio
 import json
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from functools import partial
 
 from carrel.auth import guard
 from carrel.auth.programs import scopes
@@ -51,7 +50,7 @@ async def import_suite(
     models: Sequence[str] = ()
     if suite.criteria and suite.grader is None:
         await prices.ready()
-        models = await listing.found(registry, recent, workspace.read(partial(listing.servers, of_keys=True)))
+        models = await listing.found(registry, recent, workspace)
     return await workspace.write(store.keep, data.name, suite, table, len(lines), models, registry, settings)
 
 

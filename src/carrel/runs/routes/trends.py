@@ -1,6 +1,5 @@
 """`/presets/{id}/trends` and `/alternatives`: one candidate over the runs of a preset, and models in its place."""
 
-from functools import partial
 from typing import Annotated
 
 from carrel.auth import guard
@@ -54,7 +53,7 @@ async def read_alternatives(
     Every provider with a stored key is asked for its list, as by `GET /models`. It costs no calls.
     """
     await prices.ready()
-    found = await listing.found(registry, recent, workspace.read(partial(listing.servers, of_keys=True)))
+    found = await listing.found(registry, recent, workspace)
     return await workspace.scan(alternatives.find, preset_id, baseline, found, registry, settings)
 
 
