@@ -104,11 +104,12 @@ class OwnService:
                 time.sleep(_POLL_SECONDS)
             else:
                 return host
-        if self._process.poll() == 0:
-            # It was told to end before it answered: Ctrl-C in a terminal reaches it and this program alike.
-            raise KeyboardInterrupt
+        code = self._process.poll()
         self.kill()
         host.close()
+        if code == 0:
+            # It was told to end before it answered: Ctrl-C in a terminal reaches it and this program alike.
+            raise KeyboardInterrupt
         return None
 
     def _last_words(self) -> str:

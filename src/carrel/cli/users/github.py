@@ -163,7 +163,7 @@ def export(
         done = github.export_run(connection_id, run_id, answers=answers, path=path, branch=branch, message=message)
     else:
         done = github.export_contents(connection_id, contents, path=path, branch=branch, message=message)
-    what = f"{counted(len(done.files), 'file')}" if done.changed else "nothing new"
+    what = counted(len(done.files), "file") if done.changed else "nothing new"
     cli.show(done, f"{what} on {done.branch}, commit {done.commit}")
 
 
