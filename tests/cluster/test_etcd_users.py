@@ -65,7 +65,7 @@ async def test_its_user_does_all_that_nodes_do(etcd: Etcd) -> None:
     assert await etcd.renew(lease) == 60
     await etcd.revoke(lease)
     assert await etcd.get(f"{ROOT}a") is None
-    # In this order: a stream that is left sends its farewell first, and waits for the answer beyond the end of the test.
+    # In this order: a stream that is left sends its farewell first, and waits for the answer beyond the test.
     await etcd.close()
     await watch.aclose()  # type: ignore[attr-defined]  # it is a generator
 
