@@ -3,8 +3,6 @@
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from msgspec.structs import replace
-
 from carrel.errors import CarrelError, Conflict, NotFound
 from carrel.evaluation.ranking.ranking import Ranking
 from carrel.kit.sqlite.database import Connection
@@ -17,8 +15,8 @@ from carrel.receipts.receipt import ReceiptCandidate, ReceiptJudge
 from carrel.runs.model import run_transitions, states, texts
 from carrel.runs.model import setup as setups
 from carrel.runs.model.setup import RunId, Setup
-from carrel.runs.verdicts import combining, evidence, judgement, rankings
-from carrel.runs.verdicts.judgement import Evidence, PackedEvidence
+from carrel.runs.verdicts import combining, evidence, rankings
+from carrel.runs.verdicts.judgement import PackedEvidence
 
 
 class ReceiptNotReady(Conflict):
@@ -37,13 +35,12 @@ class RunHead(NamedTuple):
 
 
 class ReceiptInput(NamedTuple):
-    """Everything about the run that goes into the receipt; `packed` is the evidence on its way to a worker."""
+    """Everything about the run that goes into the receipt."""
 
     head: RunHead
     setup: Setup
     texts: dict[str, Commitment]
-    evidence: Evidence
-    packed: PackedEvidence
+    evidence: PackedEvidence
     combined: tuple[str, ...]
     at_end: Ranking | None
 
@@ -72,15 +69,11 @@ def gather(conn: Connection, run_id: RunId) -> ReceiptInput:
     head = _heads.one(conn, "FROM runs JOIN run_snapshots ON run = seq WHERE seq = ?", setup.seq)
     if head is None:
         raise CarrelError
-    found = evidence.collect(conn, setup)
-    # A description is a text of the user's, and no ranking depends on it.
-    bare = replace(found, criteria=tuple(replace(criterion, description="") for criterion in found.criteria))
     return ReceiptInput(
         head=head,
         setup=setup,
         texts={name: commitments.commit(setup.fence, name, text) for name, text in _texts(conn, setup)},
-        evidence=bare,
-        packed=judgement.pack(bare),
+        evidence=evidence.packed(conn, setup),
         combined=combining.labels(conn, setup.seq),
         at_end=rankings.get(conn, setup.seq, setup.round.number),
     )

@@ -47,7 +47,7 @@ class Signer:
         self._private = Ed25519PrivateKey.from_private_bytes(file_key(service_key, _PURPOSE))
         self.public = self._private.public_key().public_bytes_raw().hex()
 
-    def sign(self, content: bytes) -> str:
+    def sign(self, content: bytes | bytearray) -> str:
         """The signature, in hex."""
         return self._private.sign(content).hex()
 

@@ -2,9 +2,10 @@
 
 import asyncio
 from collections.abc import Iterable, Sequence
+from typing import Any
 
 import msgspec
-from msgspec.structs import astuple
+from msgspec.structs import astuple, replace
 
 from carrel import __version__
 from carrel.evaluation.judges.human import HumanCheck
@@ -17,8 +18,8 @@ from carrel.receipts.gathering import ReceiptInput, gather
 from carrel.receipts.keys import Signer
 from carrel.receipts.receipt import Receipt, ReceiptCandidate, Versions, canonical, to_sign
 from carrel.runs.model.setup import RunId
-from carrel.runs.verdicts import whatif, wording
-from carrel.runs.verdicts.judgement import Conclusion
+from carrel.runs.verdicts import judgement, whatif, wording
+from carrel.runs.verdicts.judgement import Conclusion, Evidence, PackedEvidence
 from carrel.runs.verdicts.wording import CandidateModel
 from carrel.vault.workspace import Workspace
 
@@ -33,7 +34,7 @@ async def made(workspace: Workspace, workers: WorkerPool, signer: Signer, run_id
     """
     async with workers.turn(workspace.uuid) as worker:
         gathered = await workspace.scan(gather, run_id)
-        answered = await whatif.answered(worker, gathered.packed)
+        answered = await whatif.answered(worker, gathered.evidence)
     return await asyncio.to_thread(_written, gathered, answered, signer)
 
 
@@ -50,9 +51,31 @@ def worded(
 
 def signed(receipt: Receipt, signer: Signer) -> bytes:
     """The file: the receipt with key and signature."""
-    # Encoded once: the largest has 13 MB.
-    body = msgspec.Raw(canonical(receipt))
-    return canonical({"key": signer.public, "receipt": body, "signature": signer.sign(to_sign(body))})
+    # Encoded once: the largest has 13 MB. `canonical` would copy it once more.
+    body = to_sign(receipt)
+    head, tail = f'{{"key":"{signer.public}","receipt":', f',"signature":"{signer.sign(body)}"}}'
+    return b"".join((head.encode(), memoryview(body)[body.index(b"\n") + 1 :], tail.encode()))
+
+
+def _evidence(packed: PackedEvidence) -> Evidence:
+    """The evidence as the receipt tells it, its records written already: as objects they take far more."""
+    found = judgement.rest(packed)
+    return replace(
+        found,
+        # A description is a text of the user's, and no ranking depends on it.
+        criteria=tuple(replace(criterion, description="") for criterion in found.criteria),
+        verdicts=_list(judgement.verdicts(packed)),
+        scores=_list(judgement.scores(packed)),
+        marks=_list(judgement.marks(packed)),
+    )
+
+
+def _list(records: Iterable[object]) -> Any:
+    written = bytearray(b"[")
+    for record in records:
+        written += canonical(record) + b","
+    written[max(1, len(written) - 1) :] = b"]"
+    return msgspec.Raw(written)
 
 
 def _written(gathered: ReceiptInput, answered: Conclusion, signer: Signer) -> bytes:
@@ -67,7 +90,7 @@ def _written(gathered: ReceiptInput, answered: Conclusion, signer: Signer) -> by
         candidates=gathered.candidates,
         judges=gathered.judges,
         texts=gathered.texts,
-        evidence=gathered.evidence,
+        evidence=_evidence(gathered.evidence),
         combined=gathered.combined,
         ranking=answered.ranking,
         human=answered.human,

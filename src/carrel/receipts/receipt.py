@@ -92,6 +92,9 @@ def canonical(value: object) -> bytes:
     return _encoder.encode(value)
 
 
-def to_sign(receipt: object, form: str = FORMAT) -> bytes:
+def to_sign(receipt: object, form: str = FORMAT) -> bytearray:
     """The bytes that the service signs. Their first line, the receipt's format, keeps them apart from anything else."""
-    return f"{form}\n".encode() + canonical(receipt)
+    head = f"{form}\n".encode()
+    signed = bytearray(head)
+    _encoder.encode_into(receipt, signed, len(head))
+    return signed

@@ -1,8 +1,8 @@
 """Computes the ranking and verdict of a round from what its judges said. Pure, and fit for the worker process."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
-from itertools import islice
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import chain, islice
 from typing import NamedTuple, TypeVar
 
 import msgspec
@@ -106,9 +106,9 @@ class _Mark(NamedTuple):
 
 
 _rest = msgspec.msgpack.Decoder(Evidence)
-_verdicts = msgspec.msgpack.Decoder(list[_Verdict])
-_scores = msgspec.msgpack.Decoder(list[_Score])
-_marks = msgspec.msgpack.Decoder(list[_Mark])
+_verdict_lines = msgspec.msgpack.Decoder(list[_Verdict])
+_score_lines = msgspec.msgpack.Decoder(list[_Score])
+_mark_lines = msgspec.msgpack.Decoder(list[_Mark])
 
 
 class PackedEvidence(NamedTuple):
@@ -157,50 +157,60 @@ def pack_each(
 
 def unpack(packed: PackedEvidence) -> Evidence:
     """Unpack the evidence."""
-    names = packed.names
     return structs.replace(
-        _rest.decode(packed.rest),
-        verdicts=[
-            Verdict(
-                document=names[line.document],
-                judge=names[line.judge],
-                a=names[line.a],
-                b=names[line.b],
-                repeat=line.repeat,
-                ab=line.ab,
-                ba=line.ba,
-                by_rule=line.by_rule,
-                a_length=line.a_length,
-                b_length=line.b_length,
-            )
-            for piece in packed.verdicts
-            for line in _verdicts.decode(piece)
-        ],
-        scores=[
-            Score(
-                document=names[line.document],
-                judge=names[line.judge],
-                candidate=names[line.candidate],
-                repeat=line.repeat,
-                values=line.values,
-                fate=line.fate,
-            )
-            for piece in packed.scores
-            for line in _scores.decode(piece)
-        ],
-        marks=[
-            Mark(
-                document=names[line.document],
-                candidate=names[line.candidate],
-                repeat=line.repeat,
-                value=line.value,
-                expected=line.expected,
-                answer=line.answer,
-            )
-            for piece in packed.marks
-            for line in _marks.decode(piece)
-        ],
+        rest(packed), verdicts=list(verdicts(packed)), scores=list(scores(packed)), marks=list(marks(packed))
     )
+
+
+def rest(packed: PackedEvidence) -> Evidence:
+    """The evidence without its records."""
+    return _rest.decode(packed.rest)
+
+
+def verdicts(packed: PackedEvidence) -> Iterator[Verdict]:
+    """The verdicts, unpacked as they are asked for."""
+    names = packed.names
+    for line in chain.from_iterable(map(_verdict_lines.decode, packed.verdicts)):
+        yield Verdict(
+            document=names[line.document],
+            judge=names[line.judge],
+            a=names[line.a],
+            b=names[line.b],
+            repeat=line.repeat,
+            ab=line.ab,
+            ba=line.ba,
+            by_rule=line.by_rule,
+            a_length=line.a_length,
+            b_length=line.b_length,
+        )
+
+
+def scores(packed: PackedEvidence) -> Iterator[Score]:
+    """The scores, likewise."""
+    names = packed.names
+    for line in chain.from_iterable(map(_score_lines.decode, packed.scores)):
+        yield Score(
+            document=names[line.document],
+            judge=names[line.judge],
+            candidate=names[line.candidate],
+            repeat=line.repeat,
+            values=line.values,
+            fate=line.fate,
+        )
+
+
+def marks(packed: PackedEvidence) -> Iterator[Mark]:
+    """What the checks say, likewise."""
+    names = packed.names
+    for line in chain.from_iterable(map(_mark_lines.decode, packed.marks)):
+        yield Mark(
+            document=names[line.document],
+            candidate=names[line.candidate],
+            repeat=line.repeat,
+            value=line.value,
+            expected=line.expected,
+            answer=line.answer,
+        )
 
 
 def _pieces(rows: Iterable[object]) -> list[bytes]:
