@@ -2,7 +2,7 @@
 
 from carrel.receipts import rules
 
-DIGEST = "0daf52bd80828c6bb2059e799db0843f0fcb47470213a60d71b099629e15d7e9"
+DIGEST = "cf5f286f45fd70ad965b4bc9e0c75711a72c4901af28c1d33f759cd42c400c81"
 
 
 def test_the_rules_of_rankings_and_words_are_those_that_this_version_says_it_has() -> None:

@@ -62,7 +62,7 @@ def classified(candidate: str, answers: str, expected: str = "001122") -> list[M
 
 
 TWO = [*verdicts("AB", "a" * 12, "x"), *verdicts("AB", "b" * 12, "y")]
-APART = [*verdicts("AB", "ab" * 6, "x"), *verdicts("AB", "ba" * 6, "y")]
+APART = [*verdicts("AB", "a" * 12, "x"), *verdicts("AB", "a" + "b" * 11, "y")]
 MISSING = [*verdicts("AB", "a" * 7 + "?" * 9), *verdicts("AC", "a" * 16), *verdicts("BC", "a" * 16)]
 BEATEN = [*verdicts("AB", "a" * 30), *verdicts("AC", "a" * 10), *verdicts("BC", "a" * 10)]
 HEAD = [

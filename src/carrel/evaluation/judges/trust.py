@@ -3,13 +3,12 @@
 import math
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from itertools import combinations
 from operator import attrgetter
 
 import msgspec
 
 from carrel.evaluation import records
-from carrel.evaluation.judges import agreement, health
+from carrel.evaluation.judges import health
 from carrel.evaluation.ranking.doubts import Distrust
 from carrel.evaluation.ranking.ranking import Ranking
 from carrel.evaluation.ranking.stopping import Decision
@@ -25,6 +24,8 @@ MANY_FLIPS = 0.3
 little."""
 USEFUL = 0.6
 """A judge that agrees with itself, or with a person, in this part of the pairs may still tell answers apart."""
+LEANS = 1.28
+"""Deviations of a coin, of which nine in ten reach less: a judge beyond them prefers others to the leader."""
 SHORTER_WON = 0.1
 """A leader that wins so little where its answer is the shorter one may win by its length alone."""
 FEW_SHORTER = 3
@@ -53,7 +54,7 @@ def weighed(
     led = [one for one in verdicts if leader in (None, one.a, one.b)]
     found = [
         *_chance(ranking, led, verdicts, votes, again, groups or {}),
-        *_opposed(verdicts, groups or {}),
+        *_opposed(leader, ranking.judges, led, groups or {}),
         *_relatives(leader, ranking.judges, families, judge_families),
         *_length(leader, led, votes),
         *_hidden(ranking, leader),
@@ -215,30 +216,30 @@ def _toward(verdict: Verdict) -> str | None:
     return None
 
 
-def _opposed(verdicts: Sequence[Verdict], groups: Mapping[str, str]) -> Iterable[Distrust]:
-    """Judges that name different winners more often than coins would, over documents or their groups.
+def _opposed(
+    leader: str | None, judges: Sequence[str], led: Sequence[Verdict], groups: Mapping[str, str]
+) -> Iterable[Distrust]:
+    """Judges that prefer others to the leader; decisive if they are a third of all.
 
-    Krippendorff's α asks for more than coins where nearly all verdicts are alike, so that a further win could raise the
-    doubt.
+    Each is asked alone, on how many documents or groups the leader lost more than it won, because a further win for the
+    leader can only end that. How often judges name different winners can grow by a win.
     """
-    by_document: defaultdict[str, list[float]] = defaultdict(list)
-    clear = [verdict for verdict in verdicts if records.fate(verdict) == "agreed"]
-    for (document, *_), voices in agreement.outcomes(clear).items():
-        by_document[document].extend(float(one != other) for one, other in combinations(voices.values(), 2))
-    apart = [one for found in by_document.values() for one in found]
-    if len(apart) < LEAST:
-        return
-    told = {document: mean(found) for document, found in by_document.items() if found}
-    found = intervals.share(*clusters.sampled(told, groups))
-    low = found.low(intervals.probability(), 0.0)
-    if low is not None and low > 0.5:
+    against = []
+    for judge in judges if leader is not None and len(judges) > 1 else ():
+        clear = [(one.document, winner) for one in _said(judge, led) if (winner := _toward(one)) is not None]
+        ahead = defaultdict[str, float](float)
+        for document, winner in clear:
+            ahead[document] += 1.0 if winner == leader else -1.0
+        told = clusters.sampled(ahead, groups).by_group
+        won, lost = sum(one > 0 for one in told), sum(one < 0 for one in told)
+        if lost - won - 1 > LEANS * math.sqrt(lost + won):
+            others = sum(winner != leader for _, winner in clear)
+            against.append(f"{judge} preferred others to {leader} in {others} of {len(clear)} clear pairs")
+    if against:
         yield Distrust(
             kind="opposed",
-            decisive=True,
-            sentence=(
-                f"The judges contradict each other: two of them named different winners in {percent(mean(apart))} of"
-                " what both judged."
-            ),
+            decisive=3 * len(against) >= len(judges),
+            sentence=f"The judges contradict each other: {listed(against)}.",
         )
 
 
