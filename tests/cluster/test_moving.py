@@ -3,7 +3,7 @@
 import asyncio
 import dataclasses
 from collections.abc import AsyncIterator, Callable
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import AbstractContextManager, AsyncExitStack, asynccontextmanager
 from pathlib import Path
 from typing import Any, cast
 
@@ -14,7 +14,7 @@ import pytest
 from carrel.accounts import slot_rows
 from carrel.accounts.slots import slot_of
 from carrel.app import create_app
-from carrel.cluster import files, moves, peers
+from carrel.cluster import arrivals, copying, files, moves, peers
 from carrel.cluster.etcd import Etcd
 from carrel.cluster.fence import Fence
 from carrel.cluster.ownership import SlotMark
@@ -129,6 +129,31 @@ async def test_a_moved_user_goes_on_with_the_same_session_and_comes_back(
         entry = await two.registry.entry(SLOT)
         assert entry is not None
         assert (entry.node, entry.copy, a.mark()) == ("a", "m2", SlotMark(state="owned", copy="m2"))
+
+
+async def test_the_last_copy_of_a_large_slot_reads_only_the_logs(
+    two: Two, with_keys: dict[str, object], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    release, opened, read = Peers.release, copying.opened, set[str]()
+    async with two.node("a", **with_keys) as a, two.node("b", **with_keys) as b:
+        headers = await a.host.signed_in(ADA)
+        await noted(a, headers, "before")
+
+        def noted_opening(path: Path) -> AbstractContextManager[int]:
+            read.add(path.name)
+            return opened(path)
+
+        async def late(self: Peers, source: str, slot: int, move: str) -> None:
+            await noted(a, headers, "late")
+            await release(self, source, slot, move)
+            monkeypatch.setattr(copying, "opened", noted_opening)
+
+        monkeypatch.setattr(arrivals, "LARGE_BYTES", 0)
+        monkeypatch.setattr(Peers, "release", late)
+        await two.begin("b")
+        await until(lambda: SLOT in b.fence.serving)
+        assert await names(b, headers) == {"before", "late"}
+    assert read == {"workspace.db-wal", slot_rows.FILE}
 
 
 async def test_without_the_operators_word_keys_stay_where_they_are_and_are_wiped(two: Two) -> None:

@@ -593,3 +593,21 @@ def test_a_log_with_a_flipped_bit_never_gives_back_what_was_not_written(tmp_path
         found = look_inside(path, KEY, ALICE, form)
         assert found is not None
         assert found == list(range(len(found)))
+
+
+async def test_a_held_file_stays_as_it_is_until_it_is_let_go_and_its_log_has_every_commit(
+    pool: WorkspacePool, workspace: Workspace, path_of: Callable[[UserUuid], Path]
+) -> None:
+    path, large, held = path_of(ALICE), "x" * 5_000_000, {ALICE}
+    await pool.hold(held.__contains__, 60)
+    before = path.read_bytes()
+    await workspace.write(add_row, 1, large)
+    await pool.rest(ALICE)
+    assert path.read_bytes() == before
+    async with pool.leased(ALICE) as again:
+        assert again.read(rows) == [1]
+        held.clear()
+        await pool.hold(ALICE.__eq__, 0)
+        before = path.read_bytes()
+        await again.write(add_row, 2, large)
+        assert path.read_bytes() != before

@@ -27,6 +27,8 @@ AT_ONCE: Final = 4
 """Workspaces that are closed side by side: more would keep the other users waiting for the disk."""
 CALL_SECONDS: Final = 10.0
 """How long calls of models may take to end before a slot leaves. What takes longer is made again, and paid twice."""
+HOLD_SECONDS: Final = 60.0
+"""For the last copies before a release. After a longer time, files are copied that may have changed all over."""
 TIMEOUT_SECONDS: Final = 1.0
 """How long the requests of a user may take to end. Whoever takes longer is told to come again, and nothing was done."""
 
@@ -76,6 +78,10 @@ class SlotUsers:
             (uuid for uuid in pool.opened if slot_of(uuid) == slot and not pool.is_leased(uuid)),
             lambda uuid: pool.rest(uuid, if_idle=True),
         )
+
+    async def hold(self, slot: int) -> None:
+        """For a minute, commits of the slot's users leave their files as they are, and go into their logs."""
+        await self._sessions.pool.hold(lambda uuid: slot_of(uuid) == slot, HOLD_SECONDS)
 
     @asynccontextmanager
     async def calls_ended(self, slot: int) -> AsyncIterator[None]:

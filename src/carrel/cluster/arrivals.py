@@ -21,6 +21,8 @@ _WARM_COPIES: Final = 4
 """Copies while the slot is served, at most."""
 _LITTLE_BYTES: Final = 4 * 1024 * 1024
 """When a copy brought no more than this, the next one is the last."""
+LARGE_BYTES: Final = 64 * 1024 * 1024
+"""Of more than this, the last copy may not read everything: the source is asked to let the large files stay."""
 _RETRY_SECONDS: Final = 1.0
 _KEYS_SECONDS: Final = 2.0
 """How long the slot waits for the keys of its users."""
@@ -131,14 +133,10 @@ class Arrivals:
             raise PeerFailed(f"{name} runs an older version than {entry.node}")
         await node.set_mark(slot, moves.incoming(move))
         await asyncio.to_thread(files.empty, node.identity.data, slot)
-        have: dict[str, Stamp] = {}
-        count = 0
-        for _ in range(_WARM_COPIES):
-            await self._tell(slot, MoveProgress(move, "copying", count))
-            have, came = await self._copy(source, slot, move, have, is_last=False)
-            count += came
-            if came <= _LITTLE_BYTES:
-                break
+        have, count = await self._warm_copies(source, slot, move, {}, 0)
+        if count > LARGE_BYTES:
+            await self._peers.hold(source, slot, move)
+            have, count = await self._warm_copies(source, slot, move, have, count)
         await self._tell(slot, MoveProgress(move, "closing", count))
         await self._peers.release(source, slot, move)
         await self._copy(source, slot, move, have, is_last=True)
@@ -146,6 +144,17 @@ class Arrivals:
             raise PeerFailed(f"the lease of {name} has ended")
         await node.set_mark(slot, moves.arrived(move))
         self._sources[move] = source
+
+    async def _warm_copies(
+        self, source: str, slot: int, move: str, have: dict[str, Stamp], count: int
+    ) -> tuple[dict[str, Stamp], int]:
+        for _ in range(_WARM_COPIES):
+            await self._tell(slot, MoveProgress(move, "copying", count))
+            have, came = await self._copy(source, slot, move, have, is_last=False)
+            count += came
+            if came <= _LITTLE_BYTES:
+                break
+        return have, count
 
     async def _copy(
         self, source: str, slot: int, move: str, have: Mapping[str, Stamp], *, is_last: bool

@@ -2,7 +2,8 @@
 
 On the wire each run of changed blocks is a line of JSON and then its bytes; the last line lists the files.
 The source remembers what it has sent by a digest of each block, because what the target has is what was sent to it: a
-gigabyte is read and compared in about a second, however slow the way to the other node is.
+gigabyte is read and compared in about a second, however slow the way to the other node is. A large slot's databases are
+held before the release, so that the last copy reads only their logs.
 """
 
 import asyncio
@@ -24,7 +25,7 @@ _FILE: Final = re.compile(rf"{re.escape(slot_rows.FILE)}|[0-9a-f]{{32}}/(account
 _PIECE_BYTES: Final = 1024 * 1024
 _BLOCK_BYTES: Final = 64 * 1024
 _DIGEST_BYTES: Final = 16
-_LATELY_NANOSECONDS: Final = 1_000_000_000
+LATELY_SECONDS: Final = 1.0
 """A file that was changed so lately may change again without a new time stamp, which is some milliseconds coarse."""
 
 Stamp = tuple[int, int]
@@ -94,9 +95,9 @@ def _pieces(folder: Path, have: Mapping[str, Stamp], blocks: SentBlocks) -> Iter
         if have.get(path) == stamp:
             continue
         # A user who was deleted a moment ago.
-        with suppress(FileNotFoundError), _opened(folder / path) as descriptor:
+        with suppress(FileNotFoundError), opened(folder / path) as descriptor:
             found = os.fstat(descriptor)
-            is_late = abs(time.time_ns() - found.st_mtime_ns) < _LATELY_NANOSECONDS
+            is_late = abs(time.time_ns() - found.st_mtime_ns) < LATELY_SECONDS * 1e9
             known, now = blocks.pop(path, b"") if path in have else b"", bytearray()
             for at, run in _changed_runs(descriptor, found.st_size, known, now):
                 waiting += _line(_Head(path, at, len(run))) + run
@@ -131,7 +132,8 @@ def _changed_runs(descriptor: int, size: int, known: bytes, now: bytearray) -> I
 
 
 @contextmanager
-def _opened(path: Path) -> Iterator[int]:
+def opened(path: Path) -> Iterator[int]:
+    """A descriptor of the file, for the block."""
     descriptor = os.open(path, os.O_RDONLY)
     try:
         yield descriptor

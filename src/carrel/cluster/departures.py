@@ -7,7 +7,7 @@ from contextlib import AbstractAsyncContextManager, suppress
 from pathlib import Path
 from typing import Final, Protocol
 
-from carrel.cluster import files, moves
+from carrel.cluster import copying, files, moves
 from carrel.cluster.etcd import EtcdUnreachable
 from carrel.cluster.node import Node
 from carrel.cluster.ownership import Entry
@@ -34,6 +34,10 @@ class DepartingUsers(Protocol):
 
     async def rest(self, slot: int) -> None:
         """Close the workspaces that nobody is using; the next request opens them again."""
+        ...
+
+    async def hold(self, slot: int) -> None:
+        """For a while, let the files of the slot stay as they are: commits go into the logs beside them."""
         ...
 
     def calls_ended(self, slot: int) -> AbstractAsyncContextManager[None]:
@@ -93,6 +97,12 @@ class Departures:
         await self._current(slot, move)
         await self._users.rest(slot)
         return self._users.schemas()
+
+    async def hold(self, slot: int, move: str) -> None:
+        """Let what changes from now on go into small files, and return when the large ones can be copied for good."""
+        await self._current(slot, move)
+        await self._users.hold(slot)
+        await asyncio.sleep(copying.LATELY_SECONDS)
 
     async def release(self, slot: int, move: str) -> None:
         """End the work of the slot's users and mark the slot released; again and again, if asked."""

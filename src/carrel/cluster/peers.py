@@ -66,6 +66,10 @@ class Giving(Protocol):
         """Get ready for the first copy, while the slot is served."""
         ...
 
+    async def hold(self, slot: int, move: str) -> None:
+        """Let what changes from now on go into small files, and return when the large ones can be copied for good."""
+        ...
+
     async def release(self, slot: int, move: str) -> None:
         """End the work of the slot's users, and write nothing to the slot any more."""
         ...
@@ -124,6 +128,7 @@ class PeerServer:
         app = web.Application(client_max_size=_MAX_BODY_BYTES, middlewares=[self._guard])
         app.router.add_post("/slots/{slot}/prepare", self._prepare)
         app.router.add_post("/slots/{slot}/copy", self._copy)
+        app.router.add_post("/slots/{slot}/hold", self._hold)
         app.router.add_post("/slots/{slot}/release", self._release)
         app.router.add_post("/slots/{slot}/keys", self._keys)
         self._runner = web.AppRunner(app, access_log=None, handle_signals=False, shutdown_timeout=1.0)
@@ -158,6 +163,10 @@ class PeerServer:
 
     async def _prepare(self, request: web.Request) -> web.Response:
         return _json(await self._giving.prepare(_slot(request), (await _asked(request)).move))
+
+    async def _hold(self, request: web.Request) -> web.Response:
+        await self._giving.hold(_slot(request), (await _asked(request)).move)
+        return web.Response()
 
     async def _release(self, request: web.Request) -> web.Response:
         await self._giving.release(_slot(request), (await _asked(request)).move)
@@ -198,6 +207,14 @@ class Peers:
             PeerFailed
         """
         return msgspec.json.decode(await self._answer(address, slot, "prepare", Ask(move=move)), type=Schemas)
+
+    async def hold(self, address: str, slot: int, move: str) -> None:
+        """See `Giving`.
+
+        Raises:
+            PeerFailed
+        """
+        await self._answer(address, slot, "hold", Ask(move=move))
 
     async def release(self, address: str, slot: int, move: str) -> None:
         """See `Giving`.

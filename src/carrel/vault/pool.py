@@ -115,6 +115,8 @@ class WorkspacePool:
         """In the order of use, the oldest first: a lease moves its workspace to the end."""
         self._spares: dict[UserUuid, float] = {}
         """When each workspace last used a connection besides its reader; the longest ago comes first."""
+        self._held: list[Callable[[UserUuid], bool]] = []
+        """Which users' files stay as they are for now."""
         self._opening = self._closing = 0
         self._closed_one = asyncio.Event()
         self._ended = False
@@ -343,6 +345,25 @@ class WorkspacePool:
             if not (if_idle and entry.leases):
                 await self._shut(uuid, entry)
 
+    async def hold(self, is_meant: Callable[[UserUuid], bool], seconds: float) -> None:
+        """For so long, let the files of these users stay as they are: commits go into their logs, and stay there.
+
+        So a file can be copied while its user works, and nothing but the log once the work has ended.
+        """
+        self._held.append(is_meant)
+        asyncio.get_running_loop().call_later(seconds, self._let_go, is_meant)
+        for uuid in filter(is_meant, list(self._open)):
+            if uuid in self._open:
+                await self._open[uuid].hold()
+
+    def _let_go(self, is_meant: Callable[[UserUuid], bool]) -> None:
+        self._held.remove(is_meant)
+        for uuid in filter(is_meant, self._open):
+            self._open[uuid].set_held(on=self._is_held(uuid))
+
+    def _is_held(self, uuid: UserUuid) -> bool:
+        return any(is_meant(uuid) for is_meant in self._held)
+
     async def rest_idle(self, idle_seconds: float) -> None:
         """Close the workspaces that nobody has leased for so long; the keys stay."""
         since = self.form.clock.monotonic() - idle_seconds
@@ -390,6 +411,7 @@ class WorkspacePool:
         entry.workspace = self._open[uuid] = Workspace(
             uuid, reader, _further(opener), self._executors, self._note_spare
         )
+        entry.workspace.set_held(on=self._is_held(uuid))
         entry.lent_at = self.form.clock.monotonic()
 
     async def _make_room(self) -> None:

@@ -9,6 +9,8 @@ from carrel.kit.sqlite.database import Connection
 
 _MOST = 3
 """Two scans and a write may be under way at a time."""
+_LOG_PAGES = 1_000
+"""After so many, a commit moves the log into the file: the engine's own number."""
 
 
 class Spares:
@@ -20,6 +22,8 @@ class Spares:
     def __init__(self, open_connection: Callable[[bool], Connection]) -> None:
         self._open_connection = open_connection
         self._idle: deque[Connection] = deque()
+        self.is_held = False
+        """Whether the file stays as it is: commits stay in the log."""
 
     def to_write(self) -> Connection:
         """One that may write. A transaction is short, so it waits for nobody in the middle of a statement."""
@@ -28,6 +32,7 @@ class Spares:
             spare.set_progress_handler(None)
             spare.stopped, spare.until = False, math.inf
             spare.set_query_only(on=False)
+        spare.wal_autocheckpoint(0 if self.is_held else _LOG_PAGES)
         return spare
 
     def to_scan(self) -> Connection:
@@ -50,7 +55,20 @@ class Spares:
         """Close those that nobody has; the last one empties the log."""
         while self._idle:
             spare = self._idle.pop()
-            (database.discard if self._idle else database.close)(spare)
+            (database.discard if self._idle else self.close_last)(spare)
+
+    def close_last(self, connection: Connection) -> None:
+        """Close it, perhaps as the last one: then the log is emptied, unless the file is held."""
+        (database.leave if self.is_held else database.close)(connection)
+
+    def empty_log(self) -> None:
+        """Move what is in the log into the file."""
+        spare = self.to_write()
+        try:
+            with database.translated():
+                spare.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchall()
+        finally:
+            self.give_back(spare)
 
     def _take(self) -> Connection:
         try:

@@ -19,7 +19,6 @@ from carrel.errors import Unavailable
 from carrel.http import client_connection
 from carrel.kit.concurrency.threads import in_thread, tell_when_done
 from carrel.kit.concurrency.turns import QueuedWork
-from carrel.kit.sqlite import database
 from carrel.kit.sqlite.database import Connection, ReadTooLong, translated
 from carrel.vault.executors import Executors
 from carrel.vault.keyring import UserUuid
@@ -274,6 +273,17 @@ class Workspace:
         async with self._closing_spares:
             await in_thread(self._executors.writes, self._spares.close)
 
+    async def hold(self) -> None:
+        """Let the file stay as it is: commits go into the log, and stay there when the workspace closes."""
+        self.set_held(on=True)
+        async with self._closing_spares:
+            if not self._closed:
+                await in_thread(self._executors.writes, self._spares.empty_log)
+
+    def set_held(self, *, on: bool) -> None:
+        """Whether the file stays as it is from now on."""
+        self._spares.is_held = on
+
     async def _stop_scans(self) -> None:
         self._scanned = asyncio.get_running_loop().create_future()
         for scan in self._scans:
@@ -286,7 +296,7 @@ class Workspace:
 
     def _close_connections(self) -> None:
         self._spares.close()
-        database.close(self._reader)
+        self._spares.close_last(self._reader)
 
 
 def _end_snapshot(connection: Connection) -> None:

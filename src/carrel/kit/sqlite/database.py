@@ -324,6 +324,12 @@ def close(connection: apsw.Connection) -> None:
     discard(connection)
 
 
+def leave(connection: Connection) -> None:
+    """Close, and leave the log and the file as they are, as after a kill."""
+    connection.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
+    discard(connection)
+
+
 def discard(connection: apsw.Connection) -> None:
     """Close a connection that has nothing to checkpoint, or whose file is given up."""
     # A failing disk shows here even when asked not to; the connection is closed and its key gone all the same.
