@@ -3,6 +3,8 @@
 export interface Formats {
   locale: string;
   integer: (value: number) => string;
+  /** A number of things by the name of one of them: "1 row", "25 rows". */
+  counted: (value: number, noun: string) => string;
   decimal: (value: number, digits?: number) => string;
   percent: (share: number, digits?: number) => string;
   /** A cost, a budget or a price: US dollars, exact unless so many `places` are asked for. */
@@ -54,6 +56,7 @@ export function formatsFor(wantedLocale: string | undefined, wantedZone: string 
   return {
     locale,
     integer: (value) => integers.format(value),
+    counted: (value, noun) => `${integers.format(value)} ${noun}${value === 1 ? "" : "s"}`,
     decimal,
     // As the service writes it in sentences and reports.
     percent: (share, digits = 0) => `${decimal(100 * share, digits)}\u00a0%`,

@@ -34,7 +34,7 @@ export function beyondBrief(spend: Spend, formats: Formats): string {
 /** The known part of an estimate, and what comes on top of it. */
 export function expected(known: string, calls: number, formats: Formats): { value: string; hint?: string } {
   if (!calls) return { value: priced(known, formats.briefDollars) };
-  const unknown = `${formats.integer(calls)} ${calls === 1 ? "call" : "calls"} of unknown price`;
+  const unknown = `${formats.counted(calls, "call")} of unknown price`;
   return Number(known)
     ? { value: formats.briefDollars(known), hint: `and ${unknown}` }
     : { value: "unknown", hint: unknown };
@@ -50,7 +50,7 @@ export function spentExactly(spend: Spend, formats: Formats): string {
 /** How many calls have a cost that nobody knows; nothing where all are known. */
 export function unknownCalls({ unknown_calls: calls }: Spend, formats: Formats): string {
   if (!calls) return "";
-  return calls === 1 ? "1 call of unknown cost" : `${formats.integer(calls)} calls of unknown cost`;
+  return `${formats.counted(calls, "call")} of unknown cost`;
 }
 
 /** The time of a call to as many digits as it deserves; a dash where nothing was timed. */

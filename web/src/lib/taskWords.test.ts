@@ -19,3 +19,9 @@ test.each([
 ])("the task %s is told in words", (key, words) => {
   expect(taskInWords(key, NAMES)).toBe(words);
 });
+
+test("a task names its document once the name is known", () => {
+  const documents = new Map([[13, "Mail 4"]]);
+  expect(taskInWords("r1.generate.d13.c1.s1", NAMES, documents)).toBe("Answer: Mail 4, gpt-5 · B");
+  expect(taskInWords("r1.generate.d14.c1.s1", NAMES, documents)).toBe("Answer: document 14, gpt-5 · B");
+});

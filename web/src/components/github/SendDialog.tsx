@@ -180,7 +180,7 @@ function Sent({ connection, sent }: { connection: GithubConnection; sent: Export
   const formats = useFormats();
   const url = commitUrl(connection, sent.commit);
   const short = <code>{sent.commit.slice(0, 12)}</code>;
-  const files = `${formats.integer(sent.files.length)} ${sent.files.length === 1 ? "file" : "files"}`;
+  const files = formats.counted(sent.files.length, "file");
   return (
     <Note tone="good" role="status">
       <p>

@@ -45,7 +45,7 @@ export function KeyOutcome({ provider, outcome }: { provider: string; outcome: N
       <p>
         It is stored, encrypted with your own key, and works: it answered
         {latency === null || latency === undefined ? "" : ` in ${formats.integer(latency)} ms`} and knows{" "}
-        {models.length === 1 ? "one model" : `${formats.integer(models.length)} models`}.
+        {models.length === 1 ? "one model" : formats.counted(models.length, "model")}.
       </p>
       {models.length > 0 && <p className="small">Candidates and judges propose them.</p>}
       {models.length > 0 && (

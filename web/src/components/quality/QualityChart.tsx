@@ -155,7 +155,7 @@ export function QualityChart({ ranking, candidates }: Props) {
         Filled: nobody is better for {axis === "cost" ? "less money" : "fewer words"} · hollow: somebody is · the lines
         are the ranges of the ranking
         {left > 0 &&
-          ` · ${left === 1 ? "one candidate is" : `${formats.integer(left)} candidates are`} left out: ${axis === "cost" ? "nobody knows the cost" : "nothing was delivered"}`}
+          ` · ${left === 1 ? "one candidate is" : `${formats.counted(left, "candidate")} are`} left out: ${axis === "cost" ? "nobody knows the cost" : "nothing was delivered"}`}
       </p>
     </div>
   );

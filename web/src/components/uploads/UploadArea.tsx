@@ -99,7 +99,7 @@ function Progress({ uploads, onStop, onClose }: ProgressProps) {
   const formats = useFormats();
   const ended = uploads.filter((upload) => !isUnderWay(upload));
   const failed = ended.filter(({ state }) => state === "failed").length;
-  const words = `${formats.integer(ended.length)} of ${formats.integer(uploads.length)} files done${failed ? `, ${formats.integer(failed)} refused` : ""}`;
+  const words = `${formats.integer(ended.length)} of ${formats.counted(uploads.length, "file")} done${failed ? `, ${formats.integer(failed)} refused` : ""}`;
   return (
     <section className="card uploads stack tight" aria-label="Uploads">
       <div className="row">

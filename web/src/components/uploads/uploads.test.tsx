@@ -129,7 +129,7 @@ test("a file that the service has no room for yet is sent again, under the same 
   answers = [refusal(503, "uploads-busy", "Later.", { "Retry-After": "1" })];
   choose("input_document", new File(["x"], "a.txt"));
   await waitFor(() => expect(asked).toHaveLength(2), { timeout: 3000 });
-  await screen.findByText("1 of 1 files done");
+  await screen.findByText("1 of 1 file done");
   expect(asked[0]?.key).toBeTruthy();
   expect(asked[1]?.key).toBe(asked[0]?.key);
 });

@@ -104,8 +104,8 @@ function Import() {
       )}
       {importing.isSuccess && (
         <Note tone="good" role="status">
-          Brought in: {formats.integer(importing.data.contents)} texts and {formats.integer(importing.data.presets)}{" "}
-          presets.
+          Brought in: {formats.counted(importing.data.contents, "text")} and{" "}
+          {formats.counted(importing.data.presets, "preset")}.
         </Note>
       )}
       {importing.isPending && (

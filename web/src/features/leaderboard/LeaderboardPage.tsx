@@ -8,7 +8,7 @@ import { Page } from "../../components/Page";
 import { QueryView } from "../../components/QueryView";
 import { addressOf, type TableView, viewOf } from "../../lib/tableView";
 import { BoardSection } from "./BoardSection";
-import { counted, inOrder, nameOf, sharedBy, sizeOf } from "./groups";
+import { inOrder, nameOf, sharedBy, sizeOf } from "./groups";
 import { leaderboardQuery } from "./queries";
 
 const route = getRouteApi("/leaderboard");
@@ -74,7 +74,7 @@ export function Boards({ board, view, onView, onGroup }: Props) {
         <div className="board-choice">
           <SelectField
             label="Ranking"
-            hint={`${formats.integer(groups.length)} rankings, one for each set of documents and judges, the newest first`}
+            hint={`${formats.counted(groups.length, "ranking")}, one for each set of documents and judges, the newest first`}
             value={here}
             onChange={(event) => onGroup(event.target.value)}
           >
@@ -90,7 +90,7 @@ export function Boards({ board, view, onView, onGroup }: Props) {
       {board.others.length > 0 && <OtherRankings groups={inOrder(board.others)} />}
       {board.left_out > 0 && (
         <p className="small dim">
-          {board.left_out === 1 ? "One older run is" : `${formats.integer(board.left_out)} older runs are`} left out.
+          {formats.counted(board.left_out, "older run")} {board.left_out === 1 ? "is" : "are"} left out.
         </p>
       )}
     </div>
@@ -110,7 +110,7 @@ function OtherRankings({ groups }: { groups: readonly Board[] }) {
             </Link>
             <p className="small">{group.labels.join(", ")}</p>
             <p className="small dim">
-              {sharedBy(group, formats)} · {counted(group.runs.length, "run", formats)}
+              {sharedBy(group, formats)} · {formats.counted(group.runs.length, "run")}
             </p>
           </li>
         ))}

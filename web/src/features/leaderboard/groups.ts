@@ -14,15 +14,11 @@ export function nameOf({ runs }: Pick<Board, "runs">): string {
 }
 
 export function sizeOf(group: Pick<Board, "documents" | "runs">, formats: Formats): string {
-  return `${counted(group.documents, "document", formats)}, ${counted(group.runs.length, "run", formats)}`;
+  return `${formats.counted(group.documents, "document")}, ${formats.counted(group.runs.length, "run")}`;
 }
 
 /** What all of its runs share. */
 export function sharedBy({ documents, judges }: Pick<Board, "documents" | "judges">, formats: Formats): string {
   const by = judges.length < 2 ? judges.join("") : `${judges.slice(0, -1).join(", ")} and ${judges.at(-1) ?? ""}`;
-  return `${counted(documents, "document", formats)} ${by ? `judged by ${by}` : "without a judge"}`;
-}
-
-export function counted(number: number, noun: string, formats: Formats): string {
-  return `${formats.integer(number)} ${noun}${number === 1 ? "" : "s"}`;
+  return `${formats.counted(documents, "document")} ${by ? `judged by ${by}` : "without a judge"}`;
 }

@@ -56,7 +56,7 @@ export function ChosenBar({ shown, chosen, onChange }: Props) {
         />
       )}
       <Confirm
-        title={`Delete ${formats.integer(chosen.size)} ${chosen.size === 1 ? "text" : "texts"}?`}
+        title={`Delete ${formats.counted(chosen.size, "text")}?`}
         text={
           remove.isPending
             ? `${formats.integer(done)} of ${formats.integer(chosen.size)} done…`

@@ -96,7 +96,7 @@ function CheckCard() {
       </div>
       {cost.data && (
         <p className="small" role="status">
-          {formats.integer(cost.data.calls)} calls, {costWords(cost.data, formats)}
+          {formats.counted(cost.data.calls, "call")}, {costWords(cost.data, formats)}
         </p>
       )}
       {check.isError && <ErrorNote error={check.error} />}
@@ -115,7 +115,7 @@ function InRuns({ judges }: { judges: readonly JudgePassport[] }) {
     const { runs, in_runs, cost_per_verdict } = judge;
     const write = (cost: string) => `${formats.briefDollars(cost)} a verdict`;
     const cost = cost_per_verdict === null ? "" : `, ${priced(cost_per_verdict, write)}`;
-    const below = `${formats.integer(runs)} ${runs === 1 ? "comparison" : "comparisons"}${cost}`;
+    const below = `${formats.counted(runs, "comparison")}${cost}`;
     return in_runs ? [{ judge: modelAt(judge), below, passport: in_runs }] : [];
   });
   if (rows.length === 0) return null;
@@ -145,7 +145,7 @@ function BesideOthers({ judges }: { judges: readonly JudgePassport[] }) {
     <dl className="card facts">
       {pairs.map(({ first, second, same, of }) => (
         <Fact key={`${first} ${second}`} name={`${first} and ${second}`}>
-          the same in {formats.percent(same / of)} of {formats.integer(of)} pairs
+          the same in {formats.percent(same / of)} of {formats.counted(of, "pair")}
         </Fact>
       ))}
       {lifts.map(({ name, lift }) => {

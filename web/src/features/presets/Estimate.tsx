@@ -51,15 +51,11 @@ export function Estimate({ estimate }: { estimate: DryRun }) {
             hint={`${formats.briefDollars(economy.likely_cost_at_once)} at once`}
           />
         )}
-        <Figure
-          name="Documents"
-          value={formats.integer(documents)}
-          hint={`${formats.integer(candidates)} candidates`}
-        />
+        <Figure name="Documents" value={formats.integer(documents)} hint={formats.counted(candidates, "candidate")} />
         {saving && (
           <Figure
             name="Likely saved"
-            value={`${formats.integer(saving.calls)} calls`}
+            value={formats.counted(saving.calls, "call")}
             hint={[
               !isFree && saving.cost !== null ? `about ${formats.briefDollars(saving.cost)}` : "",
               "if the best is preferred in 69 %",

@@ -140,8 +140,8 @@ function PresetRow({ preset, onExecute, onDuplicate, onDelete }: RowProps) {
         </div>
         {preset.description && <p className="small clamp">{preset.description}</p>}
         <p className="small dim">
-          {formats.integer(preset.input_count)} {preset.input_count === 1 ? "document" : "documents"} ·{" "}
-          {preset.candidate_labels.join(", ")} · changed {formats.ago(preset.updated_at, now)}
+          {formats.counted(preset.input_count, "document")} · {preset.candidate_labels.join(", ")} · changed{" "}
+          {formats.ago(preset.updated_at, now)}
         </p>
       </div>
       <div className="row tight nowrap">

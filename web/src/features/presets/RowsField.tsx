@@ -42,7 +42,7 @@ export function RowsField({ rows, dataSets, none, onChange, at }: Props) {
           chosen &&
           (rows?.version
             ? `Version ${rows.version}, whatever comes later.`
-            : `${formats.integer(chosen.row_count)} rows of its newest version, ${chosen.version}.`)
+            : `${formats.counted(chosen.row_count, "row")} of its newest version, ${chosen.version}.`)
         }
         onChange={(event) => onChange(event.target.value ? { data_set: event.target.value } : null)}
       >

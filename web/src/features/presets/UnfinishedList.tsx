@@ -40,7 +40,7 @@ export function UnfinishedList({ words }: { words: string }) {
         ))}
       </ul>
       <Confirm
-        title={others.length ? `Delete ${formats.integer(deleting.length)} drafts?` : "Delete this draft?"}
+        title={others.length ? `Delete ${formats.counted(deleting.length, "draft")}?` : "Delete this draft?"}
         text={`What is unfinished${others.length ? "" : ` of “${first?.name ?? ""}”`} goes for good, and so do prompts that were written for it alone. Other texts in the library stay.`}
         action="Delete"
         isOpen={first !== undefined}

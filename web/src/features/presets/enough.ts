@@ -5,7 +5,7 @@ import type { Formats } from "../../lib/format";
 /** Nothing where there is nothing to decide: without judges, or with one candidate. */
 export function enoughInWords(power: DryRun["power"], formats: Formats): string | undefined {
   const { documents, chance_high: chance, documents_enough: enough } = power;
-  const number = `${formats.integer(documents)} ${documents === 1 ? "document" : "documents"}`;
+  const number = formats.counted(documents, "document");
   if (enough === null)
     return chance > 0 ? `${number} ${documents === 1 ? "is" : "are"} too few to find a clear winner.` : undefined;
   if (documents >= enough) return `${number} show a clear difference, if there is one.`;

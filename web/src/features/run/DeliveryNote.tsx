@@ -54,7 +54,7 @@ export function DeliveryNote({ run }: { run: Run }) {
             <p>
               {failed.attempt === 1
                 ? "It was tried once"
-                : `It was tried ${formats.integer(failed.attempt ?? 0)} times`}
+                : `It was tried ${formats.counted(failed.attempt ?? 0, "time")}`}
               , the last time {formats.ago(failed.at, now)}. It is tried again by itself after minutes, and then after
               hours; to have it sooner, send them now.
             </p>

@@ -34,7 +34,7 @@ export function FirstSteps() {
         >
           Ten or more that are typical of your work: text, Markdown, HTML, PDF, Word or a table.
           {counts?.contents
-            ? ` There ${counts.contents === 1 ? "is one text" : `are ${formats.integer(counts.contents)} texts`} in your workspace.`
+            ? ` There ${counts.contents === 1 ? "is one text" : `are ${formats.counted(counts.contents, "text")}`} in your workspace.`
             : ""}
         </Step>
         <Step

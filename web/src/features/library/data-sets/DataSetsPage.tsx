@@ -63,8 +63,7 @@ function Line({ dataSet }: { dataSet: DataSetSummary }) {
         <p className="small dim ellipsis">{columns.map((column) => column.name).join(", ")}</p>
       </div>
       <span className="small dim num">
-        {formats.integer(row_count)} {row_count === 1 ? "row" : "rows"} · version {version} ·{" "}
-        {formats.ago(updated_at, now)}
+        {formats.counted(row_count, "row")} · version {version} · {formats.ago(updated_at, now)}
       </span>
     </li>
   );

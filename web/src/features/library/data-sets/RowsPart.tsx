@@ -21,9 +21,7 @@ export function RowsPart({ dataSet }: { dataSet: DataSet }) {
   return (
     <section className="stack" aria-labelledby="rows-title">
       <div className="row between">
-        <h2 id="rows-title">
-          {formats.integer(version.row_count)} {version.row_count === 1 ? "row" : "rows"}
-        </h2>
+        <h2 id="rows-title">{formats.counted(version.row_count, "row")}</h2>
         {versions.length > 1 && (
           <SelectField
             label="Version"
@@ -32,7 +30,7 @@ export function RowsPart({ dataSet }: { dataSet: DataSet }) {
           >
             {versions.map((one) => (
               <option key={one.version} value={one.version}>
-                {one.version} · {formats.dateTime(one.updated_at)} · {formats.integer(one.row_count)} rows
+                {one.version} · {formats.dateTime(one.updated_at)} · {formats.counted(one.row_count, "row")}
               </option>
             ))}
           </SelectField>

@@ -39,7 +39,7 @@ export function BroughtTable({ brought, judges, onSheet, onTake, onDecide, onTex
   const take = (then: (table: KeptTable) => void) =>
     keep.mutate({ ...brought, columns }, { onSuccess: ({ id }) => then({ id, name: file.name, answers, checks }) });
   const isAsked = columns.some(asks);
-  const rows = `${formats.integer(preview.row_count)} ${preview.row_count === 1 ? "row" : "rows"}`;
+  const rows = formats.counted(preview.row_count, "row");
   const canDecide = answers.length > 1 && (Boolean(judges?.judges.length) || checks.length > 0);
   return (
     <div className="stack tight brought" role="group" aria-label={file.name}>
@@ -120,7 +120,7 @@ export function BroughtSuite({ brought, onLeave }: Props<"suite">) {
         </strong>
         : a configuration of promptfoo.{" "}
         {made
-          ? `It became a data set of ${formats.integer(made.data_set.row_count)} rows, ${made.prompts.length === 1 ? "a prompt" : `${formats.integer(made.prompts.length)} prompts`} and ${made.preset ? "a comparison that is ready to run" : "a set-up that needs models"}.`
+          ? `It became a data set of ${formats.counted(made.data_set.row_count, "row")}, ${made.prompts.length === 1 ? "a prompt" : formats.counted(made.prompts.length, "prompt")} and ${made.preset ? "a comparison that is ready to run" : "a set-up that needs models"}.`
           : "It becomes a data set and a comparison with its prompts, models and checks; nothing of it is executed."}
       </p>
       {suite.isError && <ErrorNote error={suite.error} />}

@@ -155,10 +155,7 @@ function Documents({
       )}
       <ReadPart documents={taken} />
       {documents.length > 0 && (
-        <Disclosure
-          title="Choose from the library"
-          summary={`${formats.integer(documents.length)} ${documents.length === 1 ? "document" : "documents"}`}
-        >
+        <Disclosure title="Choose from the library" summary={formats.counted(documents.length, "document")}>
           <DocumentPicker documents={documents} chosen={chosen} onChange={onChange} />
         </Disclosure>
       )}

@@ -21,8 +21,7 @@ export function TablePart({ table, onColumns }: Props) {
         <strong>
           <bdi>{table.name}</bdi>
         </strong>
-        : a table with {formats.integer(table.row_count)} {table.row_count === 1 ? "row" : "rows"}. Each row is one
-        question.
+        : a table with {formats.counted(table.row_count, "row")}. Each row is one question.
       </p>
       <TableRoles
         columns={table.columns}

@@ -44,7 +44,7 @@ export function TrialPart({ runId, isNew }: { runId: string; isNew: boolean }) {
       )}
       {run && (
         <p className="small dim num" role="status">
-          {formats.integer(over)} of {formats.integer(tasks.length || labels.length)} answers
+          {formats.integer(over)} of {formats.counted(tasks.length || labels.length, "answer")}
           {over > 0 && ` · spent: ${spentInBrief(run.spend, formats, hasEnded(run.state))}`}
         </p>
       )}
@@ -129,7 +129,7 @@ export function factsOf(task: Task, answer: GeneratedDocument, formats: Formats)
   const { input, output } = answer.tokens;
   return [
     took === undefined ? "" : inTime(took, formats),
-    `${formats.integer(input)} + ${formats.integer(output)} tokens`,
+    `${formats.integer(input)} + ${formats.counted(output, "token")}`,
     cost === null ? "cost unknown" : priced(cost, formats.briefDollars),
     task.attempts > 1 ? `${task.attempts} attempts` : "",
   ].filter(Boolean);

@@ -93,21 +93,27 @@ export function TrendsView({ trends, chosen, onChoose }: Props) {
         </p>
         <p className="small dim">{trends.rule}</p>
       </section>
-      {measure ? (
+      {measure && points.length === 1 ? (
+        <p className="dim">One run so far: a second one begins the line.</p>
+      ) : measure ? (
         <div className="card">
           <TrendChart
             points={points}
             measure={measure}
             lastGood={trends.last_good}
             write={write}
-            words={`${measure.label} of ${candidate ?? ""} in ${formats.integer(points.length)} runs`}
+            words={`${measure.label} of ${candidate ?? ""} in ${formats.counted(points.length, "run")}`}
           />
         </div>
       ) : (
         <p className="dim">No run has a figure of this candidate: nothing was compared, scored or checked.</p>
       )}
       <TrendsTable trends={trends} measure={measure} write={write} />
-      {trends.left_out > 0 && <p className="small dim">{formats.integer(trends.left_out)} older runs are not shown.</p>}
+      {trends.left_out > 0 && (
+        <p className="small dim">
+          {formats.counted(trends.left_out, "older run")} {trends.left_out === 1 ? "is" : "are"} not shown.
+        </p>
+      )}
     </div>
   );
 }

@@ -130,3 +130,11 @@ test("only what some run knows can be drawn", () => {
   const scored = { ...bare, basis: "scores" as const, preferred: rate(0.5) };
   expect(measuresOf({ ...TRENDS, points: [scored], checks: [] }).map(({ label }) => label)).toEqual(["Score"]);
 });
+
+test("one run is no line yet, and one older run is told as one", async () => {
+  const trends = { ...TRENDS, points: TRENDS.points.slice(1, 2), left_out: 1 };
+  const page = await renderPage(<TrendsView trends={trends} chosen={{}} onChoose={vi.fn()} />);
+  expect(page.querySelector("svg[role=img]")).toBeNull();
+  expect(page.textContent).toContain("One run so far");
+  expect(page.textContent).toContain("1 older run is not shown.");
+});

@@ -41,7 +41,7 @@ export function judgedBy(configuration: Configuration, { judges, criteria }: Ask
 /** The calls of judges and what they cost: what the run takes with judges, less what it takes without. */
 export function judgingCost(judged: DryRun, bare: DryRun, formats: Formats): string {
   const number = judged.calls.score + judged.calls.compare;
-  const calls = number === 1 ? "1 call" : `${formats.integer(number)} calls`;
+  const calls = formats.counted(number, "call");
   const [likely, most] = [less(judged.likely_cost, bare.likely_cost), less(judged.worst_cost, bare.worst_cost)];
   if (likely === undefined || most === undefined) return `This takes ${calls} of unknown price.`;
   if (most <= 0) return `This takes ${calls}, which cost nothing.`;

@@ -58,7 +58,7 @@ function figuresOf({ difference, low, high, documents }: PairedDifference, scale
   const write = (value: number) => differenceOf(value, scale, formats);
   const unit = UNITS[scale];
   const interval = low === null || high === null ? "" : ` (${range(low, high, write)})`;
-  const on = `${formats.integer(documents)} ${documents === 1 ? "document" : "documents"}`;
+  const on = formats.counted(documents, "document");
   return `${write(difference)}${interval} ${unit}, on ${on}`;
 }
 

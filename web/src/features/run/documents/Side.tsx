@@ -41,7 +41,7 @@ export function Side({ names, name, onName, answer, label, side, checks, keeps, 
         </select>
         {answer && !isAwaited && (
           <span className="small dim num">
-            {formats.integer(answer.words)} {answer.words === 1 ? "word" : "words"} ·{" "}
+            {formats.counted(answer.words, "word")} ·{" "}
             {answer.reused
               ? "from an earlier run, not paid again"
               : answer.cost === null

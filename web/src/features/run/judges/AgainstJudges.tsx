@@ -48,7 +48,8 @@ export function AgainstJudges({ run, report, human }: Props) {
             <dl className="facts">
               <dt>{isAlone ? "Your votes" : `Votes of ${human.voters} people`}</dt>
               <dd>
-                {human.votes} on {human.documents} documents, {human.ties} without a difference
+                {formats.integer(human.votes)} on {formats.counted(human.documents, "document")},{" "}
+                {formats.integer(human.ties)} without a difference
                 {found.both_bad > 0 && `, ${formats.integer(found.both_bad)} of these because both were bad`}
               </dd>
               {human.judges.map((pair) => (
@@ -59,7 +60,7 @@ export function AgainstJudges({ run, report, human }: Props) {
             {found.disagreements.length > 0 && (
               <Disclosure
                 title={isAlone ? "Where you and the judges differ" : "Where people and the judges differ"}
-                summary={`${formats.integer(found.judged - found.same)} of ${formats.integer(found.judged)} votes`}
+                summary={`${formats.integer(found.judged - found.same)} of ${formats.counted(found.judged, "vote")}`}
               >
                 <ul className="disagreements stack">
                   {found.disagreements.map((one) => (
@@ -144,7 +145,7 @@ function agreed({ judged, same, agreement }: Against, isAlone: boolean, formats:
     agreement.low !== null && agreement.high !== null
       ? `; by document ${formats.percent(agreement.share)} (95 % interval ${range(agreement.low, agreement.high, (end) => formats.percent(end))})`
       : "";
-  return `${who} came to the judges’ outcome in ${formats.integer(same)} of ${formats.integer(judged)} votes${interval}.`;
+  return `${who} came to the judges’ outcome in ${formats.integer(same)} of ${formats.counted(judged, "vote")}${interval}.`;
 }
 
 function leading(people: readonly string[], judges: readonly string[]): Part[] {

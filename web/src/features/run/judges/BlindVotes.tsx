@@ -39,7 +39,7 @@ export function BlindVotes({ run, isAsked, onClose }: { run: Run; isAsked: boole
         <div className="stack tight">
           <h2 id="votes-title">Check the judges yourself</h2>
           <p className="dim">
-            Look at {formats.integer(Math.min(PROPOSED, votes + left))} pairs of answers, without their names, and say
+            Look at {formats.counted(Math.min(PROPOSED, votes + left), "pair")} of answers, without their names, and say
             which is better. Then you know how far to believe the judges.
           </p>
         </div>

@@ -145,7 +145,7 @@ export function Booth({ run, voter, onDone }: { run: Run; voter: string; onDone:
 /** How many pairs come after the one that is shown. */
 function leftAfter(left: number, formats: Formats): string {
   if (left === 0) return "this is the last pair";
-  return left === 1 ? "one more pair after this one" : `${formats.integer(left)} more pairs after this one`;
+  return left === 1 ? "one more pair after this one" : `${formats.counted(left, "more pair")} after this one`;
 }
 
 /** The pair that waits for a vote, and what can be done with it. */

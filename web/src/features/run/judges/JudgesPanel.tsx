@@ -139,7 +139,7 @@ function Agreement({ report }: { report: Report }) {
             <Fact
               key={`${pair.first} ${pair.second}`}
               name={`${pair.first} and ${pair.second}`}
-              value={`${formats.percent(pair.of ? pair.same / pair.of : 0)} the same: ${formats.integer(pair.same)} of ${formats.integer(pair.of)} pairs`}
+              value={`${formats.percent(pair.of ? pair.same / pair.of : 0)} the same: ${formats.integer(pair.same)} of ${formats.counted(pair.of, "pair")}`}
             />
           ))}
         </dl>

@@ -71,8 +71,8 @@ export function ProposedCriteria({ run, hasVotes }: { run: Run; hasVotes: boolea
 function readFrom({ votes, notes }: CriteriaProposal, formats: Formats): string {
   if (!votes && !notes) return "No vote has a reason yet, and no answer a note.";
   const parts = [
-    ...(votes ? [`the ${votes === 1 ? "reason of one vote" : `reasons of ${formats.integer(votes)} votes`}`] : []),
-    ...(notes ? [notes === 1 ? "one note on an answer" : `${formats.integer(notes)} notes on answers`] : []),
+    ...(votes ? [`the ${votes === 1 ? "reason of one vote" : `reasons of ${formats.counted(votes, "vote")}`}`] : []),
+    ...(notes ? [notes === 1 ? "one note on an answer" : `${formats.counted(notes, "note")} on answers`] : []),
   ];
   return `From ${parts.join(" and ")}, by a table of words. No model was asked.`;
 }
@@ -80,10 +80,7 @@ function readFrom({ votes, notes }: CriteriaProposal, formats: Formats): string 
 function Proposed({ one }: { one: CriteriaProposal["proposals"][number] }) {
   const formats = useFormats();
   const { criterion, votes, notes, quotes } = one;
-  const by = [
-    ...(votes ? [`${formats.integer(votes)} ${votes === 1 ? "vote" : "votes"}`] : []),
-    ...(notes ? [`${formats.integer(notes)} ${notes === 1 ? "note" : "notes"}`] : []),
-  ];
+  const by = [...(votes ? [formats.counted(votes, "vote")] : []), ...(notes ? [formats.counted(notes, "note")] : [])];
   return (
     <li className="stack tight">
       <div>

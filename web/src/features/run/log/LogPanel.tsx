@@ -9,10 +9,11 @@ import { Empty, ErrorNote, Skeleton } from "../../../components/Feedback";
 import { Check } from "../../../components/Field";
 import { VirtualList } from "../../../components/VirtualList";
 import { hasEnded } from "../../../lib/states";
-import { namesOf, taskInWords } from "../../../lib/taskWords";
+import { documentOf, namesOf, taskInWords } from "../../../lib/taskWords";
 import type { LiveView } from "../liveRun";
 import { logsQuery } from "../queries";
 import type { Controls } from "../useControls";
+import { useNamesOf } from "../useNames";
 
 const LEVELS: readonly Entry["level"][] = ["info", "warning", "error"];
 const LEVEL_WORDS: Record<Entry["level"], string> = { info: "Information", warning: "Warnings", error: "Errors" };
@@ -35,9 +36,12 @@ export function LogPanel({ run, live, controls, level: wantedLevel, words, onFil
   const [isTail, setTail] = useState(true);
   const [isAsking, setAsking] = useState(false);
   const query = useInfiniteQuery(logsQuery(useApi(), run.id, level));
-  const names = namesOf(run.configuration);
   const stored = query.data?.pages.flatMap((page) => page.items) ?? [];
-  const entries = merged(stored, live.entries).filter((entry) => fits(entry, level, words, names));
+  const all = merged(stored, live.entries);
+  const documents = useNamesOf(run.id, all.map(({ task_key: key }) => documentOf(key ?? "")).filter(Boolean));
+  const candidates = namesOf(run.configuration);
+  const taskOf = ({ task_key: key }: Entry) => (key ? taskInWords(key, candidates, documents) : "");
+  const entries = all.filter((entry) => fits(entry, level, words, taskOf(entry)));
   const earlier = query.hasNextPage && (
     <Button
       small
@@ -88,7 +92,7 @@ export function LogPanel({ run, live, controls, level: wantedLevel, words, onFil
       {query.data && entries.length === 0 && (
         <Empty title="No line fits" action={earlier}>
           {query.hasNextPage
-            ? `These were the newest ${formats.integer(stored.length)} lines; there are earlier ones.`
+            ? `These were the newest ${formats.counted(stored.length, "line")}; there are earlier ones.`
             : ""}
         </Empty>
       )}
@@ -96,7 +100,7 @@ export function LogPanel({ run, live, controls, level: wantedLevel, words, onFil
         <div className="card flush">
           <div className="row between list-head">
             <span className="small dim num" role="status">
-              {formats.integer(entries.length)} {entries.length === 1 ? "line" : "lines"}
+              {formats.counted(entries.length, "line")}
               {query.hasNextPage && (words ? ` of the newest ${formats.integer(stored.length)}` : ", the newest")}
             </span>
             {earlier}
@@ -107,7 +111,7 @@ export function LogPanel({ run, live, controls, level: wantedLevel, words, onFil
             estimate={30}
             keyOf={(entry) => entry.seq}
             stickToEnd={isTail}
-            render={(entry) => <Line entry={entry} names={names} />}
+            render={(entry) => <Line entry={entry} task={taskOf(entry)} />}
           />
         </div>
       )}
@@ -151,7 +155,7 @@ function Shared({ share, onClose }: { share: Controls["shareLogs"]["data"]; onCl
   );
 }
 
-function Line({ entry, names }: { entry: Entry; names: readonly string[] }) {
+function Line({ entry, task }: { entry: Entry; task: string }) {
   const formats = useFormats();
   const details = [
     entry.code,
@@ -165,7 +169,7 @@ function Line({ entry, names }: { entry: Entry; names: readonly string[] }) {
         {formats.time(entry.at)}
       </time>
       <span className={TONES[entry.level]}>{entry.event}</span>
-      <span className="ellipsis">{entry.task_key ? taskInWords(entry.task_key, names) : (entry.state ?? "")}</span>
+      <span className="ellipsis">{task || entry.state}</span>
       <span className="dim num">{details.filter(Boolean).join(" · ")}</span>
     </div>
   );
@@ -177,13 +181,8 @@ export function merged(stored: readonly Entry[], live: readonly Entry[]): Entry[
   return [...bySeq.values()].sort((one, other) => one.seq - other.seq);
 }
 
-function fits(entry: Entry, level: Entry["level"] | undefined, words: string, names: readonly string[]): boolean {
+function fits(entry: Entry, level: Entry["level"] | undefined, words: string, task: string): boolean {
   if (level && entry.level !== level) return false;
   const wanted = words.trim().toLowerCase();
-  return (
-    !wanted ||
-    [entry.event, taskInWords(entry.task_key ?? "", names), entry.code, entry.model].some((text) =>
-      text?.toLowerCase().includes(wanted),
-    )
-  );
+  return !wanted || [entry.event, task, entry.code, entry.model].some((text) => text?.toLowerCase().includes(wanted));
 }

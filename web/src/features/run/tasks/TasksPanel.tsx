@@ -108,9 +108,7 @@ function Count({ shown, isAll }: { shown: number; isAll: boolean }) {
   const formats = useFormats();
   return (
     <span className="dim small num">
-      {isAll
-        ? `${formats.integer(shown)} ${shown === 1 ? "task" : "tasks"}`
-        : `the first ${formats.integer(shown)}; more as you scroll`}
+      {isAll ? formats.counted(shown, "task") : `the first ${formats.integer(shown)}; more as you scroll`}
     </span>
   );
 }
@@ -145,7 +143,7 @@ function TaskLine({ task, numberOf, canSkip, onSkip }: LineProps) {
           {task.judge && ` · by ${task.judge}`}
           {task.order === "ba" && " · other way round"}
           {task.repeat > 1 && ` · repeat ${formats.integer(task.repeat)}`}
-          {task.attempts > 1 && ` · ${formats.integer(task.attempts)} attempts`}
+          {task.attempts > 1 && ` · ${formats.counted(task.attempts, "attempt")}`}
         </div>
         {task.error && (
           <div className="small bad">

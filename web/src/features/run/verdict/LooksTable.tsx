@@ -48,7 +48,7 @@ export function LooksTable({ report: { candidates, looks, progress } }: { report
         </table>
       </Scroll>
       <p className="small dim">
-        The looks saved {formats.integer(saved)} of {formats.integer(progress.total + saved)} calls
+        The looks saved {formats.integer(saved)} of {formats.counted(progress.total + saved, "call")}
         {Number(progress.saved_cost) ? `, about ${formats.dollars(progress.saved_cost ?? "0")}` : ""}. A look is a count
         on the way: candidates that it dropped were not asked again.
       </p>

@@ -61,7 +61,7 @@ export function PeopleVerdict({ people, candidates }: { people: People; candidat
       <p className="small dim">
         From {formats.integer(people.votes)} blind {people.votes === 1 ? "vote" : "votes"} of{" "}
         {people.voters === 1 ? "one person" : `${formats.integer(people.voters)} people`} on{" "}
-        {formats.integer(people.voted)} of {formats.integer(people.documents)} documents. The ranking of the judges
+        {formats.integer(people.voted)} of {formats.counted(people.documents, "document")}. The ranking of the judges
         leaves them out.
         {people.agreement?.value != null &&
           ` The voters agree with each other at α\u00a0=\u00a0${formats.decimal(people.agreement.value)}.`}
@@ -72,7 +72,7 @@ export function PeopleVerdict({ people, candidates }: { people: People; candidat
             <li key={one.judge}>
               {one.replaces == null
                 ? `${one.judge} cannot be tested as a stand-in for a person yet.`
-                : `${one.judge} ${one.passes ? "may" : "may not"} stand in for a person: it could replace ${formats.integer(one.replaces)} of the ${formats.integer(one.voters)} voters.`}
+                : `${one.judge} ${one.passes ? "may" : "may not"} stand in for a person: it could replace ${formats.integer(one.replaces)} of the ${formats.counted(one.voters, "voter")}.`}
             </li>
           ))}
         </ul>

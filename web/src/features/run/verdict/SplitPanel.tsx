@@ -116,7 +116,7 @@ function SplitTable({ split, labels }: { split: Split; labels: readonly (string 
 
 function Named({ part, formats }: { part: SplitPart; formats: Formats }) {
   if (part.kind === "value") return <>{part.value}</>;
-  const words = part.kind === "none" ? "no value" : `${formats.integer(part.values)} rarer values`;
+  const words = part.kind === "none" ? "no value" : formats.counted(part.values, "rarer value");
   return <span className="dim">{words}</span>;
 }
 

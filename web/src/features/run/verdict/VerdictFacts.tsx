@@ -56,7 +56,7 @@ export function Troubles({ run }: { run: Run }) {
   return (
     <Note tone="warn">
       <p>
-        {failed === 1 ? "One task" : `${formats.integer(failed)} tasks`} failed, and the verdict leaves{" "}
+        {failed === 1 ? "One task" : formats.counted(failed, "task")} failed, and the verdict leaves{" "}
         {failed === 1 ? "it" : "them"} out.{" "}
         <Link to="/runs/$runId" params={{ runId: run.id }} search={{ tab: "tasks", state: "failed" }}>
           See which, and why
@@ -70,11 +70,10 @@ export function Troubles({ run }: { run: Run }) {
 export function NoVerdictYet({ run, report }: { run: Run; report: Report }) {
   const formats = useFormats();
   const { documents_total: documents, candidates, judges } = report;
-  const many = (count: number, one: string, more: string) => `${formats.integer(count)} ${count === 1 ? one : more}`;
   const what = [
-    many(documents, "document", "documents"),
-    many(candidates.length, "candidate", "candidates"),
-    many(judges.length, "judge", "judges"),
+    formats.counted(documents, "document"),
+    formats.counted(candidates.length, "candidate"),
+    formats.counted(judges.length, "judge"),
   ].join(", ");
   return (
     <section className="verdict card" aria-label="Verdict">
@@ -86,7 +85,7 @@ export function NoVerdictYet({ run, report }: { run: Run; report: Report }) {
             : "No verdict yet: there are no judgements."}
       </p>
       <p className="dim">
-        {what}: {many(run.progress.total, "task", "tasks")} in all.{" "}
+        {what}: {formats.counted(run.progress.total, "task")} in all.{" "}
         {run.state === "pending"
           ? "Nothing is spent until you start it."
           : judges.length
