@@ -2636,6 +2636,12 @@ class Imported(msgspec.Struct, frozen=True, kw_only=True):
     data_sets: int = 0
 
 
+class Received(msgspec.Struct, frozen=True, kw_only=True):
+    """How many bytes of an import in parts are here; the next part begins there."""
+
+    received_bytes: int
+
+
 class JudgeSaid(msgspec.Struct, frozen=True, kw_only=True):
     """What one judge said of a pair. `winner` is None for a tie and where the judge has no opinion, as after a flip.
 

@@ -138,7 +138,10 @@ class Workspace:
         export_to(self._calls, file)
 
     def import_from(self, file: BinaryIO) -> Imported:
-        """Import the contents, presets and settings of such a zip, under new ids: all or nothing."""
+        """Import the contents, presets and settings of such a zip, under new ids: all or nothing.
+
+        A large one goes in parts, and goes on where it was cut, also at the next call with the same file.
+        """
         return import_from(self._calls, file)
 
 

@@ -140,7 +140,10 @@ class AsyncWorkspace:
         await export_to(self._calls, file)
 
     async def import_from(self, file: BinaryIO) -> Imported:
-        """Import the contents, presets and settings of such a zip, under new ids: all or nothing."""
+        """Import the contents, presets and settings of such a zip, under new ids: all or nothing.
+
+        A large one goes in parts, and goes on where it was cut, also at the next call with the same file.
+        """
         return await import_from(self._calls, file)
 
 
