@@ -81,6 +81,7 @@ HABITS: dict[str, tuple[Format, str | bytes, tuple[list[str], list[list[str]]]]]
         "質問,回答\n大きさは何ですか,はい\n".encode("utf-16-le"),
         (["質問", "回答"], [["大きさは何ですか", "はい"]]),
     ),
+    "Excel in Western Europe": ("csv", "q;a\nGröße;5 €\n".encode("cp1252"), (["q", "a"], [["Größe", "5 €"]])),
     "lines of nothing": ("jsonl", '{"q":"1","a":"2"}\nnull\n\n\ufeff{"q":"3","a":"4"}', Q_A),
     "lines of old Macs": ("jsonl", '{"q":"1","a":"2"}\r{"q":"3","a":"4"}\r', Q_A),
     "an array among lines": ("jsonl", '\ufeff[{"q":"1","a":"2"},\n{"q":"3","a":"4"}]', Q_A),
@@ -95,6 +96,17 @@ def test_tables_are_read_as_people_have_them(habit: str) -> None:
     table = reading.read(kind, [body.encode() if isinstance(body, str) else body], LONGEST)
     rows = list(table.rows)
     assert (table.columns, rows) == right
+
+
+def test_what_was_guessed_or_may_have_been_forgotten_is_told() -> None:
+    hidden = xlsx({"A": [[text("q")], *([text(one)] for one in "1234")]}, hidden=3)
+    for kind, body, note in (
+        ("csv", "q\nGröße\n".encode("cp1252"), "The file is not in UTF-8; it was read as Windows-1252, as Excel"),
+        ("xlsx", hidden, "Read 3 rows that the sheet hides, too."),
+    ):
+        table = reading.read(msgspec.convert(kind, Format), [body], LONGEST)
+        assert len(list(table.rows)) in (1, 4)
+        assert table.notes[0].startswith(note)
 
 
 def test_what_a_row_of_json_says_twice_and_what_is_no_text_is_told() -> None:

@@ -133,7 +133,7 @@ REFUSED = [
     ),
     ("a.csv", b"a,b\n1,2,3\n", 400, "data-set-unreadable", {"rows[1]": "has too many columns: 3 instead of 2"}),
     ("a.csv", b'a,b\n1,"2\n', 400, "data-set-unreadable", {"rows[1]": "is not valid CSV: see the quotation marks"}),
-    ("a.csv", b"a\n\xff\xfe\n", 400, "data-set-unreadable", {"file": NOT_UTF8}),
+    ("a.csv", "a\nПривет\n".encode("cp1251"), 400, "data-set-unreadable", {"file": NOT_UTF8}),
     ("a.jsonl", b'{"a": 1}\n[1]\n', 400, "data-set-unreadable", {"rows[2]": "is not a JSON object"}),
     ("a.jsonl", b'{"a": ' + b"[" * 100_000, 400, "data-set-unreadable", {"rows[1]": "is not a JSON object"}),
     ("a.json", b'{"a": 1}', 400, "data-set-unreadable", {"file": "is not a JSON array of objects"}),

@@ -160,6 +160,7 @@ ENCODINGS = {
     ),
     "an XML declaration": b'<?xml version="1.0" encoding="windows-1252"?><p>' + WORDS.encode("cp1252"),
     "utf-16 by name only": b'<meta charset="utf-16">' + WORDS.encode(),
+    "windows-1252, as browsers guess": WORDS.encode("cp1252"),
 }
 
 
@@ -172,8 +173,8 @@ def test_a_japanese_page_is_read() -> None:
     assert read(b"<meta charset=Shift_JIS>" + "質問①".encode("cp932")) == "質問①"
 
 
-@pytest.mark.parametrize("page", [WORDS.encode("cp1252"), b"<meta charset=x-unknown>a", b"<meta charset=utf-8>\xff"])
-def test_no_encoding_is_guessed(page: bytes) -> None:
+@pytest.mark.parametrize("page", ["Привет".encode("cp1251"), b"<meta charset=x-unknown>a", b"<meta charset=utf-8>\xff"])
+def test_no_other_encoding_is_guessed(page: bytes) -> None:
     with pytest.raises(TextNotUtf8):
         read(page)
 

@@ -2,6 +2,7 @@
 
 from typing import cast
 
+import pypdfium2
 import pytest
 
 from carrel.documents import pdf
@@ -49,6 +50,12 @@ def test_what_users_wrote_into_a_form_is_part_of_its_page() -> None:
     form = b"/AcroForm << /Fields [6 0 R] /DA (/F1 12 Tf 0 g) /DR << /Font << /F1 3 0 R >> >> >> /Pages 2 0 R >>"
     undrawn = files.form_pdf("First name:", "Ada").replace(b"/AP << /N 7 0 R >>", b"").replace(b"/Pages 2 0 R >>", form)
     assert read(undrawn).text.split() == ["First", "name:", "Ada"]
+
+
+def test_a_form_that_takes_the_meaning_of_letters_away_is_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    texts = iter(["First name:", "\x04\x05\x06"])  # before the form is drawn into the page, and after
+    monkeypatch.setattr(pypdfium2.PdfTextPage, "get_text_range", lambda *_, **__: next(texts))
+    assert read(files.form_pdf("", "")).text == "First name:"
 
 
 def test_a_book_of_600_pages_is_read() -> None:

@@ -12,6 +12,7 @@ NEW_DRAWING = (
     "<w:drawing><wp:anchor><wp:docPr/><a:graphic><a:graphicData><wps:wsp><wps:txbx>"
     f"{BOX}</wps:txbx></wps:wsp></a:graphicData></a:graphic></wp:anchor></w:drawing>"
 )
+EMPTY = "<w:r><w:t></w:t></w:r>"
 NEW_BOX = f"<w:r>{NEW_DRAWING}</w:r>"
 BOTH_BOXES = (
     f'<w:r><mc:AlternateContent><mc:Choice Requires="wps">{NEW_DRAWING}</mc:Choice><mc:Fallback>'
@@ -177,6 +178,10 @@ CASES: dict[str, tuple[bytes, str]] = {
         files.docx(f"<w:p>{m('oMathPara', m('oMath', r('E=mc')))}</w:p>"),
         "$E=mc$",
     ),
+    "a formula behind another": (
+        files.docx(f"<w:p>{m('oMath', r('a=b'))}{m('oMath', r('c=d'))}</w:p>"),
+        "$a=b$ $c=d$",
+    ),
     "a footnote": (
         files.docx(
             "<w:p>" + run("Five euros.") + '<w:r><w:footnoteReference w:id="2"/></w:r></w:p>',
@@ -211,11 +216,15 @@ CASES: dict[str, tuple[bytes, str]] = {
         ),
         "☑ yes ☐ no",
     ),
-    "boxes of a font": (
+    "boxes and numbers of a font": (
         files.docx(
-            around('<w:r><w:sym w:font="Wingdings" w:char="F0FE"/><w:sym w:font="Wingdings" w:char="F0A8"/></w:r>')
+            around(
+                "<w:r>"
+                + "".join(f'<w:sym w:font="Wingdings" w:char="F0{at}"/>' for at in ("FE", "A8", "8C"))
+                + "</w:r>"
+            )
         ),
-        "before ☑☐ after",
+        "before ☑☐❶ after",
     ),
     "powers of ten and ordinals": (
         files.docx(
@@ -250,6 +259,13 @@ CASES: dict[str, tuple[bytes, str]] = {
             numbering=files.numbering(("decimal", "%1."), ("lowerLetter", "%2)")),
         ),
         "1. Open\n   a) Cut\n   b) Lift\n2. Press",
+    ),
+    "rows that Word numbers": (
+        files.docx(
+            table(*((f"<w:tc>{item('').replace(EMPTY, '')}</w:tc>", cell(name)) for name in ("Apple", "Pear"))),
+            numbering=files.numbering(("decimal", "%1.")),
+        ),
+        "| 1. | Apple |\n| --- | --- |\n| 2. | Pear |",
     ),
     "numbers go on after a paragraph": (
         files.docx(item("Open") + paragraph("Careful.") + item("Press"), numbering=files.numbering(("decimal", "%1."))),

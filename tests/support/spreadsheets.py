@@ -36,8 +36,11 @@ def day(value: int) -> str:
     return number(str(value), style=_DAY)
 
 
-def xlsx(sheets: Mapping[str, Sequence[Sequence[str]]], merged: str = "") -> bytes:
-    """A workbook with these sheets of rows of cells, of which some are `merged`, as in `A1:B1 A3:A4`."""
+def xlsx(sheets: Mapping[str, Sequence[Sequence[str]]], merged: str = "", hidden: int = 0) -> bytes:
+    """A workbook with these sheets of rows of cells, of which some are `merged`, as in `A1:B1 A3:A4`.
+
+    The last rows are `hidden`.
+    """
     file = io.BytesIO()
     with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as made:
         parts = {f"xl/worksheets/sheet{place}.xml": rows for place, rows in enumerate(sheets.values(), start=1)}
@@ -59,7 +62,8 @@ def xlsx(sheets: Mapping[str, Sequence[Sequence[str]]], merged: str = "") -> byt
         ranges = ranges and f"<mergeCells>{ranges}</mergeCells>"
         made.writestr("xl/styles.xml", f'<styleSheet xmlns="{_MAIN}">{formats}</styleSheet>')
         for part, rows in parts.items():
-            cells = "".join(f"<row>{''.join(row)}</row>" for row in rows)
+            shown = ["<row>"] * (len(rows) - hidden) + ['<row hidden="1">'] * hidden
+            cells = "".join(f"{begin}{''.join(row)}</row>" for begin, row in zip(shown, rows, strict=True))
             made.writestr(part, f'<worksheet xmlns="{_MAIN}"><sheetData>{cells}</sheetData>{ranges}</worksheet>')
     return file.getvalue()
 

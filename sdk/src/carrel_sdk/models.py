@@ -506,15 +506,17 @@ class UploadedDataSet(DataSet, kw_only=True):
 
 
 class DocumentRemark(msgspec.Struct, frozen=True, kw_only=True):
-    """Something of a file that is not in its text, or, of a `doubtful_page`, may be wrong there, and how often.
+    """Something of a file that is not in its text, or may be wrong there, and how often.
+
+    A `doubtful_page` may be wrong, and all of a file with a `guessed_encoding`, Windows-1252.
 
     A picture counts when nothing describes it, a page when it shows no text, such as a scanned one. `pages` are the
     numbers of the first hundred of them.
     """
 
     kind: str
-    """One of attachment, comment, deleted_text, doubtful_page, header_or_footer, hidden_text, page_without_text,
-    picture, placeholder, unreadable_page.
+    """One of attachment, comment, deleted_text, doubtful_page, guessed_encoding, header_or_footer, hidden_text,
+    page_without_text, picture, placeholder, unreadable_page.
     """
     count: int = 0
     pages: list[int] = []

@@ -1,5 +1,6 @@
 """The bytes of a table as text, in pieces and lines of a bounded length."""
 
+import codecs
 import io
 from collections.abc import Iterable, Iterator
 from itertools import chain
@@ -17,7 +18,36 @@ _NOT_UTF8: Final = (
     "is neither UTF-8 nor UTF-16 with its mark; save it as UTF-8, in a spreadsheet program as “CSV UTF-8”"
 )
 
+_WESTERN: Final = "The file is not in UTF-8; it was read as Windows-1252, as Excel saves CSV in Western Europe."
+
 _MARK: Final = "\ufeff"
+
+
+def western(pieces: Iterable[bytes], notes: list[str]) -> Iterator[bytes]:
+    """The text in the pieces, of which the first letters beyond ASCII tell whether it is UTF-8 or Windows-1252.
+
+    `notes` get a note about the latter, which comes in UTF-8.
+    """
+    left = iter(pieces)
+    held = b""
+    for piece in chain(left, (b"",)):
+        held += piece
+        if held.isascii() and encodings.of(held)[1] is None:
+            yield held
+            held = b""
+            continue
+        try:
+            _, read_ = codecs.utf_8_decode(held, "strict", not piece)
+        except UnicodeDecodeError:
+            if encodings.of(held)[1] is None and encodings.is_western(held):
+                notes.append(_WESTERN)
+                held, left = b"", (one.decode(encodings.WESTERN).encode() for one in chain((held,), left))
+            break
+        if piece and held[:read_].isascii() and read_ < len(held):
+            continue  # the end of the piece may be the half of a letter
+        break
+    yield held
+    yield from left
 
 
 def opened(pieces: Iterable[bytes], newline: str | None) -> io.TextIOWrapper:

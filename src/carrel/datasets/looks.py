@@ -1,4 +1,4 @@
-"""What the cells of an XLSX file look like: the formats of their numbers, and the errors in them.
+"""What the cells of an XLSX file look like: the formats of their numbers, the errors in them, and rows that it hides.
 
 Beside calamine, which gives values only. Whatever is not as it should be is passed over: calamine has read the file.
 """
@@ -8,6 +8,7 @@ import posixpath
 import re
 import zipfile
 import zlib
+from collections import Counter
 from collections.abc import Iterator
 from typing import IO, Final
 from xml.parsers import expat
@@ -26,6 +27,7 @@ _UNPLACED: Final = r"""(?![^<>]*\sr=)"""
 _PLACE: Final = re.compile(rb"""\sr=["']([A-Z]{0,3})([0-9]{1,7})["']""")
 _STYLE: Final = re.compile(rb"""\ss=["']([0-9]+)["']""")
 _IS_ERROR: Final = re.compile(rb"""\st=["']e["']""")
+_HIDDEN: Final = re.compile(rb"""<(?:\w+:)?row\s(?:[^<>]*\s)?hidden=["'](?:1|true)["']""")
 _ERROR: Final = re.compile(rb"\s*(?:<(?:\w+:)?f\b[^<]*(?:</[^<>]*>)?)?\s*<(?:\w+:)?v\b[^<>]*>([^<]*)")
 """What stands behind a cell with an error: a formula, and the error."""
 _LAME: Final = (expat.ExpatError, zipfile.BadZipFile, zlib.error, LookupError, OSError, RuntimeError, ValueError)
@@ -34,13 +36,13 @@ Looks = dict[int, str]
 """The looks of a row by the places of its cells, counted from 0."""
 
 
-def looks(body: bytes, sheet: str) -> Iterator[tuple[int, Looks]]:
-    """The rows of a sheet of which cells have a look, by their numbers, counted from 0."""
+def looks(body: bytes, sheet: str, hidden: Counter[str]) -> Iterator[tuple[int, Looks]]:
+    """The rows of a sheet of which cells have a look, by their numbers from 0; `hidden` counts the `rows` it hides."""
     try:
         with zipfile.ZipFile(io.BytesIO(body)) as archive:
             part, styles = _parts(archive, sheet)
             formats = _formats(archive, styles)
-            yield from _rows(archive, part, formats)
+            yield from _rows(archive, part, formats, hidden)
     except _LAME:
         return
 
@@ -86,7 +88,9 @@ def _formats(archive: zipfile.ZipFile, styles: str) -> dict[str, str]:
     return {str(place): code for place, code in enumerate(found) if code.lower() != "general"}
 
 
-def _rows(archive: zipfile.ZipFile, part: str, formats: dict[str, str]) -> Iterator[tuple[int, Looks]]:
+def _rows(
+    archive: zipfile.ZipFile, part: str, formats: dict[str, str], hidden: Counter[str]
+) -> Iterator[tuple[int, Looks]]:
     """Looks for tags in the bytes: a parser would call back for each of half a million others."""
     row, place, found = -1, -1, Looks()
     left, is_more = b"", True
@@ -98,6 +102,8 @@ def _rows(archive: zipfile.ZipFile, part: str, formats: dict[str, str]) -> Itera
             left, is_more = left + piece, bool(piece)
             # A tag near the end may not be whole.
             end = len(left) - _LONGEST_TAG * is_more
+            if b"hidden=" in left:
+                hidden["rows"] += sum(tag.start() < end for tag in _HIDDEN.finditer(left))
             for tag in tags.finditer(left):
                 if tag.start() >= end:
                     break

@@ -12,7 +12,7 @@ from itertools import chain
 from typing import Final
 
 from carrel.datasets import csv_rows, json_rows
-from carrel.datasets.lines import lines, opened
+from carrel.datasets.lines import lines, opened, western
 from carrel.datasets.names import TableReader
 from carrel.datasets.refusals import TableUnreadable
 from carrel.datasets.schemas import SPREADSHEETS, Format
@@ -48,7 +48,12 @@ def read(kind: Format, pieces: Iterable[bytes], longest: int, sheet: str | None 
     if kind == "jsonl":
         # No line of JSON holds a line break, so any of them ends it.
         return json_rows.of_objects(lines(opened(pieces, newline=None), longest))
-    return csv_rows.read(lines(opened(pieces, newline=""), longest), "\t" if kind == "tsv" else None, longest)
+    notes: list[str] = []
+    text = opened(western(pieces, notes), newline="")
+    table = csv_rows.read(lines(text, longest), "\t" if kind == "tsv" else None, longest)
+    notes += table.notes
+    table.notes = notes
+    return table
 
 
 def _is_plain(head: bytes) -> bool:

@@ -6,6 +6,7 @@ digits; days and times as in `2026-05-01 09:30:00`.
 
 import datetime
 import io
+from collections import Counter
 from collections.abc import Callable, Iterator
 from typing import Final, NamedTuple
 
@@ -13,7 +14,7 @@ from python_calamine import CalamineError, CalamineSheet, CalamineWorkbook, Shee
 
 from carrel.datasets import cell_formats, grid, looks
 from carrel.datasets.lines import too_long
-from carrel.datasets.names import TableReader
+from carrel.datasets.names import Cells, TableReader
 from carrel.datasets.refusals import TableUnreadable
 from carrel.errors import FieldError
 
@@ -34,7 +35,8 @@ def read(body: bytes, longest: int, sheet: str | None) -> TableReader:
         if not names or (sheet or names[0]) not in book.sheet_names:
             raise TableUnreadable(errors=(FieldError("sheet", "is not in the file"),))
         found = book.get_sheet_by_name(sheet or names[0])
-        shown = looks.looks(body, found.name) if body.startswith(_ZIP) else iter(())
+        hidden: Counter[str] = Counter()
+        shown = looks.looks(body, found.name, hidden) if body.startswith(_ZIP) else iter(())
         records, merged = _records(found, shown, longest), _merged(found)
     except (CalamineError, OSError, ValueError):
         raise TableUnreadable(errors=(FieldError("file", _BROKEN),)) from None
@@ -47,6 +49,7 @@ def read(body: bytes, longest: int, sheet: str | None) -> TableReader:
             break
         titles += any(record)
     table = grid.of_records([name.strip() for name in header], _filled(merged, records))
+    table.rows = _with_note(table.rows, table.notes, hidden)
     if titles:
         table.notes.append(
             f"Left out {titles:,} {'title' if titles == 1 else 'titles'} above the names of the columns."
@@ -56,6 +59,13 @@ def read(body: bytes, longest: int, sheet: str | None) -> TableReader:
     if sheet is None and len(names) > 1:
         table.notes.append(f"Of {len(names)} sheets, the first one was read.")
     return table
+
+
+def _with_note(rows: Iterator[Cells], notes: list[str], hidden: Counter[str]) -> Iterator[Cells]:
+    """The rows. Those that a filter hides are part of the table; who forgot them reads that they came in."""
+    yield from rows
+    if count := hidden["rows"]:
+        notes.append(f"Read {count:,} {'row' if count == 1 else 'rows'} that the sheet hides, too.")
 
 
 def _sheets(book: CalamineWorkbook) -> list[str]:

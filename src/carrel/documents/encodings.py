@@ -1,7 +1,8 @@
-"""The text of a file in the encoding that its mark, its zeros or its page names, and in UTF-8 without any."""
+"""The text of a file in the encoding that its mark, its zeros or its page names; else in UTF-8 or Windows-1252."""
 
 import codecs
 import contextlib
+from collections import Counter
 from typing import Final
 
 from bs4.dammit import EncodingDetector
@@ -28,17 +29,21 @@ _OF_MAILS: Final = {"windows-31j": "cp932"}
 """An encoding that Python knows under another name only."""
 
 
-def decoded(body: memoryview, *, page: bool) -> str:
-    """The text of a file; a web page may name its encoding within.
+def decoded(body: memoryview, left_out: Counter[str], *, page: bool) -> str:
+    """The text of a file; a web page may name its encoding within. A guess is said in `left_out`.
 
     Raises:
         FormatMismatch, TextNotUtf8
     """
     mark, encoding = encodings.of(bytes(body[: encodings.GUESSED_BY]))
+    named = encoding or (_declared(body) if page else "")
     try:
-        text = str(body[mark:], encoding or (_declared(body) if page else "utf-8"))
+        text = str(body[mark:], named or "utf-8")
     except (UnicodeError, LookupError):
-        raise TextNotUtf8 from None
+        if named or not encodings.is_western(bytes(body)):
+            raise TextNotUtf8 from None
+        left_out["guessed_encoding"] += 1
+        text = str(body, encodings.WESTERN)
     if "\0" in text:  # valid in these encodings, but no text
         raise FormatMismatch
     return text.replace("\r\n", "\n").replace("\r", "\n")
@@ -71,9 +76,12 @@ def _known(named: str) -> str:
 
 
 def _declared(page: memoryview) -> str:
+    """The encoding that a page names; nothing if it names none."""
     named = EncodingDetector.find_declared_encoding(bytes(page[:8192]), is_html=True)
+    if not named:
+        return ""
     try:
-        found = codecs.lookup(named or "utf-8")
+        found = codecs.lookup(named)
     except LookupError:
         raise TextNotUtf8 from None
     return _AS_BROWSERS_READ.get(found.name, found.name)

@@ -86,5 +86,5 @@ def _read(
     if claimed == "html":
         from carrel.documents import html
 
-        return html.text(encodings.decoded(body, page=True), left_out)
-    return encodings.decoded(body, page=False)
+        return html.text(encodings.decoded(body, left_out, page=True), left_out)
+    return encodings.decoded(body, left_out, page=False)

@@ -16,7 +16,9 @@ _BY_ENDING: Final[dict[str, Format]] = {
     ".csv": "csv",
     ".pdf": "pdf",
     ".docx": "docx",
+    ".docm": "docx",
     ".pptx": "pptx",
+    ".pptm": "pptx",
     ".eml": "eml",
     ".mbox": "eml",
 }

@@ -124,6 +124,7 @@ def _text(document: pypdfium2.PdfDocument, max_bytes: int, numbers: dict[str, li
 def _page(document: pypdfium2.PdfDocument, at: int) -> tuple[str, bool]:
     """The text of a page, and whether it is what the page shows, as far as one can tell."""
     page = document[at]
+    found, is_text = _words(page)
     # What users wrote into a form is drawn beside the page; this makes it part of the page.
     if (
         raw.FPDFPage_GetAnnotCount(page) > 0
@@ -131,15 +132,23 @@ def _page(document: pypdfium2.PdfDocument, at: int) -> tuple[str, bool]:
     ):
         page.close()
         page = document[at]
+        whole, is_whole_text = _words(page)
+        # Where the page and a form call different fonts the same, only the text before is right.
+        if is_whole_text or not is_text:
+            found, is_text = whole, is_whole_text
+    page.close()
+    lines = _BROKEN_WORD.sub("", found).translate(_CHARACTERS).splitlines()
+    return "\n".join(line.rstrip() for line in lines).strip(), is_text
+
+
+def _words(page: pypdfium2.PdfPage) -> tuple[str, bool]:
     words = page.get_textpage()
     found = words.get_text_range(errors="replace")
     is_text = _is_known(words) and _is_language(found)
     if is_text and len(found) < _SAMPLE and raw.FPDFPage_CountObjects(page) > 3 * len(found) + 100:
         is_text = not found.strip() or _texts(page) < 3 * len(found)
     words.close()
-    page.close()
-    lines = _BROKEN_WORD.sub("", found).translate(_CHARACTERS).splitlines()
-    return "\n".join(line.rstrip() for line in lines).strip(), is_text
+    return found, is_text
 
 
 def _texts(page: pypdfium2.PdfPage) -> int:

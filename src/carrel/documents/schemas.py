@@ -17,6 +17,7 @@ RemarkKind = Literal[
     "comment",
     "deleted_text",
     "doubtful_page",
+    "guessed_encoding",
     "header_or_footer",
     "hidden_text",
     "page_without_text",
@@ -53,7 +54,9 @@ class DocumentUpload:
 
 
 class DocumentRemark(msgspec.Struct, frozen=True):
-    """Something of a file that is not in its text, or, of a `doubtful_page`, may be wrong there, and how often.
+    """Something of a file that is not in its text, or may be wrong there, and how often.
+
+    A `doubtful_page` may be wrong, and all of a file with a `guessed_encoding`, Windows-1252.
 
     A picture counts when nothing describes it, a page when it shows no text, such as a scanned one. `pages` are the
     numbers of the first hundred of them.

@@ -21,8 +21,11 @@ _STYLES: Final = "\n".join(
         *("br[type='page'] => br:fresh", "br[type='column'] => br:fresh"),
     ]
 )
-_BOXES: Final = str.maketrans({"\U0001f5f9": "☑", "\U0001f78e": "☐", "\U0001f5f7": "☒", "\U0001f5f5": "☒"})
-"""What Mammoth makes of Word's boxes, and the characters for it that more fonts have."""
+_BOXES: Final = {"\U0001f5f9": "☑", "\U0001f78e": "☐", "\U0001f5f7": "☒", "\U0001f5f5": "☒", "\U0001f549": "ॐ"}
+_SIGNS: Final = str.maketrans(
+    _BOXES | dict(zip("\U0001f10b➀➁➂➃➄➅➆➇➈➉\U0001f10c➊➋➌➍➎➏➐➑➒➓", "⓪①②③④⑤⑥⑦⑧⑨⑩⓿❶❷❸❹❺❻❼❽❾❿", strict=True))
+)
+"""What Mammoth makes of Word's boxes and numbers in circles, and the characters for it that more fonts have."""
 
 
 def text(body: memoryview, left_out: Counter[str]) -> str:
@@ -53,4 +56,4 @@ def text(body: memoryview, left_out: Counter[str]) -> str:
         link.string = link.get_text().replace("[", "[^")
     word_markup.take_labels(tree)
     unwrap_layout(tree)
-    return markdown(tree).translate(_BOXES)
+    return markdown(tree).translate(_SIGNS)

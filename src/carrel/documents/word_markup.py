@@ -254,10 +254,13 @@ class _Story:
         """Tell everything that Mammoth passes over."""
         for element in list(self._tree.iter("{*}AlternateContent")):
             choose(element)
+        told = None
         for element in list(self._tree.iter("{*}oMath")):
             for run in [one for one in element.iter("{*}r") if _has(one, "rPr", "vanish")]:
                 _remove(run)
-            replace(element, self._words(latex(element)))
+            is_beside = told is not None and element.getprevious() is told
+            told = self._words(" " * is_beside + latex(element))
+            replace(element, told)
         for element in list(self._tree.iter("{*}oMathPara")):
             _unwrap(element)
         self._fields()
@@ -398,8 +401,9 @@ class _Story:
         number, level = self._numbers.of(paragraph)
         if not number:
             return
-        label = self._numbers.next(number, level)  # an empty paragraph has a number, too
-        if next(paragraph.iter("{*}t", "{*}sym"), None) is None:
+        label = self._numbers.next(number, level)
+        # Word shows the number of an empty paragraph, too: rows of tables are numbered so.
+        if label in ("", "-") and next(paragraph.iter("{*}t", "{*}sym"), None) is None:
             return
         properties = next(paragraph.iterchildren("{*}pPr"), None)
         if properties is None:

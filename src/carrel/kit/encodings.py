@@ -1,6 +1,7 @@
-"""Which encoding of Unicode a text has: its mark names it, or its zeros do."""
+"""Which encoding a text has: its mark names it, or its zeros do, or it is such as Windows writes in Western Europe."""
 
 import codecs
+import re
 import unicodedata
 from typing import Final
 
@@ -15,6 +16,10 @@ _MARKS: Final = (
     (codecs.BOM_UTF16_LE, "utf-16-le"),
     (codecs.BOM_UTF16_BE, "utf-16-be"),
 )
+WESTERN: Final = "cp1252"
+_NO_WESTERN: Final = re.compile(rb"[\x00-\x08\x0e-\x1f\x81\x8d\x8f\x90\x9d]")
+_FOREIGN: Final = re.compile(rb"[\x80-\xff]{3,}|[A-Za-z][\xb3\xb9\xbf][a-z]")
+"""What texts in the encodings of other scripts are full of, and those in Polish: ³, ¹ and ¿ within words."""
 
 
 def of(head: bytes) -> tuple[int, str | None]:
@@ -32,6 +37,13 @@ def of(head: bytes) -> tuple[int, str | None]:
         if zeros.count(0) and not others.count(0) and _is_written(head[: len(head) & ~1], encoding):
             return 0, encoding
     return 0, None
+
+
+def is_western(text: bytes) -> bool:
+    """Whether a text that is not UTF-8 may be Windows-1252: letters beyond ASCII stand among others."""
+    beyond = len(text) - len(text.translate(None, bytes(range(0x80, 0x100))))
+    foreign = sum(map(len, _FOREIGN.findall(text)))
+    return _NO_WESTERN.search(text) is None and beyond * 2 <= len(text) and foreign * 5 <= beyond
 
 
 def _is_written(head: bytes, encoding: str) -> bool:

@@ -25,7 +25,9 @@ export const TEXT_ENDINGS = [".md", ".markdown", ".txt", ".text", ".yaml", ".yml
 export const DOCUMENT_ENDINGS = [
   ".pdf",
   ".docx",
+  ".docm",
   ".pptx",
+  ".pptm",
   ".eml",
   ".mbox",
   ".htm",

@@ -14,7 +14,7 @@ from carrel.cli.interface.reading import read_bytes, read_text, variables
 from carrel.cli.interface.terminal import UserCommand, user_command
 
 _TYPES = click.Choice(get_args(ContentType))
-_READ_BY_THE_SERVICE = frozenset({".pdf", ".docx", ".pptx", ".eml", ".mbox"})
+_READ_BY_THE_SERVICE = frozenset({".pdf", ".docx", ".docm", ".pptx", ".pptm", ".eml", ".mbox"})
 
 
 @click.group("content", context_settings={"help_option_names": ["-h", "--help"]})

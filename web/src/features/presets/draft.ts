@@ -269,7 +269,7 @@ export function suggestedReferences(
 function stemOf(name: string): string {
   return name
     .toLowerCase()
-    .replace(/\.(md|markdown|txt|html|csv|pdf|docx|pptx|eml|mbox)$/, "")
+    .replace(/\.(md|markdown|txt|html|csv|pdf|doc[xm]|ppt[xm]|eml|mbox)$/, "")
     .replace(/\b(reference|ref|gold|expected)\b/g, "")
     .replace(/[^\p{L}\p{N}]+/gu, " ")
     .trim();
