@@ -87,4 +87,5 @@ export type Output = Schemas["Output"];
 export type ConnectionIn = Schemas["ConnectionIn"];
 export type TreeEntry = Schemas["TreeEntry"];
 export type Imported = Schemas["Imported"];
+export type Received = Schemas["Received"];
 export type ImportOutcome = Schemas["ImportOutcome"];

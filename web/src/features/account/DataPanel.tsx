@@ -4,11 +4,11 @@ import { useRef, useState } from "react";
 import { FileTrigger } from "react-aria-components";
 import { ConnectionLost, isAbort } from "carrel-sdk";
 import { meQuery } from "../../api/queries";
-import type { Imported } from "../../api/types";
 import { useApi, useFormats } from "../../app/context";
 import { Button } from "../../components/Button";
 import { ErrorNote, Note, Spinner } from "../../components/Feedback";
 import { download } from "../../lib/download";
+import { bringIn } from "./importing";
 
 /** Export everything, and import it again. */
 export function DataPanel() {
@@ -78,13 +78,7 @@ function Import() {
         throw new Error(
           `This zip has ${formats.bytes(file.size)}, and at most ${formats.bytes(most)} are taken. It was not sent.`,
         );
-      return api.upload<Imported>({
-        path: "/api/users/me/import",
-        body: file,
-        headers: { "Content-Type": "application/zip" },
-        signal: work.begin(),
-        onSent: (count, total) => setSent(total ? count / total : 1),
-      });
+      return bringIn(api, file, { signal: work.begin(), onSent: setSent });
     },
     onSuccess: () => queries.invalidateQueries(),
   });
@@ -99,7 +93,11 @@ function Import() {
       {importing.isError && !isAbort(importing.error) && (
         <Failed
           error={importing.error}
-          what="The connection broke. Look whether the texts are here already before you try again."
+          what={
+            sent < 1
+              ? "The connection broke. Choose the same zip again: a large one goes on where it was."
+              : "The connection broke. Look whether the texts are here already before you try again."
+          }
         />
       )}
       {importing.isSuccess && (
