@@ -254,8 +254,10 @@ def test_names_that_nobody_gave_have_no_meaning(signed_in: Terminal) -> None:
 
 
 @pytest.mark.parametrize("name", ["conv.csv", "topiclong.csv", "iddup.csv", "pandas.csv", "trail.csv", "nan.jsonl"])
-def test_columns_that_nobody_named_stop_nothing(signed_in: Terminal, name: str) -> None:
-    assert ranked(signed_in, name, *COMPARE)["sentence"]
+def test_columns_that_nobody_named_stop_nothing_and_what_is_left_out_is_said(signed_in: Terminal, name: str) -> None:
+    answer = signed_in("rank", str(FILES / name), *COMPARE)
+    assert (answer.exit_code, bool(json.loads(answer.stdout)["verdict"]["sentence"])) == (0, True)
+    assert ("pandas.csv: Column 1 has no name" in answer.stderr) == (name == "pandas.csv")
 
 
 def test_each_candidates_option_names_one_or_several(signed_in: Terminal) -> None:

@@ -32,6 +32,7 @@ from carrel_sdk.models import (
 from carrel.cli.demonstration.own_service import ServiceFailed, own_service
 from carrel.cli.interface import terminal, tokens
 from carrel.cli.interface.class_tables import class_tables
+from carrel.cli.interface.printing import say
 from carrel.cli.interface.ranking_table import checks_table, ranking_table, verdict_panel
 from carrel.cli.interface.reading import read_text
 from carrel.cli.interface.terminal import UserCommand
@@ -312,9 +313,12 @@ def _answers(file: Path, body: bytes, source: Source | None = None, *, named: bo
 
 def _rows(file: Path, body: bytes) -> AnswerTable:
     try:
-        return read_table(file.name, body)
+        table = read_table(file.name, body)
     except Unreadable as error:
         raise Unreadable(f"{file.name}: {error}") from None
+    for note in table.notes:
+        say(f"{file.name}: {note}", stderr=True)
+    return table
 
 
 def _bytes(file: Path, *, as_json: bool) -> bytes:

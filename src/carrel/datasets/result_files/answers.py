@@ -69,6 +69,8 @@ class AnswerTable:
     grades: dict[str, dict[str, str]] = field(default_factory=dict)
     source: Source = "table"
     """What wrote the file."""
+    notes: tuple[str, ...] = ()
+    """What was left out of a table or guessed, for people."""
 
     @property
     def roles(self) -> dict[str, Role]:

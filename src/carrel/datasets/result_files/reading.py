@@ -171,7 +171,8 @@ def _table(kind: Format, body: bytes) -> AnswerTable:
         raise Unreadable("the table has no rows")
     places = [(place, name) for place, name in enumerate(table.columns) if place not in table.hollow]
     return AnswerTable(
-        rows=[{name: row[place] if place < len(row) else None for place, name in places} for row in cells]
+        rows=[{name: row[place] if place < len(row) else None for place, name in places} for row in cells],
+        notes=tuple(table.notes),
     )
 
 
