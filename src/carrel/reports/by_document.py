@@ -141,7 +141,7 @@ def _answer(
             )
             for mark in marks.get((answer.document, answer.candidate, answer.repeat), ())
         ),
-        existing=(answer.candidate, answer.document) in found.existing,
+        existing=answer.existing,
         sources=combined.sources_of(found, answer),
         checks=answer.checks or (),
         citations=answer.citations or (),

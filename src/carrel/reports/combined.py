@@ -49,9 +49,7 @@ def costs_to_have(report_input: ReportInput, answers: Sequence[PlannedAnswer]) -
 
     Answers that existed already do not count, unless there are no others.
     """
-    written = [
-        answer for answer in answers if (answer.candidate, answer.document) not in report_input.existing
-    ] or answers
+    written = [answer for answer in answers if not answer.existing] or answers
     given = {
         (one.document, one.candidate, one.repeat): one.cost_micros
         for one in (report_input.answers if report_input.sources else ())

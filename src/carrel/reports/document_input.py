@@ -43,7 +43,7 @@ class PlannedAnswer(msgspec.Struct, frozen=True, gc=False, array_like=True):
     """A planned answer. Without an `id` there is no answer. `text` is `None` then, and if there was no room.
 
     `thought` is what its model wrote before it, where one document alone is read. `checks` are its marks of the run's
-    checks, once it was checked.
+    checks, once it was checked. It is `existing` if it existed before the run.
     """
 
     key: str
@@ -64,6 +64,7 @@ class PlannedAnswer(msgspec.Struct, frozen=True, gc=False, array_like=True):
     citations: tuple[Citation, ...] | None = None
     thought: str | None = None
     reused: bool = False
+    existing: bool = False
 
 
 class JudgeMarks(msgspec.Struct, frozen=True, gc=False, array_like=True):
@@ -83,7 +84,6 @@ class DocumentsInput(msgspec.Struct, frozen=True, kw_only=True):
     """The input of a list of documents. `said` are judges' words on comparisons, by task key.
 
     `sources` are the candidates whose answers to a document were combined, with the numbers of these answers.
-    `existing` are the candidates and documents whose answers existed before.
     """
 
     setup: Setup
@@ -93,7 +93,6 @@ class DocumentsInput(msgspec.Struct, frozen=True, kw_only=True):
     marks: tuple[JudgeMarks, ...]
     said: dict[str, str]
     sources: dict[int, tuple[tuple[int, int], ...]] = {}
-    existing: frozenset[tuple[int, int]] = frozenset()
 
 
 _inputs = Select(
@@ -125,6 +124,8 @@ def _given_with(text: str, citations: str, thought: str = "NULL", **columns: str
         citations=citations,
         thought=thought,
         reused="tasks.reused IS NOT NULL",
+        existing="EXISTS (SELECT 1 FROM run_existing AS e"
+        " WHERE e.run = tasks.run AND e.candidate = tasks.candidate AND e.document = tasks.document)",
     )
 
 

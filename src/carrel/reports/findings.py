@@ -157,7 +157,7 @@ def _candidate(report_input: ReportInput, candidate: RunCandidate, ranking: Rank
         cost=text_of(sum(known)) if is_known else None,
         cost_per_answer=None if each is None else text_of(_divided(sum(each), len(each))),
         combines=candidate.combines,
-        existing=sum(1 for answer in answers if (answer.candidate, answer.document) in report_input.existing),
+        existing=sum(answer.existing for answer in answers),
     )
 
 

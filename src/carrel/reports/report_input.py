@@ -207,7 +207,6 @@ def gather(
         both_bad=votes.count_both_bad(conn, seq),
         dropped=wording.dropped_parts(conn, seq),
         median_ms=_medians(conn, seq, setup),
-        existing=frozenset(conn.all("SELECT candidate, document FROM run_existing WHERE run = ?", seq)),
     )
 
 

@@ -33,9 +33,6 @@ def read(conn: Connection, run_id: RunId, document: int, round_number: int | Non
         marks=tuple(marks),
         documents=tuple(document_input.documents(conn, seq, room, only=document)),
         sources=combining.kept(conn, seq, document),
-        existing=frozenset(
-            conn.all("SELECT candidate, document FROM run_existing WHERE run = ? AND document = ?", seq, document)
-        ),
     )
     for report in by_document.documents(found, [*by_document.voices(found)]):
         return report
