@@ -44,8 +44,8 @@ def test_plain_texts_lose_their_byte_order_mark_and_foreign_line_ends() -> None:
 
 
 def test_a_text_that_windows_wrote_in_western_europe_is_read_and_said_to_be_guessed() -> None:
-    found = text_of("txt", memoryview("“Grüße”: 5 €".encode("cp1252")), LIMIT)
-    assert found.text == "“Grüße”: 5 €"
+    found = text_of("txt", memoryview("“Grüße”, »Spaß« und „Fuß“: 5 €".encode("cp1252")), LIMIT)
+    assert found.text == "“Grüße”, »Spaß« und „Fuß“: 5 €"
     assert [remark.kind for remark in found.remarks] == ["guessed_encoding"]
 
 
@@ -53,6 +53,7 @@ BROKEN: list[tuple[Format, bytes, type[CarrelError]]] = [
     ("txt", "Привет, мир".encode("cp1251"), TextNotUtf8),
     ("txt", "Zażółć gęślą jaźń, mógłby wziąć".encode("cp1250"), TextNotUtf8),
     ("txt", "質問と回答".encode("cp932"), TextNotUtf8),
+    ("txt", "schöne Wörter aus Köln".encode() + b"\xfc", TextNotUtf8),
     ("txt", b"a\0b", FormatMismatch),
     ("txt", b" \n\t ", DocumentWithoutText),
     ("txt", b"x" * (LIMIT + 1), TextTooLarge),

@@ -18,8 +18,8 @@ _MARKS: Final = (
 )
 WESTERN: Final = "cp1252"
 _NO_WESTERN: Final = re.compile(rb"[\x00-\x08\x0e-\x1f\x81\x8d\x8f\x90\x9d]")
-_FOREIGN: Final = re.compile(rb"[\x80-\xff]{3,}|[A-Za-z][\xb3\xb9\xbf][a-z]")
-"""What texts in the encodings of other scripts are full of, and those in Polish: ³, ¹ and ¿ within words."""
+_FOREIGN: Final = re.compile(rb"[\x80-\xff]{3,}|[\xc2-\xd6][\x80-\xbf]|[A-Za-z][\xb3\xb9\xbf][a-z]")
+"""What texts in the encodings of other scripts are full of, broken UTF-8 too, and those in Polish: ³, ¹, ¿ in words."""
 
 
 def of(head: bytes) -> tuple[int, str | None]:
