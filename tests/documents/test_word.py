@@ -442,6 +442,7 @@ LEFT_OUT: dict[str, tuple[bytes, str, dict[str, int]]] = {
         "Words.",
         {"comment": 1},
     ),
+    "a file within": (files.docx(paragraph("Words."), aFChunk=paragraph("More")), "Words.", {"attachment": 1}),
     "a header": (files.docx(paragraph("Words."), header1=paragraph("Secret")), "Words.", {"header_or_footer": 1}),
 }
 

@@ -96,6 +96,8 @@ def _count(parts: dict[str, bytes], main: str, left_out: Counter[str]) -> None:
             left_out["header_or_footer"] += any(_said(one) for one in _each(parsed(parts[target]), "t"))
         elif kind == "comments" and target in parts:
             left_out["comment"] += sum(1 for _ in _each(parsed(parts[target]), "comment"))
+        elif kind == "aFChunk":  # a document within, which Word reads when it opens the file
+            left_out["attachment"] += 1
 
 
 def _said(element: Element) -> bool:
