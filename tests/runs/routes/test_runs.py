@@ -1,11 +1,14 @@
 """Runs over HTTP, with the built-in models: every route, and what bad input gets."""
 
 import asyncio
+from collections.abc import Sequence
 from typing import Any
 
 import httpx
 import pytest
 
+from carrel.kit.sqlite.database import Connection
+from carrel.runs.model.schemas import Deleted
 from carrel.runs.progress import store
 from tests.support.clock import FakeClock
 from tests.support.host import ADMIN, PLUGIN, Host, code_of
@@ -324,13 +327,24 @@ async def test_a_pending_task_can_be_skipped(ada: httpx.AsyncClient, preset: str
     assert (answer.status_code, answer.json()["state"]) == (200, "skipped")
 
 
-async def test_many_runs_are_deleted_at_once_and_refusals_are_named(ada: httpx.AsyncClient, preset: str) -> None:
+async def test_many_runs_are_deleted_in_pieces_and_refusals_are_named(
+    ada: httpx.AsyncClient, preset: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    delete_some, pieces = store.delete_some, list[int]()
+
+    def counted(conn: Connection, ids: Sequence[str]) -> tuple[Deleted, Sequence[str]]:
+        pieces.append(len(ids))
+        return delete_some(conn, ids)
+
+    monkeypatch.setattr(store, "TASKS_AT_ONCE", 1)
+    monkeypatch.setattr(store, "delete_some", counted)
     ids = [(await ada.post(RUNS, json={"preset_id": preset})).json()["id"] for _ in range(3)]
     answer = await ada.request("DELETE", f"{RUNS}/bulk", json={"ids": [ids[0], "nobody", ids[0]]})
     assert answer.status_code == 200, answer.text
     assert answer.json() == {"deleted": [ids[0]], "refused": [{"id": "nobody", "code": "not-found"}]}
     answer = await ada.request("DELETE", f"{RUNS}/bulk", params={"state": "pending"})
     assert sorted(answer.json()["deleted"]) == sorted(ids[1:])
+    assert pieces == [2, 1, 2, 1]
     requests: list[dict[str, Any]] = [
         {"params": {"state": "pending"}, "json": {"ids": ["x"]}},
         {},

@@ -36,6 +36,8 @@ SHORT_BYTES = 256 * 1024
 """The longest configuration that is read on the event loop."""
 
 _BULK = 1_000
+TASKS_AT_ONCE = 10_000
+"""When runs with so many tasks are removed, the user's other writes have a turn: after 0.1 s, or a single large run."""
 
 
 class _Snapshot(NamedTuple):
@@ -176,11 +178,13 @@ def delete(conn: Connection, run_id: RunId, if_match: IfMatch) -> None:
     if version is None:
         raise NotFound
     if_match.require(version)
-    conn.run("DELETE FROM runs WHERE seq = ?", run_transitions.require(conn, run_id, "delete").seq)
+    seq = run_transitions.require(conn, run_id, "delete").seq
+    with conn.large_cache():
+        conn.run("DELETE FROM runs WHERE seq = ?", seq)
 
 
-def delete_many(conn: Connection, ids: Sequence[str] | None, state: State | None) -> Deleted:
-    """Remove runs by their ids, or the oldest 1,000 in one state. Name those that could not be removed.
+def to_delete(conn: Connection, ids: Sequence[str] | None, state: State | None) -> list[str]:
+    """These ids, each once, or those of the oldest 1,000 runs in one state.
 
     Raises:
         BadInput: not exactly one of both is given.
@@ -188,22 +192,27 @@ def delete_many(conn: Connection, ids: Sequence[str] | None, state: State | None
     if (ids is None) == (state is None):
         raise BadInput.at("ids", "must be given, or state, but not both")
     if ids is None:
-        ids = conn.column("SELECT id FROM runs WHERE state = ? ORDER BY seq LIMIT ?", state, _BULK)
-    return _delete_these(conn, ids)
+        return conn.column("SELECT id FROM runs WHERE state = ? ORDER BY seq LIMIT ?", state, _BULK)
+    return list(dict.fromkeys(ids))
 
 
-def _delete_these(conn: Connection, ids: Sequence[str]) -> Deleted:
+def delete_some(conn: Connection, ids: Sequence[str]) -> tuple[Deleted, Sequence[str]]:
+    """Remove the first of these runs, and name those that cannot be removed; and the ids for the next transaction."""
     deleted: list[str] = []
     refused: list[Refused] = []
-    for run_id in dict.fromkeys(ids):
+    tasks = 0
+    for number, run_id in enumerate(ids):
+        if tasks >= TASKS_AT_ONCE:
+            return Deleted(deleted, refused), ids[number:]
         try:
             seq = run_transitions.require(conn, RunId(run_id), "delete").seq
         except (NotFound, states.RunStateConflict) as error:
             refused.append(Refused(run_id, error.code))
         else:
+            tasks += conn.value("SELECT count(*) FROM tasks WHERE run = ?", seq)
             conn.run("DELETE FROM runs WHERE seq = ?", seq)
             deleted.append(run_id)
-    return Deleted(deleted, refused)
+    return Deleted(deleted, refused), ()
 
 
 def summary(conn: Connection, run_id: RunId) -> RunSummary:

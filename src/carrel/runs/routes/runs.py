@@ -1,5 +1,6 @@
 """`/runs` (specification, section 4.2) and `POST /presets/{id}/execute`: making, listing and deleting runs."""
 
+from collections.abc import Sequence
 from functools import partial
 from typing import Annotated
 
@@ -123,7 +124,12 @@ async def delete_runs(
     only: Annotated[State | None, Query(name="state", description="Instead of ids: every run in this state.")] = None,
 ) -> Deleted:
     """Remove many runs at once, by their ids or by their state, at most 1,000. Runs that are running are refused."""
-    return await engine.write(workspace, store.delete_many, data.ids if data is not None else None, only)
+    left: Sequence[str] = await workspace.scan(store.to_delete, data.ids if data is not None else None, only)
+    done = Deleted([], [])
+    while left:
+        some, left = await engine.write(workspace, store.delete_some, left)
+        done = Deleted(done.deleted + some.deleted, done.refused + some.refused)
+    return done
 
 
 @post(
