@@ -13,7 +13,7 @@ from playwright.async_api import Browser, FilePayload, Page, async_playwright
 from tests.browser.browser import launched
 from tests.browser.contents import finish
 from tests.browser.demo_website import DemoWebsite, open_website
-from tests.browser.pages import at_rest, settled, watched
+from tests.browser.pages import at_rest, settled, unfold, watched
 from tests.browser.small_png import smaller
 
 DOCS: Final = Path(__file__).parents[2] / "docs"
@@ -44,7 +44,8 @@ async def shots(browser: Browser, website: DemoWebsite) -> None:
     workspace.close()
     await page.goto(f"{desk}/presets/{preset}")
     await settled(page)
-    await _part(page, "Checks without a judge", "guide-checks")
+    await unfold(page, "Checks without a judge")
+    await _part(page, re.compile("^Checks without a judge"), "guide-checks")
     await page.goto(f"{desk}/runs/{run}?tab=verdict")
     await settled(page)
     await _kept(page, "guide-verdict")
@@ -93,10 +94,10 @@ def _compared(workspace: Workspace, data_set: str) -> tuple[str, str]:
     return preset.id, finish(workspace, preset)
 
 
-async def _part(page: Page, heading: str, name: str) -> None:
+async def _part(page: Page, heading: str | re.Pattern[str], name: str) -> None:
     """What begins with this heading."""
     title = page.get_by_role("heading", name=heading, exact=True)
-    await title.evaluate("element => element.closest('section').scrollIntoView()")
+    await title.evaluate("element => element.closest('.disclosure, section').scrollIntoView()")
     await _kept(page, name)
 
 

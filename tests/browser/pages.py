@@ -115,6 +115,20 @@ async def view(page: Page, name: str) -> None:
         await page.get_by_role("tab", name=name, exact=True).click()
 
 
+async def unfold(page: Page, *titles: str) -> None:
+    """Open what is folded away under these titles."""
+    for title in titles:
+        button = page.get_by_role("button", name=title)
+        if await button.get_attribute("aria-expanded") == "false":
+            await button.click()
+
+
+NAMES: Final = "Name, groups and references"
+REST: Final = "Repeats, limits and where answers go"
+ONE_BY_ONE: Final = "Candidates one by one"
+"""What the editor of comparisons has folded away."""
+
+
 async def settled(page: Page) -> None:
     """The app is there, and at rest."""
     await expect(page.locator("#carrel .page-head h1")).to_be_visible()

@@ -140,7 +140,7 @@ def furnish(workspace: Workspace, website: DemoWebsite) -> Mapping[str, str]:
         "compare-tried": f"/compare?draft={TRIED}",
         "trends": f"/presets/{of_rows.id}/trends",
     }
-    places |= {"presets": "/presets", "preset": f"/presets/{a_preset.id}", "preset-new": "/presets/new"}
+    places |= {"presets": "/presets", "preset": f"/presets/{a_preset.id}"}
     places |= {"library": "/library", "text": f"/library/{a_preset.inputs[0]}", "criteria": f"/library/{criteria}"}
     places |= {"data-sets": "/library/data-sets", "data-set": f"/library/data-sets/{table}"}
     places |= {"models": "/models", "keys": "/models?tab=keys", "rate-limits": "/models?tab=limits"}

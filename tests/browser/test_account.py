@@ -10,7 +10,7 @@ from playwright.async_api import Page, Route, expect
 
 from tests.browser.browser import Deployment
 from tests.browser.contents import finished_run, preset, stations
-from tests.browser.pages import serious_faults, settled
+from tests.browser.pages import NAMES, serious_faults, settled, unfold
 
 pytestmark = [pytest.mark.browser, pytest.mark.asyncio(loop_scope="session")]
 
@@ -109,6 +109,7 @@ async def test_references_are_paired_by_name_and_saved(page: Page, deployment: D
     reference = deployment.workspace.contents.create("Station 1 (reference)", "reference_document", "A station.")
     await page.goto(f"{deployment.site.url}/desk#/presets/{made.id}")
     await settled(page)
+    await unfold(page, NAMES)
     await page.get_by_text("References", exact=True).click()
     await page.get_by_role("button", name="Pair 1 by its name").click()
     await page.get_by_role("button", name="Save", exact=True).click()

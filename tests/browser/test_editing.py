@@ -9,7 +9,7 @@ from playwright.async_api import Dialog, Page, expect
 
 from tests.browser.browser import Deployment
 from tests.browser.contents import preset, stations
-from tests.browser.pages import at_rest, serious_faults, settled
+from tests.browser.pages import NAMES, ONE_BY_ONE, REST, at_rest, serious_faults, settled, unfold
 
 pytestmark = [pytest.mark.browser, pytest.mark.asyncio(loop_scope="session")]
 
@@ -122,12 +122,14 @@ async def _saved_as_new(
     page: Page, deployment: Deployment, address: str, field: str, delete: Callable[[], None]
 ) -> None:
     await _open(page, deployment, address)
+    if field == "Description":
+        await unfold(page, NAMES)
     await page.get_by_role("textbox", name=field).fill("Still wanted.")
     delete()
     await page.get_by_role("button", name="Save", exact=True).click()
     await page.get_by_role("button", name="Save it as a new one").click()
     await expect(page.get_by_text("not saved")).to_have_count(0)
-    await expect(page.get_by_role("textbox", name=field)).to_have_value("Still wanted.")
+    await expect(page.get_by_label(field, exact=True)).to_have_value("Still wanted.")
     await expect(page).not_to_have_url(re.compile(f"{address}$"))
 
 
@@ -158,7 +160,8 @@ async def test_what_a_preset_takes_is_told_while_it_is_written(page: Page, deplo
     await _open(page, deployment, f"/presets/{made.id}")
     aside = page.get_by_role("complementary", name="What it takes")
     await expect(aside).to_contain_text("3 documents cannot decide")
-    await page.get_by_role("button", name="Remove lead", exact=True).click()
+    await page.get_by_role("checkbox", name="local:lead").uncheck()
+    await unfold(page, "Judges and criteria", ONE_BY_ONE, NAMES)
     await page.get_by_label("Compare the best by score").fill("")
     await expect(aside).to_contain_text("6 answers")
     await page.get_by_label("Model", exact=True).first.fill("local:nobody")
@@ -175,41 +178,34 @@ async def test_what_a_preset_takes_is_told_while_it_is_written(page: Page, deplo
     await page.get_by_role("list", name="Unfinished").get_by_role("link", name="Counted", exact=True).click()
     await expect(page.get_by_text("draft saved")).to_be_visible()
     await expect(page.get_by_label("Description")).to_have_value("A secret of ours.")
+    await unfold(page, ONE_BY_ONE)
     await expect(page.get_by_label("Model", exact=True).first).to_have_value("local:nobody")
-    await expect(page.get_by_role("button", name="Remove lead", exact=True)).to_have_count(0)
+    await expect(page.get_by_role("checkbox", name="local:lead")).not_to_be_checked()
     assert len(deployment.workspace.presets.get(made.id).generation.candidates) == 3
     await page.get_by_role("button", name="Discard").click()
     await page.get_by_role("alertdialog").get_by_role("button", name="Discard").click()
-    await expect(page.get_by_role("button", name="Remove lead", exact=True)).to_be_visible()
+    await expect(page.get_by_role("checkbox", name="local:lead")).to_be_checked()
     await page.get_by_role("link", name="Presets", exact=True).click()
     await expect(page.get_by_role("link", name="Counted", exact=True)).to_have_count(1)
 
 
-async def test_a_first_preset_is_written_and_run_without_leaving_it(page: Page, deployment: Deployment) -> None:
+async def test_a_comparison_is_saved_and_opens_as_it_was_written(page: Page, deployment: Deployment) -> None:
     for number in range(3):
         deployment.workspace.contents.create(f"Lantern {number}", "input_document", stations(3)[f"Station {number}"])
-    await _open(page, deployment, "/presets/new")
-    run = page.get_by_role("button", name="Save and run")
-    await expect(run).to_be_disabled()
+    await _open(page, deployment, "/compare")
     # What is missing leads to where it goes.
-    await page.get_by_role("button", name="Give it a name.").click()
-    await expect(page.get_by_label("Name", exact=True)).to_be_focused()
-    await page.get_by_role("button", name="Choose the documents").press("Enter")
-    await expect(page.get_by_label("Find documents")).to_be_focused()
-    await page.get_by_label("Name", exact=True).fill("The first one")
-    await page.get_by_label("Tags").fill("lamps, first")
+    await page.get_by_role("button", name="Write the task.").press("Enter")
+    task = page.get_by_label("What the models are to do")
+    await expect(task).to_be_focused()
+    await task.fill("Say it in two sentences.")
+    await unfold(page, "Choose from the library", NAMES)
     await page.get_by_label("Find documents").fill("lantern")
     await page.get_by_role("button", name="Choose all shown").click()
-    await page.get_by_role("button", name="Write instructions").click()
-    dialog = page.get_by_role("dialog", name="Write instructions")
-    await dialog.get_by_label("Name of the text").fill("Short, please")
-    await dialog.get_by_label("Its text").fill("Say it in two sentences.")
-    await _usable(page)
-    await dialog.get_by_role("button", name="Keep and use it").click()
-    await expect(dialog).to_be_hidden()
-    chosen = page.get_by_label("Instructions for everybody").locator("option:checked")
-    await expect(chosen).to_have_text("Short, please")
-    await page.get_by_role("button", name="Take the built-in ones").click()
+    for model in ("lead", "lexrank", "submodular"):
+        await page.get_by_role("checkbox", name=f"local:{model}").check()
+    await page.get_by_label("Name", exact=True).fill("The first one")
+    await page.get_by_label("Tags").fill("lamps, first")
+    await unfold(page, "Judges and criteria")
     await page.get_by_label("Score each answer by criteria").check()
     await page.get_by_role("button", name="Write criteria").click()
     dialog = page.get_by_role("dialog", name="Write criteria")
@@ -222,7 +218,10 @@ async def test_a_first_preset_is_written_and_run_without_leaving_it(page: Page, 
     await dialog.get_by_role("button", name="Keep and use it").click()
     await expect(dialog).to_be_hidden()
     await _usable(page)
-    await run.click()
+    await page.get_by_role("button", name="Save it as a preset").click()
+    await expect(page.get_by_role("heading", name="The first one", level=1)).to_be_visible()
+    await expect(task).to_have_value("Say it in two sentences.")
+    await page.get_by_role("button", name="Run", exact=True).click()
     dialog = page.get_by_role("dialog", name="Start a run")
     # Three documents by three candidates, two judges who score each, and compare three pairs both ways round.
     await expect(dialog).to_contain_text("9 answers, 18 scores, 36 looks at pairs")
@@ -236,6 +235,7 @@ async def test_a_first_preset_is_written_and_run_without_leaving_it(page: Page, 
 async def test_two_who_change_a_preset_do_not_overwrite_each_other(page: Page, deployment: Deployment) -> None:
     made = preset(deployment.workspace, "Both", stations(2))
     await _open(page, deployment, f"/presets/{made.id}")
+    await unfold(page, NAMES, REST)
     await page.get_by_label("Description").fill("Mine")
     made.generation.repeats = 3
     deployment.workspace.presets.save(made)
@@ -245,7 +245,7 @@ async def test_two_who_change_a_preset_do_not_overwrite_each_other(page: Page, d
     await _usable(page)
     await behind.get_by_role("button", name="Drop mine and take the other").click()
     await expect(page.get_by_label("Description")).to_have_value("")
-    await expect(page.get_by_label("Repeats")).to_have_value("3")
+    await expect(page.get_by_role("spinbutton", name="Repeats")).to_have_value("3")
     await expect(page.get_by_text("not saved")).to_have_count(0)
 
 
@@ -259,4 +259,4 @@ async def test_a_text_that_is_used_names_who_uses_it(page: Page, deployment: Dep
     await expect(used_by).to_be_visible()
     await _usable(page)
     await used_by.click()
-    await expect(page.get_by_role("form", name="Preset")).to_be_visible()
+    await expect(page.get_by_role("heading", name="The user of it", level=1)).to_be_visible()

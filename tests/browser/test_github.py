@@ -10,7 +10,7 @@ from playwright.async_api import Locator, Page, expect
 
 from tests.browser.browser import Deployment, open_deployment
 from tests.browser.contents import finished_run, preset, stations
-from tests.browser.pages import at_rest, serious_faults, settled
+from tests.browser.pages import REST, at_rest, serious_faults, settled, unfold
 from tests.support import strict_github
 from tests.support.strict_github import REPOSITORY, TOKEN, GitHub, refusal
 
@@ -127,6 +127,7 @@ async def test_a_preset_sends_by_itself_and_a_run_that_could_not_says_so(
     made = preset(deployment.workspace, "Sends by itself", stations(2))
     await page.goto(f"{deployment.site.url}/desk#/presets/{made.id}")
     await settled(page)
+    await unfold(page, REST)
     await page.get_by_label("Answers go to").select_option("github")
     await page.get_by_label("Folder").fill("a/../b")
     await expect(page.get_by_text("This is no folder inside a repository.").first).to_be_visible()

@@ -10,7 +10,7 @@ from playwright.async_api import Page, expect
 
 from tests.browser.contents import CRITERIA, document
 from tests.browser.demo_website import DemoWebsite, open_website
-from tests.browser.pages import settled, view
+from tests.browser.pages import NAMES, REST, at_rest, settled, unfold, view
 
 pytestmark = [pytest.mark.browser, pytest.mark.asyncio(loop_scope="session")]
 
@@ -107,30 +107,29 @@ async def _make_a_preset(page: Page, website: DemoWebsite) -> None:
         await page.get_by_role("textbox", name="Criteria in YAML" if kind == "criteria" else "Text").fill(body)
         await page.get_by_role("button", name="Save").click()
         await expect(page.get_by_text("version 1")).to_be_visible()
-    await page.goto(f"{website.url}/desk#/presets/new")
+    await page.goto(f"{website.url}/desk#/compare")
     await settled(page)
-    form = page.get_by_role("form", name="Preset")
-    await form.get_by_label("Name", exact=True).fill("Which summary?")
-    await form.get_by_role("button", name="Choose all shown").click()
-    await form.get_by_label("Instructions for everybody").select_option(label="Prompt")
-    for number, model in enumerate(("openai:alpha", "openai:beta")):
-        await form.get_by_role("button", name="Candidate", exact=True).click()
-        card = form.get_by_role("article").nth(number)
-        await card.get_by_role("combobox", name="Model", exact=True).fill(model)
-        # The list of models hides the other candidates until the field is left.
-        await page.keyboard.press("Tab")
-        await card.get_by_label("Label", exact=True).fill(model.partition(":")[2])
-    judging = form.get_by_role("region", name="Judging")
-    await judging.get_by_role("button", name="Judge").click()
+    await unfold(page, "Choose from the library", NAMES, "Judges and criteria", REST)
+    await page.get_by_role("button", name="Choose all shown").click()
+    await page.get_by_label("or take one from the library").select_option(label="Prompt")
+    for model in ("openai:alpha", "openai:beta"):
+        await page.get_by_role("checkbox", name=model).check()
+    await page.get_by_label("Name", exact=True).fill("Which summary?")
+    judging = page.get_by_role("region", name="Judging")
+    await at_rest(page)
+    while await judging.get_by_role("button", name="Remove judge").count():
+        await judging.get_by_role("button", name="Remove judge").first.click()
+    await judging.get_by_role("button", name="Judge", exact=True).click()
     await judging.get_by_role("combobox", name="Judge 1", exact=True).fill("openai:judge-one")
     await page.keyboard.press("Tab")
     await judging.get_by_label("Score each answer by criteria").check()
     await judging.get_by_label("Criteria", exact=True).select_option(label="Marks")
-    await form.get_by_text("Limits and payment").click()
-    await form.get_by_label("Calls at once").fill("1")
-    await page.get_by_role("button", name="Save", exact=True).click()
+    await page.get_by_text("Limits and payment").click()
+    await page.get_by_label("Calls at once").fill("1")
     # What it takes is said before anything is spent.
     await expect(page.get_by_role("complementary", name="What it takes")).to_contain_text(str(CALLS))
+    await page.get_by_role("button", name="Save it as a preset").click()
+    await expect(page.get_by_role("heading", name="Which summary?", level=1)).to_be_visible()
 
 
 async def _start(page: Page) -> None:

@@ -16,7 +16,7 @@ from playwright.async_api import Page, Request, Route, expect
 
 from tests.browser.contents import finished_run
 from tests.browser.demo_website import DemoWebsite, open_website
-from tests.browser.pages import TIMEOUT_SECONDS, settled, watched
+from tests.browser.pages import NAMES, TIMEOUT_SECONDS, settled, unfold, watched
 
 pytestmark = [pytest.mark.browser, pytest.mark.asyncio(loop_scope="session")]
 
@@ -169,6 +169,7 @@ async def test_no_byte_of_one_user_comes_into_the_workspace_of_the_next(
     async with workspace_of(front, website) as ada:
         uuid = ada.me().uuid
         run = finished_run(ada)
+        stored = ada.runs.get(run).preset_id
         ada.contents.create("Prices", "fragment", CANARY)
         (tmp_path / "import.zip").write_bytes(exported(ada))
     (tmp_path / "upload.md").write_text(f"# {CANARY}\n\nin a document")
@@ -184,7 +185,8 @@ async def test_no_byte_of_one_user_comes_into_the_workspace_of_the_next(
         tab = opened[place] = await tab_at(place, front, website)
         tab.is_held = True
     # This one learns in time that nobody is signed in, and its draft waits for Ada.
-    waiting = opened["/presets/new"] = await tab_at("/presets/new", front, website)
+    waiting = opened["preset"] = await tab_at(f"/presets/{stored}", front, website)
+    await unfold(waiting.page, NAMES)
     await waiting.page.get_by_label("Description").fill(f"{CANARY}, in a preset")
 
     # Ada leaves by another tab. What these do now finds no session, and waits for what the website says.

@@ -85,7 +85,7 @@ def addresses(deployment: Deployment) -> dict[str, str]:
     places |= {f"run {tab}": f"/runs/{run_id}?tab={tab}" for tab in TABS}
     of_run = deployment.workspace.runs.get(run_id).preset_id
     places |= {"trends": f"/presets/{of_run}/trends", "no trends": f"/presets/{a_preset.id}/trends"}
-    places |= {"preset": f"/presets/{a_preset.id}", "new preset": "/presets/new"}
+    places |= {"preset": f"/presets/{a_preset.id}"}
     return places | {"content": f"/library/{a_preset.inputs[0]}", "new content": "/library/new?type=criteria"}
 
 

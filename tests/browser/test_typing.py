@@ -8,7 +8,7 @@ from playwright.async_api import Locator, Page, expect
 
 from tests.browser.browser import Deployment
 from tests.browser.contents import CRITERIA, stations
-from tests.browser.pages import LONG_TASKS, settled
+from tests.browser.pages import LONG_TASKS, NAMES, ONE_BY_ONE, settled, unfold
 from tests.support import soak
 
 pytestmark = [
@@ -61,12 +61,13 @@ async def test_typing_into_a_large_set_up_never_holds_the_page_up(
     longest["name"] = await _typed(page, page.get_by_role("textbox", name="Name"))
     await page.goto(f"{deployment.site.url}/desk#/presets/{preset.id}")
     await settled(page)
-    form = page.get_by_role("form", name="Preset")
+    await unfold(page, "Choose from the library", ONE_BY_ONE, NAMES)
+    await settled(page)
     await _longest(page)
-    longest["preset's name"] = await _typed(page, form.get_by_role("textbox", name="Name", exact=True))
-    longest["label"] = await _typed(page, form.get_by_label("Label", exact=True).nth(3))
-    longest["model"] = await _typed(page, form.get_by_role("combobox", name="Model", exact=True).nth(3))
-    longest["find documents"] = await _typed(page, form.get_by_label("Find documents"))
+    longest["preset's name"] = await _typed(page, page.get_by_role("textbox", name="Name", exact=True))
+    longest["label"] = await _typed(page, page.get_by_label("Label", exact=True).nth(3))
+    longest["model"] = await _typed(page, page.get_by_role("combobox", name="Model", exact=True).nth(3))
+    longest["find documents"] = await _typed(page, page.get_by_label("Find documents"))
     print(longest)
     figure(
         "typing into a large set-up",

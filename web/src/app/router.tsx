@@ -93,9 +93,8 @@ const presets = createRoute({
 const preset = createRoute({
   getParentRoute: () => root,
   path: "/presets/$presetId",
-  // `draft` is that of a new preset.
-  validateSearch: texts("part", "draft"),
-  beforeLoad: beginDraft,
+  validateSearch: texts("part"),
+  beforeLoad: refuseNew,
   component: lazyRouteComponent(
     part(() => import("../features/presets/PresetPage")),
     "PresetPage",
@@ -221,16 +220,9 @@ declare module "@tanstack/react-router" {
   }
 }
 
-interface Coming {
-  search: { draft?: string };
-  location: { pathname: string };
-}
-
-/** The address of a new preset names its draft, so that a reload goes on with it: who comes without one begins one. */
-function beginDraft({ search, location: { pathname } }: Coming): void {
-  if (search.draft || pathname !== "/presets/new") return;
-  const params = { presetId: "new" };
-  throw redirect({ to: "/presets/$presetId", params, search: { draft: crypto.randomUUID() }, replace: true });
+/** New presets once had a form of their own. */
+function refuseNew({ params }: { params: { presetId: string } }): void {
+  if (params.presetId === "new") throw redirect({ to: "/compare", replace: true });
 }
 
 /** Search parameters that are texts; what else an address says is dropped. */

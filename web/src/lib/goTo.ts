@@ -10,8 +10,18 @@ export function goTo(page: HTMLElement | null, path: string): void {
   const place = candidate ? page?.querySelectorAll("article")[Number(candidate)] : partOf(page, path);
   const control =
     place?.querySelector<HTMLElement>('[aria-invalid="true"]') ?? place?.querySelector<HTMLElement>(CONTROLS);
-  control?.scrollIntoView({ block: "center" });
-  control?.focus({ preventScroll: true });
+  const go = () => {
+    control?.scrollIntoView({ block: "center" });
+    control?.focus({ preventScroll: true });
+  };
+  const folded = control?.closest(".disclosure-panel[hidden]")?.parentElement;
+  if (!folded) {
+    go();
+    return;
+  }
+  folded.querySelector<HTMLElement>('[aria-expanded="false"]')?.click();
+  // It is there once it is drawn.
+  requestAnimationFrame(go);
 }
 
 /** Move the focus to the field that the service refuses, once for each refusal. */

@@ -38,15 +38,20 @@ interface State<T> {
 
 /**
  * `saved` may change at any time. An editor without changes follows it, one with changes keeps them and says so.
- * `begun` are edits from an earlier visit, and `etag` is the version that was edited then.
+ * `begun` are edits from an earlier visit, and `etag` is the version that was edited then. `kept` is what counts of a value.
  */
-export function useDraft<T>(saved: Saved<T>, begun?: T, etag = saved.etag): Draft<T> {
+export function useDraft<T>(
+  saved: Saved<T>,
+  begun?: T,
+  etag = saved.etag,
+  kept: (value: T) => unknown = (value) => value,
+): Draft<T> {
   const [state, setState] = useState<State<T>>({
     base: { value: saved.value, etag },
     value: begun ?? saved.value,
   });
   const { base, value } = state;
-  const isDirty = !same(value, base.value);
+  const isDirty = !same(kept(value), kept(base.value));
   const hasMoved = saved.etag !== base.etag;
   if (hasMoved && !isDirty) setState({ base: saved, value: saved.value });
   return {
@@ -58,7 +63,10 @@ export function useDraft<T>(saved: Saved<T>, begun?: T, etag = saved.etag): Draf
     takeOther: () => setState({ base: saved, value: saved.value }),
     keepOwn: () => setState((before) => ({ ...before, base: saved })),
     settle: (sent, now) =>
-      setState((before) => ({ base: now, value: same(before.value, sent) ? now.value : before.value })),
+      setState((before) => ({
+        base: now,
+        value: same(before.value, sent) && !same(kept(sent), kept(now.value)) ? now.value : before.value,
+      })),
   };
 }
 

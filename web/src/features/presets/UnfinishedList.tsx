@@ -60,30 +60,24 @@ export function UnfinishedList({ words }: { words: string }) {
 function DraftRow({ draft, onDelete }: { draft: DraftSummary; onDelete: () => void }) {
   const formats = useFormats();
   const now = useNow(60_000);
-  const { id, name, form, preset_id } = draft;
+  const { id, name, preset_id } = draft;
   return (
     <li className="list-row draft-row">
       <div className="grow">
         <div className="row tight">
-          {form === "comparison" ? (
-            <Link to="/compare" search={{ draft: id }} className="title">
+          {preset_id ? (
+            <Link to="/presets/$presetId" params={{ presetId: preset_id }} className="title">
               {name}
             </Link>
           ) : (
-            <Link
-              to="/presets/$presetId"
-              params={{ presetId: preset_id ?? "new" }}
-              search={preset_id ? {} : { draft: id }}
-              className="title"
-            >
+            <Link to="/compare" search={{ draft: id }} className="title">
               {name}
             </Link>
           )}
           <span className="chip warn">unfinished</span>
         </div>
         <p className="small dim">
-          {preset_id ? "Changes of a preset" : form === "comparison" ? "New comparison" : "New preset"} · changed{" "}
-          {formats.ago(draft.updated_at, now)}
+          {preset_id ? "Changes of a preset" : "New comparison"} · changed {formats.ago(draft.updated_at, now)}
         </p>
       </div>
       <IconButton small label={`Delete the draft ${name}`} icon={<Trash2 size={16} aria-hidden />} onPress={onDelete} />

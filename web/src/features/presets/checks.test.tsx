@@ -5,10 +5,10 @@ import type { AnswerCheck, Preset, PresetIn } from "../../api/types";
 import { renderPage } from "../../testing/renderPage";
 import { checkFaults, withKind } from "./checks";
 import { ChecksPart } from "./ChecksPart";
+import { presetOf, setupOf } from "./compare/setup";
 import { draftOf, faultsOf, withInputs } from "./draft";
-import { type Change, changed } from "../../lib/useDraft";
 import { HeadlineField } from "./HeadlineField";
-import { PresetForm } from "./PresetForm";
+import { JudgesPart } from "./JudgesPart";
 
 const CHECKS = [
   { kind: "json_schema", name: "an address", required: true, schema: { type: "object", required: ["city"] } },
@@ -35,26 +35,9 @@ afterEach(() => {
   vi.unstubAllGlobals();
 });
 
-test("checks of a preset that was made elsewhere are saved unchanged", async () => {
-  const onChange = vi.fn<(change: Change<PresetIn>) => void>();
-  await renderPage(
-    <PresetForm
-      draft={draftOf(ELSEWHERE)}
-      onChange={onChange}
-      faults={new Map()}
-      models={[]}
-      documents={[]}
-      connections={[]}
-      error={undefined}
-    />,
-  );
-  expect(screen.getByDisplayValue("an address")).toBeTruthy();
-  expect(screen.getByLabelText<HTMLTextAreaElement>("JSON schema").value).toContain('"city"');
-  fireEvent.change(screen.getByLabelText("Name"), { target: { value: "Renamed" } });
-  fireEvent.click(screen.getByRole("checkbox", { name: "Compare answers two by two, in both orders" }));
-  const saved = onChange.mock.calls.map(([change]) => changed(draftOf(ELSEWHERE), change));
-  expect(saved.map(({ name }) => name)).toEqual(["Renamed", "Checked"]);
-  expect(saved.map(({ checks }) => checks)).toEqual([CHECKS, CHECKS]);
+test("checks of a preset that was made elsewhere are saved unchanged", () => {
+  const setup = setupOf(draftOf(ELSEWHERE));
+  expect(presetOf({ ...setup, name: "Renamed" }, undefined)).toMatchObject({ name: "Renamed", checks: CHECKS });
   expect(withInputs(draftOf(ELSEWHERE), ["d1"]).checks).toEqual(CHECKS);
 });
 
@@ -165,7 +148,7 @@ test("a preset with checks alone can be saved, because it needs no judge", () =>
   expect([...faultsOf({ ...draftOf(ELSEWHERE), checks: [] }, known).keys()]).toEqual(["scoring"]);
 });
 
-test("a preset without judges and checks can be saved if a model answers, and the form says what it does", async () => {
+test("a preset without judges and checks can be saved if a model answers, and the page says what it does", async () => {
   const known = { models: [], documents: undefined };
   const draft: PresetIn = {
     ...draftOf(ELSEWHERE),
@@ -176,16 +159,6 @@ test("a preset without judges and checks can be saved if a model answers, and th
   expect([...faultsOf(draft, known).keys()].filter((path) => !path.includes("model"))).toEqual([]);
   const sent: PresetIn = { ...draft, output: { destination: "library" } };
   expect(faultsOf(sent, known).get("output.answers")).toMatch(/no candidate is best/);
-  await renderPage(
-    <PresetForm
-      draft={draft}
-      onChange={vi.fn()}
-      faults={new Map()}
-      models={[]}
-      documents={[]}
-      connections={[]}
-      error={undefined}
-    />,
-  );
+  await renderPage(<JudgesPart draft={draft} change={vi.fn()} at={() => []} models={[]} />);
   expect(screen.getByText(/a run only makes the answers: nothing is compared/)).toBeTruthy();
 });

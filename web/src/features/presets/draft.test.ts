@@ -1,15 +1,6 @@
 import { expect, test } from "vitest";
 import type { GithubConnection, ContentSummary, Model, PresetIn } from "../../api/types";
-import {
-  begunOf,
-  emptyDraft,
-  faultsOf,
-  freeLabel,
-  suggestedReferences,
-  withBuiltIn,
-  withInputs,
-  withModel,
-} from "./draft";
+import { faultsOf, freeLabel, suggestedReferences, withInputs, withModel } from "./draft";
 
 const MODELS = [
   { model: "local:lead", roles: ["generate"], available: true, reason: null },
@@ -38,7 +29,12 @@ test("a whole preset has no faults", () => {
 });
 
 test("an empty one says everything that is missing at once", () => {
-  expect(paths(emptyDraft(undefined))).toEqual(["name", "inputs", "generation.candidates", "comparison.judges"]);
+  expect(paths({ name: "", generation: { candidates: [] }, comparison: { judges: [] } })).toEqual([
+    "name",
+    "inputs",
+    "generation.candidates",
+    "comparison.judges",
+  ]);
 });
 
 test("labels must differ, also where a label is the model's name", () => {
@@ -132,20 +128,6 @@ test("answers that go to GitHub need a repository that is connected, a folder an
   expect(faults({ destination: "library" })).toEqual([]);
 });
 
-test("the built-in models fill what has nobody yet, and nothing else", () => {
-  const whole = withBuiltIn({ ...emptyDraft(undefined), name: "First", inputs: ["d1"], instructions: "i" }, [
-    ...MODELS,
-    { ...MODELS[0], model: "local:lexrank" } as Model,
-  ]);
-  expect(whole.generation.candidates).toEqual([
-    { label: "lead", model: "local:lead" },
-    { label: "lexrank", model: "local:lexrank" },
-  ]);
-  expect(whole.comparison?.judges).toEqual([{ model: "local:reader" }]);
-  expect(paths(whole)).toEqual([]);
-  expect(withBuiltIn(GOOD, MODELS)).toEqual(GOOD);
-});
-
 test("a label follows the model until its user writes another", () => {
   const lead = { label: "lead", model: "local:lead" };
   expect(withModel(lead, "openai:gpt-5", [])).toEqual({ label: "gpt-5", model: "openai:gpt-5" });
@@ -155,20 +137,4 @@ test("a label follows the model until its user writes another", () => {
   expect(cleared).toEqual({ label: "candidate", model: null });
   expect(withModel(cleared, "openai:gpt-5", []).label).toBe("gpt-5");
   expect(withModel({ ...lead, label: "today" }, "", []).label).toBe("today");
-});
-
-test("a draft goes on with what was edited and from the version that was edited", () => {
-  const saved = { value: { ...emptyDraft(undefined), name: "Saved" }, etag: '"2"' };
-  const value = { ...saved.value, name: "", checks: [{ kind: "contains" as const, texts: ["typed"] }] };
-  expect(begunOf({ value, etag: '"1"' }, saved)).toEqual({ value, etag: '"1"' });
-  expect(begunOf(undefined, saved)).toEqual({ etag: '"2"' });
-});
-
-test("what another program left out of a draft is as it is saved", () => {
-  const saved = { value: { ...emptyDraft(undefined), name: "Saved" }, etag: undefined };
-  expect(begunOf({ value: { description: "Begun by a program." } }, saved).value).toEqual({
-    ...saved.value,
-    description: "Begun by a program.",
-  });
-  expect(begunOf({ text: "nothing of ours" }, saved).value).toEqual(saved.value);
 });

@@ -9,69 +9,17 @@ import type {
   Preset,
   PresetIn,
   Rows,
-  UserSettings,
 } from "../../api/types";
 
 import { checkFaults } from "./checks";
-import type { Saved } from "../../lib/useDraft";
 import { branchFault, folderFault } from "../../lib/gitNames";
 
 export type Faults = ReadonlyMap<string, string>;
-
-export function emptyDraft(settings: UserSettings | undefined): PresetIn {
-  const candidates = settings?.default_candidates ?? [];
-  const judges = (settings?.default_judges ?? []).map((model) => ({ model }));
-  return {
-    name: "",
-    tags: [],
-    inputs: [],
-    generation: { candidates: candidates.map((model) => ({ label: shortName(model), model })) },
-    scoring: null,
-    comparison: { judges },
-  };
-}
-
-const BUILT_IN = ["local:lead", "local:lexrank", "local:submodular"];
-
-/** The draft with candidates and judges that need no key, where it has none. */
-export function withBuiltIn(draft: PresetIn, models: readonly Model[]): PresetIn {
-  const own = models.filter((model) => model.available && model.model.startsWith("local:"));
-  const judges = own.filter((model) => model.roles.includes("judge")).map(({ model }) => ({ model }));
-  const candidates = own
-    .filter(({ model }) => BUILT_IN.includes(model))
-    .map(({ model }) => ({ label: shortName(model), model }));
-  return {
-    ...draft,
-    generation: {
-      ...draft.generation,
-      candidates: draft.generation.candidates.length ? draft.generation.candidates : candidates,
-    },
-    ...(draft.comparison?.judges.length === 0 ? { comparison: { ...draft.comparison, judges } } : {}),
-    ...(draft.scoring?.judges.length === 0 ? { scoring: { ...draft.scoring, judges } } : {}),
-  };
-}
 
 /** The preset without the fields that the service adds. */
 export function draftOf(preset: Preset): PresetIn {
   const own = new Set(["id", "version", "created_at", "updated_at"]);
   return Object.fromEntries(Object.entries(preset).filter(([name]) => !own.has(name))) as PresetIn;
-}
-
-/**
- * The edits that a draft holds, and the version that was edited. Another program may have left parts out; those are as
- * they are saved.
- */
-export function begunOf(
-  body: Record<string, unknown> | undefined,
-  saved: Saved<PresetIn>,
-): { value?: PresetIn; etag?: string | undefined } {
-  if (!body) return { etag: saved.etag };
-  const { value, etag } = body as { value?: Partial<PresetIn>; etag?: string };
-  const isWhole = Array.isArray(value?.generation?.candidates);
-  return {
-    value: isWhole ? (value as PresetIn) : { ...saved.value, ...value, generation: saved.value.generation },
-    etag: saved.etag && etag,
-  };
 }
 
 export function shortName(model: string): string {

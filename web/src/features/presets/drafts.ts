@@ -24,9 +24,9 @@ export function useDeleteDrafts() {
 async function deleteDraft(api: Api, id: string): Promise<void> {
   const params = { path: { draft_id: id } };
   try {
-    const { form, body } = await data(api.client.GET("/api/preset-drafts/{draft_id}", { params }));
+    const { body } = await data(api.client.GET("/api/preset-drafts/{draft_id}", { params }));
     await data(api.client.DELETE("/api/preset-drafts/{draft_id}", { params }));
-    if (form === "comparison") await deletePrompts(api, (body as Partial<Setup>).prompts ?? []);
+    await deletePrompts(api, (body as Partial<Setup>).prompts ?? []);
   } catch (error) {
     // Another tab was quicker.
     if (!isMissing(error)) throw error;

@@ -1,11 +1,10 @@
-import { cleanup, fireEvent, screen, within } from "@testing-library/react";
+import { cleanup, fireEvent, screen } from "@testing-library/react";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import type { DataSetSummary, PresetIn, Rows } from "../../api/types";
 import { renderPage } from "../../testing/renderPage";
 import { DocumentsStep } from "./compare/DocumentsStep";
-import { faultsOf, withRows } from "./draft";
-import { changed } from "../../lib/useDraft";
-import { PresetForm } from "./PresetForm";
+import { withRows } from "./draft";
+import { RowsField } from "./RowsField";
 
 const DATA_SET = {
   id: "s1",
@@ -45,71 +44,32 @@ afterEach(() => {
   vi.unstubAllGlobals();
 });
 
-async function show(draft: PresetIn) {
-  const changes: PresetIn[] = [];
-  await renderPage(
-    <PresetForm
-      draft={draft}
-      onChange={(change) => changes.push(changed(draft, change))}
-      faults={new Map()}
-      models={[]}
-      documents={[]}
-      connections={[]}
-      error={undefined}
-    />,
-  );
-  await screen.findByRole("option", { name: "Questions" });
-  return { changes, dataSet: screen.getByLabelText("Data set") };
-}
-
-test("a data set takes the place of documents, and what goes with documents is left out", async () => {
-  const { changes, dataSet } = await show(DRAFT);
-  fireEvent.change(dataSet, { target: { value: "s1" } });
-  expect(changes).toEqual([
-    {
-      ...DRAFT,
-      inputs: [],
-      references: {},
-      groups: null,
-      rows: { data_set: "s1" },
-      generation: { candidates: [{ label: "lead", model: "local:lead" }] },
-    },
-  ]);
+test("a data set takes the place of documents, and what goes with documents is left out", () => {
+  expect(withRows(DRAFT, { data_set: "s1" })).toEqual({
+    ...DRAFT,
+    inputs: [],
+    references: {},
+    groups: null,
+    rows: { data_set: "s1" },
+    generation: { candidates: [{ label: "lead", model: "local:lead" }] },
+  });
 });
 
 test("rows are narrowed by the value of a column, which may be empty", async () => {
-  const draft = withRows(DRAFT, { data_set: "s1", where: { lang: "de" } });
-  const { changes } = await show(draft);
+  const onChange = vi.fn<(rows: Rows | null) => void>();
+  const rows = { data_set: "s1", where: { lang: "de" } };
+  await renderPage(<RowsField rows={rows} dataSets={[DATA_SET]} none="None" onChange={onChange} at={() => []} />);
   expect(screen.getByText(/120 rows of its newest version, 4/)).toBeTruthy();
-  expect(screen.queryByLabelText("Documents belong together by")).toBeNull();
   fireEvent.change(screen.getByLabelText("is exactly"), { target: { value: "fr" } });
   fireEvent.change(screen.getByLabelText("Filter 1: column"), { target: { value: "question" } });
   fireEvent.click(screen.getByRole("button", { name: "Only rows with" }));
   fireEvent.click(screen.getByRole("button", { name: "Remove filter 1" }));
-  expect(changes.map(({ rows }) => rows?.where)).toEqual([
+  expect(onChange.mock.calls.map(([changed]) => changed?.where)).toEqual([
     { lang: "fr" },
     { question: "de" },
     { lang: "de", question: "" },
     {},
   ]);
-});
-
-test("a candidate may have its finished answers in a column, and needs no model then", async () => {
-  // As the service gives it back: with every field.
-  const [lead] = withRows(DRAFT, { data_set: "s1" }).generation.candidates;
-  const { changes } = await show({
-    ...withRows(DRAFT, { data_set: "s1" }),
-    generation: { candidates: [{ ...lead, existing: {} }] },
-  });
-  fireEvent.click(screen.getByRole("button", { name: "Finished answers" }));
-  const added = changes.at(-1);
-  expect(added?.generation.candidates[1]).toEqual({ label: "now", column: "now" });
-  const known = { models: [], documents: [] };
-  expect([...faultsOf(added ?? DRAFT, known).keys()]).toEqual([]);
-  const card = screen.getByRole("article", { name: "Candidate lead" });
-  expect(within(card).queryByText("Existing texts")).toBeNull();
-  fireEvent.change(within(card).getByLabelText("Finished answers in the column"), { target: { value: "lang" } });
-  expect(changes.at(-1)?.generation.candidates[0]?.column).toBe("lang");
 });
 
 test("a new comparison works on rows instead of documents", async () => {

@@ -1,5 +1,5 @@
 import { KeyRound } from "lucide-react";
-import { useState } from "react";
+import { type ReactNode, useState } from "react";
 import type { KnownModels } from "../../../api/useModels";
 import { Button } from "../../../components/Button";
 import { KeyForm } from "../../../components/keys/KeyForm";
@@ -8,23 +8,24 @@ import { useKeys } from "../../../components/keys/useKeys";
 import { ModelPicker } from "../../../components/ModelPicker";
 import { Scroll } from "../../../components/Scroll";
 import { shortName } from "../draft";
-import { cellOf, letterOf, type Setup } from "./setup";
+import { cellOf, letterOf, modelsOf, type Setup, withModels } from "./setup";
 
 interface Props {
   setup: Setup;
   known: KnownModels;
   onChange: (change: Partial<Setup>) => void;
+  children: ReactNode;
 }
 
 /** Who competes: models, and with several prompts the cells of models and prompts. */
-export function ModelsStep({ setup, known, onChange }: Props) {
+export function ModelsStep({ setup, known, onChange, children }: Props) {
   const [isAdding, setAdding] = useState(false);
   const { test } = useKeys();
   const hasKeys = known.models.some(({ provider, available }) => available && provider !== "local");
   return (
     <section className="card stack" aria-labelledby="models-title" data-part="generation">
       <h2 id="models-title">3 · Who competes</h2>
-      {setup.rows && setup.answers?.length ? (
+      {setup.rows && setup.answers?.length && !setup.candidates ? (
         <p role="status">
           <strong>
             <bdi>{setup.answers.join(", ")}</bdi>
@@ -34,9 +35,9 @@ export function ModelsStep({ setup, known, onChange }: Props) {
       ) : null}
       <ModelPicker
         models={known.models}
-        chosen={setup.models}
+        chosen={modelsOf(setup)}
         isPartial={known.isPartial}
-        onChange={(models) => onChange({ models })}
+        onChange={(models) => onChange(withModels(setup, models))}
       />
       {!hasKeys && !known.isPartial && (
         <p className="small dim">
@@ -59,7 +60,10 @@ export function ModelsStep({ setup, known, onChange }: Props) {
         </div>
       )}
       {test.data && <KeyOutcome provider={test.variables} outcome={test.data} />}
-      {setup.prompts.length > 1 && setup.models.length > 0 && <Grid setup={setup} onChange={onChange} />}
+      {!setup.candidates && setup.prompts.length > 1 && setup.models.length > 0 && (
+        <Grid setup={setup} onChange={onChange} />
+      )}
+      {children}
     </section>
   );
 }

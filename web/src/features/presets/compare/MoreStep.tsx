@@ -1,9 +1,11 @@
 import type { GithubConnection, ContentSummary, Model, PresetIn } from "../../../api/types";
 import { Disclosure } from "../../../components/Disclosure";
-import { TextField } from "../../../components/Field";
+import { Check, TextArea, TextField } from "../../../components/Field";
+import { TagsField } from "../../../components/TagsField";
 import { ChecksPart } from "../ChecksPart";
 import { CombinationPart } from "../CombinationPart";
 import { chosenOf, shortName } from "../draft";
+import { DroppedParts } from "../DroppedParts";
 import { GroupsField } from "../GroupsField";
 import { HeadlineField } from "../HeadlineField";
 import { JudgesPart } from "../JudgesPart";
@@ -40,6 +42,7 @@ export function MoreStep({ preset, name, onName, change, at, models, documents, 
       <Disclosure title="Checks without a judge" summary={checksIn(preset) || "none"}>
         <ChecksPart checks={preset.checks ?? []} onChange={(checks) => change({ checks })} at={at} />
         <HeadlineField draft={preset} onChange={(headline) => change({ headline: headline ?? null })} at={at} />
+        <DroppedParts dropped={preset.dropped} />
       </Disclosure>
       <Disclosure title="Name, groups and references" summary={preset.name}>
         <div className="stack">
@@ -49,6 +52,13 @@ export function MoreStep({ preset, name, onName, change, at, models, documents, 
             placeholder={preset.name}
             maxLength={200}
             onChange={(event) => onName(event.target.value)}
+          />
+          <TagsField tags={preset.tags ?? []} faults={at("tags")} onChange={(tags) => change({ tags })} />
+          <TextArea
+            label="Description"
+            rows={2}
+            value={preset.description ?? ""}
+            onChange={(event) => change({ description: event.target.value })}
           />
           {!preset.rows && (
             <>
@@ -75,6 +85,11 @@ export function MoreStep({ preset, name, onName, change, at, models, documents, 
             onChange={(event) =>
               change({ generation: { ...preset.generation, repeats: event.target.valueAsNumber || 1 } })
             }
+          />
+          <Check
+            label="Tell the candidates what they will be judged by"
+            checked={preset.generation.show_criteria ?? false}
+            onChange={(event) => change({ generation: { ...preset.generation, show_criteria: event.target.checked } })}
           />
           <LimitsPart draft={preset} change={change} at={at} />
           <CombinationPart draft={preset} change={change} at={at} models={models} />

@@ -6,11 +6,6 @@ import type { Rehearsed } from "../useRehearsal";
 import { EMPTY } from "./setup";
 import { StartCard } from "./StartCard";
 
-const JUDGE = {
-  ...{ model: "x:judge", host: null, family: "x", grounds: "check" as const },
-  ...{ right: 1, measured: null, source: null },
-};
-
 afterEach(cleanup);
 
 test("of a data set, a try takes the first row or the one of a number, and nothing that is no number", async () => {
@@ -22,7 +17,9 @@ test("of a data set, a try takes the first row or the one of a number, and nothi
       setup={{ ...EMPTY, rows, prompts: [{ text: "Answer." }], models: ["local:lead"] }}
       documents={[]}
       rehearsal={{} as Rehearsed}
-      judges={{ judges: [JUDGE], sentence: "It passed its check." }}
+      missing={[]}
+      canStart
+      start="Compare"
       tries={idle}
       onTry={onTry}
       starts={idle}
@@ -54,7 +51,9 @@ test("a misspelt name in the task is told while it is written, with the way to t
       setup={{ ...EMPTY, documents: ["d"], prompts: [{ text: "Answer {{documnt}}." }], models: ["a:b", "a:c"] }}
       documents={[]}
       rehearsal={{ error } as unknown as Rehearsed}
-      judges={{ judges: [JUDGE], sentence: "It passed its check." }}
+      missing={[]}
+      canStart
+      start="Compare"
       tries={idle}
       onTry={vi.fn()}
       starts={{ isPending: false, error }}
@@ -79,7 +78,9 @@ test("where no judge is good enough, the page says why before anything starts, a
       setup={{ ...EMPTY, documents: ["d"], prompts: [{ text: "Answer." }], models: ["a:b", "a:c"] }}
       documents={[]}
       rehearsal={{} as Rehearsed}
-      judges={{ judges: [], sentence: "No model that your keys open is good enough." }}
+      missing={[{ part: "comparison", words: "No model that your keys open is good enough." }]}
+      canStart={false}
+      start="Compare"
       tries={idle}
       onTry={vi.fn()}
       starts={idle}

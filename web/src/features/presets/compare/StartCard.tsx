@@ -1,13 +1,13 @@
 import { Play, TextSearch } from "lucide-react";
 import { useMemo, useState } from "react";
-import type { ContentSummary, DefaultJudges } from "../../../api/types";
+import type { ContentSummary } from "../../../api/types";
 import { Button } from "../../../components/Button";
 import { ErrorNote, Note } from "../../../components/Feedback";
 import { SelectField, TextField } from "../../../components/Field";
 import { openVariables } from "../ExecuteDialog";
 import { Rehearsal } from "../Rehearsal";
 import type { Rehearsed } from "../useRehearsal";
-import { missingIn, triedInput, type Setup, type TriedInput } from "./setup";
+import { type Missing, missingIn, triedInput, type Setup, type TriedInput } from "./setup";
 
 const NO_DOCUMENTS: readonly string[] = [];
 
@@ -20,23 +20,27 @@ interface Props {
   setup: Setup;
   documents: readonly ContentSummary[];
   rehearsal: Rehearsed;
-  /** Who judges by default; nothing while it is not known. */
-  judges: DefaultJudges | undefined;
+  /** What the comparison still lacks. */
+  missing: readonly Missing[];
   tries: Action;
   onTry: (on: TriedInput) => void;
   starts: Action;
+  canStart: boolean;
+  /** What starting it is called. */
+  start: string;
   onStart: () => void;
   saves: Action;
-  onSave: () => void;
+  /** Left out for a preset, which the page itself saves. */
+  onSave: (() => void) | undefined;
   /** Move the focus to a part of the page. */
   onGo: (part: string) => void;
 }
 
 /** What the comparison takes, and the ways on: a try on one document or row, the whole, or only to save it. */
 export function StartCard(props: Props) {
-  const { setup, documents, rehearsal, judges, tries, onTry, starts, onStart, saves, onSave, onGo } = props;
+  const { setup, documents, rehearsal, missing, tries, onTry, starts, canStart, start, onStart, saves, onSave, onGo } =
+    props;
   const [wanted, setWanted] = useState<string>();
-  const missing = missingIn(setup, false, judges);
   const inputs = setup.rows ? NO_DOCUMENTS : setup.documents;
   // Hundreds of them, which no key in another field changes.
   const choices = useMemo(() => {
@@ -50,7 +54,7 @@ export function StartCard(props: Props) {
   const [row, setRow] = useState("");
   const on = triedInput(setup, wanted, row);
   const open = [...new Set([rehearsal.error, starts.error, saves.error, tries.error].flatMap(openVariables))];
-  const cannotStart = missing.length > 0 || starts.isPending || saves.isPending || !(judges ?? setup.more.comparison);
+  const cannotStart = !canStart || starts.isPending || saves.isPending;
   return (
     <aside className="stack sticky" aria-label="What it takes">
       <div className="card stack">
@@ -59,7 +63,7 @@ export function StartCard(props: Props) {
           <Note>
             <ul className="stack tight">
               {missing.map(({ part, words }) => (
-                <li key={part}>
+                <li key={words}>
                   <button type="button" className="link" onClick={() => onGo(part)}>
                     {words}
                   </button>
@@ -83,14 +87,16 @@ export function StartCard(props: Props) {
             <TextSearch size={16} aria-hidden /> {tries.isPending ? "Starting…" : "Try on one"}
           </Button>
           <Button variant="primary" onPress={onStart} isDisabled={cannotStart}>
-            <Play size={16} aria-hidden /> {starts.isPending ? "Starting…" : "Compare"}
+            <Play size={16} aria-hidden /> {starts.isPending ? "Starting…" : start}
           </Button>
         </div>
-        <div>
-          <Button small variant="quiet" onPress={onSave} isDisabled={cannotStart}>
-            {saves.isPending ? "Saving…" : "Save it as a preset, and run it later"}
-          </Button>
-        </div>
+        {onSave && (
+          <div>
+            <Button small variant="quiet" onPress={onSave} isDisabled={cannotStart}>
+              {saves.isPending ? "Saving…" : "Save it as a preset, and run it later"}
+            </Button>
+          </div>
+        )}
         {setup.rows && (
           <TextField
             label="Try on row"

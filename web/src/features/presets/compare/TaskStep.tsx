@@ -17,7 +17,8 @@ interface Props {
   /** The inputs are rows of a data set. */
   hasRows: boolean;
   onPrompt: (number: number, change: Partial<Prompt>) => void;
-  onAdd: () => void;
+  /** Left out where another prompt would be nobody's. */
+  onAdd: (() => void) | undefined;
   onRemove: (number: number) => void;
 }
 
@@ -25,16 +26,16 @@ interface Props {
 export function TaskStep({ prompts, hasRows, onPrompt, onAdd, onRemove }: Props) {
   const isOne = prompts.length === 1;
   return (
-    <section className="card stack" aria-labelledby="task-title" data-part="instructions">
+    <section className="card stack" aria-labelledby="task-title">
       <div className="row between">
         <h2 id="task-title">2 · The task</h2>
-        {prompts.length < MOST && (
+        {onAdd && prompts.length < MOST && (
           <Button small variant="quiet" onPress={onAdd}>
             <Plus size={14} aria-hidden /> Another prompt
           </Button>
         )}
       </div>
-      <div className="columns">
+      <div className="columns" data-part="instructions">
         {prompts.map((prompt, number) => (
           <PromptCard
             key={number}

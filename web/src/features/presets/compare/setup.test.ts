@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
-import type { DefaultJudges } from "../../../api/types";
+import type { DefaultJudges, PresetIn } from "../../../api/types";
 import {
+  begunOf,
   candidatesOf,
   cellOf,
   EMPTY,
@@ -8,8 +9,10 @@ import {
   missingIn,
   nameOf,
   presetOf,
+  setupOf,
   triedPart,
   type Setup,
+  withModels,
   withTable,
 } from "./setup";
 
@@ -130,4 +133,65 @@ test("finished answers compete without a task, and what another program gave the
   const beside = { ...decided, models: ["x:a"] };
   expect(missingIn(beside).map(({ part }) => part)).toEqual(["instructions"]);
   expect(candidatesOf(beside).map(({ label }) => label)).toEqual(["a", "b", "a 2"]);
+});
+
+const STORED: PresetIn = {
+  name: "Stored",
+  description: "Each month.",
+  inputs: ["d1"],
+  instructions: "p1",
+  references: { d1: "r1" },
+  generation: {
+    candidates: [
+      { label: "gpt-5 · A", model: "openai:gpt-5", existing: {}, parameters: {}, grounding: "off", column: null },
+      { label: "gpt-5-mini · B", model: "openai:gpt-5-mini", instructions: "p2" },
+    ],
+    repeats: 2,
+  },
+  scoring: null,
+  comparison: { judges: [{ model: "x:y" }], finalists: 2 },
+};
+const saying = ({ generation, ...preset }: PresetIn) => ({
+  ...preset,
+  repeats: generation.repeats,
+  candidates: generation.candidates.map(({ label, model, instructions }) => ({ label, model, instructions })),
+});
+
+test("a stored preset opens as models and prompts if they say the same, and is saved as it was", () => {
+  const setup = setupOf(STORED);
+  expect(setup).toMatchObject({ models: ["openai:gpt-5", "openai:gpt-5-mini"], documents: ["d1"] });
+  expect(setup.candidates).toBeUndefined();
+  expect(setup.prompts.map(({ contentId }) => contentId)).toEqual(["p1", "p2"]);
+  expect(saying(presetOf(setup, undefined))).toMatchObject(saying(STORED));
+  expect(missingIn(setup)).toEqual([]);
+});
+
+test("whatever else its candidates say, they are there one by one, and nothing of them is lost", () => {
+  const candidates = [
+    { label: "warm", model: "openai:gpt-5", parameters: { temperature: 0.9 } },
+    { label: "today", existing: { d1: "t1" } },
+  ];
+  const stored = { ...STORED, generation: { ...STORED.generation, candidates } };
+  const setup = setupOf(stored);
+  expect(presetOf(setup, undefined).generation).toEqual(stored.generation);
+  expect(presetOf(setup, undefined)).toMatchObject({ instructions: "p1", references: { d1: "r1" } });
+  // A document that is left out takes its texts along.
+  expect(presetOf({ ...setup, documents: ["d2"] }, undefined)).toMatchObject({
+    references: {},
+    generation: { candidates: [candidates[0], { label: "today", existing: {} }] },
+  });
+  const added = withModels(setup, ["x:warm"]);
+  expect(added.candidates?.map(({ label }) => label)).toEqual(["today", "warm"]);
+});
+
+test("a draft goes on with what was edited and from the version that was edited, whichever form kept it", () => {
+  const saved = { value: setupOf(STORED), etag: '"2"' };
+  expect(begunOf(undefined, saved)).toEqual({ etag: '"2"' });
+  expect(begunOf({ name: "Edited", etag: '"1"' }, saved)).toEqual({
+    value: { ...saved.value, name: "Edited" },
+    etag: '"1"',
+  });
+  const older = begunOf({ value: { ...STORED, name: "In the form" }, etag: '"1"' }, saved);
+  expect(older.value).toEqual({ ...saved.value, name: "In the form" });
+  expect(begunOf({ text: "nothing of ours" }, { ...saved, etag: undefined }).value).toMatchObject(saved.value);
 });

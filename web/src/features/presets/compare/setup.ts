@@ -8,7 +8,8 @@ import type {
   Rows,
   UserSettings,
 } from "../../../api/types";
-import { freeLabel, shortName } from "../draft";
+import { same, type Saved } from "../../../lib/useDraft";
+import { type Faults, freeLabel, labelOf, shortName, withInputs } from "../draft";
 
 export interface Prompt {
   text: string;
@@ -31,6 +32,8 @@ export interface Setup {
   models: readonly string[];
   /** Cells of the grid of models and prompts that do not take part. */
   off: readonly string[];
+  /** All who compete, one by one, where the grid cannot say it; it counts for nothing then. */
+  candidates?: readonly Candidate[] | undefined;
   /** Whatever else the user has chosen: judges, limits and so on. */
   more: Partial<PresetIn>;
   /** The last trial: a run of all candidates on one document. */
@@ -71,7 +74,11 @@ export interface KeptTable {
 /** The setup with the rows of a table, whose finished answers compete. */
 export function withTable(setup: Setup, { id, answers, checks }: KeptTable): Setup {
   const more = checks.length ? { ...setup.more, checks: [...checks] } : setup.more;
-  return { ...setup, rows: { data_set: id }, answers, more };
+  const candidates = setup.candidates && [
+    ...setup.candidates,
+    ...answers.map((column): Candidate => ({ label: column, column })),
+  ];
+  return { ...setup, rows: { data_set: id }, answers, more, ...(candidates ? { candidates } : {}) };
 }
 
 /** The columns with finished answers. */
@@ -83,7 +90,8 @@ export function answersIn(columns: readonly DataSetColumn[]): string[] {
  * The columns with finished answers and the cells that take part, as candidates: the label says the model, and the prompt
  * where there are several.
  */
-export function candidatesOf({ rows, answers, models, prompts, off }: Setup): Candidate[] {
+export function candidatesOf({ rows, answers, models, prompts, off, candidates }: Setup): Candidate[] {
+  if (candidates) return [...candidates];
   const finished = rows ? (answers ?? []) : [];
   const labels: string[] = [...finished];
   return [
@@ -98,6 +106,79 @@ export function candidatesOf({ rows, answers, models, prompts, off }: Setup): Ca
       }),
     ),
   ];
+}
+
+/** The models that take part. */
+export function modelsOf({ candidates, models }: Setup): readonly string[] {
+  return candidates ? [...new Set(candidates.flatMap(({ model }) => model ?? []))] : models;
+}
+
+/** These models take part: of candidates one by one, those of others go, and each new model becomes one. */
+export function withModels(setup: Setup, models: readonly string[]): Partial<Setup> {
+  if (!setup.candidates) return { models };
+  const before = modelsOf(setup);
+  const candidates = setup.candidates.filter(({ model }) => !model || models.includes(model));
+  for (const model of models.filter((one) => !before.includes(one)))
+    candidates.push({ label: freeLabel(shortName(model), candidates.map(labelOf)), model });
+  return { candidates };
+}
+
+/** Whether somebody answers by the task; finished answers need none, nor do candidates with instructions of their own. */
+export function needsTask({ candidates, models, rows, answers }: Setup): boolean {
+  if (candidates) return candidates.some(({ model, instructions }) => model && !instructions);
+  return models.length > 0 || !(rows && answers?.length);
+}
+
+/** A stored preset as it is edited: in the grid of models and prompts if that says the same, or one candidate by one. */
+export function setupOf({ name, inputs = [], rows, instructions, generation, ...others }: PresetIn): Setup {
+  const { candidates, ...rest } = generation;
+  const prompts = [
+    ...new Set([instructions ?? undefined, ...candidates.map((one) => one.instructions ?? instructions)]),
+  ]
+    .filter((id, at) => at === 0 || id)
+    .map((id): Prompt => (id ? { text: "", contentId: id, isShared: true } : { text: "" }));
+  const models = [...new Set(candidates.flatMap(({ model }) => model ?? []))];
+  const answers = candidates.flatMap(({ column, model }) => (column && !model ? [column] : []));
+  const setup: Setup = {
+    ...{
+      name,
+      documents: inputs,
+      prompts,
+      models,
+      off: [],
+      more: { ...others, generation: { ...rest, candidates: [] } },
+    },
+    ...(rows ? { rows, answers } : {}),
+  };
+  const cells = models.flatMap((model) => prompts.map((prompt, number) => ({ model, prompt, number })));
+  const off = cells.filter(
+    ({ model, prompt }) =>
+      !candidates.some((one) => one.model === model && (one.instructions ?? instructions) === prompt.contentId),
+  );
+  const grid = { ...setup, off: off.map(({ model, number }) => cellOf(model, number)) };
+  if (same(candidatesOf(grid).map(bare), candidates.map(bare))) return grid;
+  return { ...setup, prompts: prompts.slice(0, 1), candidates };
+}
+
+/** A candidate without what says nothing. */
+function bare(candidate: Candidate): Partial<Candidate> {
+  const says = (value: unknown) =>
+    value !== null && value !== "off" && !(typeof value === "object" && Object.keys(value).length === 0);
+  return Object.fromEntries(Object.entries(candidate).filter(([, value]) => says(value)));
+}
+
+/**
+ * What a draft holds, and the version that was edited. Another program may have left parts out, which are as they are
+ * saved; drafts of the form that presets once had hold a preset.
+ */
+export function begunOf(
+  body: Record<string, unknown> | undefined,
+  saved: Saved<Setup>,
+): { value?: Setup; etag?: string | undefined } {
+  if (!body) return { etag: saved.etag };
+  const { value, etag, ...own } = body as { value?: PresetIn; etag?: string } & Partial<Setup>;
+  const isPreset = Array.isArray((value as Partial<PresetIn> | undefined)?.generation?.candidates);
+  return { value: { ...saved.value, ...own, ...(value && isPreset ? setupOf(value) : {}) }, etag: saved.etag && etag };
 }
 
 /** The checks, those of grades by the candidates that take part. */
@@ -120,7 +201,7 @@ export function presetOf(setup: Setup, byDefault: DefaultJudges | undefined): Pr
     setup.more.checks ?? [],
     candidates.map(({ label }) => label),
   );
-  return {
+  const preset: PresetIn = {
     tags: [],
     scoring: null,
     // Without a judge, checks decide.
@@ -129,10 +210,15 @@ export function presetOf(setup: Setup, byDefault: DefaultJudges | undefined): Pr
     ...(checks.length ? { checks } : {}),
     name: setup.name.trim() || nameOf(setup.prompts[0]?.text ?? ""),
     ...(setup.rows ? { rows: setup.rows, references: {}, groups: null } : {}),
-    inputs: setup.rows ? [] : [...setup.documents],
-    instructions: (setup.models.length && setup.prompts[0]?.contentId) || null,
+    instructions: (modelsOf(setup).length && contentOf(setup.prompts[0])) || null,
     generation: { ...setup.more.generation, candidates },
   };
+  return withInputs(preset, setup.rows ? [] : [...setup.documents]);
+}
+
+/** The text of the library that a prompt is, unless somebody has emptied it. */
+function contentOf({ text, contentId, kept }: Prompt = { text: "" }): string | undefined {
+  return text || kept === undefined ? contentId : undefined;
 }
 
 /** The first words of the task, which tell one comparison from another. */
@@ -173,27 +259,41 @@ export interface Missing {
   words: string;
 }
 
+/** Faults that the page tells in words of its own. */
+const TOLD: ReadonlySet<string> = new Set(["name", "generation.candidates", "instructions", "scoring.criteria"]);
+
 /** What is still missing, in the order of the page; a trial needs one candidate only, and no judge. */
-export function missingIn(setup: Setup, isTrial = false, byDefault?: DefaultJudges): Missing[] {
+export function missingIn(
+  setup: Setup,
+  isTrial = false,
+  byDefault?: DefaultJudges,
+  faults: Faults = new Map(),
+): Missing[] {
   const missing: Missing[] = [];
   if (!setup.documents.length && !setup.rows)
     missing.push({ part: "inputs", words: "Bring documents, or try the sample." });
   const hasAnswers = setup.rows !== undefined && Boolean(setup.answers?.length);
-  // Finished answers need no task.
-  if ((setup.models.length || !hasAnswers) && setup.prompts.some((prompt) => !prompt.text.trim()))
-    missing.push({ part: "instructions", words: "Write the task." });
+  // One that is still to be fetched has no words yet.
+  const isEmpty = ({ text, contentId, kept }: Prompt) => !text.trim() && !(contentId && kept === undefined);
+  if (needsTask(setup) && setup.prompts.some(isEmpty)) missing.push({ part: "instructions", words: "Write the task." });
   const found = candidatesOf(setup).length;
-  if (isTrial ? !setup.models.length : found < 2)
+  const least = setup.more.comparison === null ? 1 : 2;
+  if (isTrial ? !modelsOf(setup).length : found < least)
     missing.push({
       part: "generation",
       words: hasAnswers ? "Pick a model to compete with the answers." : "Pick two models, or two prompts for one.",
     });
   const hasChecks = Boolean(setup.more.checks?.length);
   const hasJudges = setup.more.comparison === undefined ? hasChecks || byDefault?.judges.length !== 0 : true;
-  if (!isTrial && found >= 2 && !hasJudges) missing.push({ part: "comparison", words: byDefault?.sentence ?? "" });
+  if (!isTrial && found >= least && !hasJudges) missing.push({ part: "comparison", words: byDefault?.sentence ?? "" });
   // The service would call an id that nobody has chosen yet an unknown one.
   if (!isTrial && setup.more.scoring?.criteria === "")
     missing.push({ part: "scoring", words: "Choose the criteria by which answers are scored." });
+  const isTold = (path: string) =>
+    TOLD.has(path) ||
+    (path === "inputs" && !setup.documents.length) ||
+    (path === "comparison.judges" && setup.more.comparison === undefined);
+  for (const [part, words] of faults) if (!isTold(part)) missing.push({ part, words });
   return missing;
 }
 

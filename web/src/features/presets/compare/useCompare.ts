@@ -1,12 +1,14 @@
-/** What the buttons of a new comparison do: take the sample, save, and start. */
+/** What the buttons of a comparison do: take the sample, save, and start. */
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useRef } from "react";
 import { data } from "carrel-sdk";
 import { queryKeys } from "../../../api/queryKeys";
+import type { Api } from "../../../api/client";
 import type { DefaultJudges, PresetIn, Run } from "../../../api/types";
 import { useApi } from "../../../app/context";
 import { SAMPLE_TAG, sampleDocuments } from "./sample";
-import { presetOf, type Setup } from "./setup";
+import { useSavePreset } from "../queries";
+import { needsTask, presetOf, type Setup } from "./setup";
 import { keepPrompt } from "./usePrompts";
 
 /** The ids of the sample's documents, which are made once and found again later. */
@@ -30,12 +32,18 @@ export function useSample() {
   });
 }
 
+/** The setup with its prompts in the library. */
+async function withPrompts(api: Api, setup: Setup): Promise<Setup> {
+  if (!needsTask(setup)) return setup;
+  return { ...setup, prompts: await Promise.all(setup.prompts.map((prompt) => keepPrompt(api, prompt))) };
+}
+
 interface Wanted {
   setup: Setup;
   judges: DefaultJudges | undefined;
 }
 
-/** Keep the prompts, save the preset, and perhaps run it. What was done before a failure is not done again. */
+/** Keep the prompts, save the preset, and run it. What was done before a failure is not done again. */
 export function useCompare() {
   const api = useApi();
   const queries = useQueryClient();
@@ -49,16 +57,8 @@ export function useCompare() {
     return saved.current;
   };
   const keep = async ({ setup, judges }: Wanted) => {
-    // Finished answers need no task.
-    const prompts = setup.models.length
-      ? await Promise.all(setup.prompts.map((prompt) => keepPrompt(api, prompt)))
-      : setup.prompts;
-    return save(presetOf({ ...setup, prompts }, judges));
+    return save(presetOf(await withPrompts(api, setup), judges));
   };
-  const saves = useMutation({
-    mutationFn: keep,
-    onSuccess: () => queries.invalidateQueries({ queryKey: queryKeys.presets }),
-  });
   const compare = useMutation({
     mutationFn: async (wanted: Wanted) => {
       const { id, key } = await keep(wanted);
@@ -76,5 +76,14 @@ export function useCompare() {
         queries.invalidateQueries({ queryKey: queryKeys.presets }),
       ]),
   });
-  return { compare, saves };
+  return compare;
+}
+
+/** Keep the prompts, and save a new preset, or this version of one. */
+export function useSaves(presetId: string | undefined, etag: string | undefined) {
+  const api = useApi();
+  const { mutateAsync } = useSavePreset(presetId, etag);
+  return useMutation({
+    mutationFn: async ({ setup, judges }: Wanted) => mutateAsync(presetOf(await withPrompts(api, setup), judges)),
+  });
 }
