@@ -12,7 +12,7 @@ from tests.browser.browser import PASSWORD, USER, Deployment
 from tests.browser.contents import document
 from tests.browser.hand import WORDS, Hand
 from tests.browser.keyboard import walk
-from tests.browser.pages import at_rest, serious_faults, settled
+from tests.browser.pages import ONE_BY_ONE, at_rest, serious_faults, settled, unfold
 from tests.support.model_server import CRITIC, Running
 
 pytestmark = [pytest.mark.browser, pytest.mark.asyncio(loop_scope="session")]
@@ -166,7 +166,9 @@ async def test_whatever_is_dropped_is_told_and_leads_on(page: Page, deployment: 
     await expect(brought).to_contain_text("a data set of 2 rows, a prompt and a comparison that is ready to run")
     await expect(brought.get_by_role("listitem").filter(has_text="javascript")).to_be_visible()
     await brought.get_by_role("link", name="Open the comparison").click()
+    await unfold(page, ONE_BY_ONE, "Checks without a judge")
     await expect(page.get_by_role("article", name="Candidate openai:gpt-5-mini")).to_be_visible()
+    await expect(page.get_by_role("button", name="Checks without a judge")).to_contain_text("left out")
     await expect(page.get_by_role("listitem").filter(has_text="javascript")).to_be_visible()
 
     # Without a provider that Carrel can call, the same page goes on with it: only its models are missing.

@@ -100,8 +100,9 @@ export function MoreStep({ preset, name, onName, change, at, models, documents, 
   );
 }
 
-function checksIn({ checks = [] }: PresetIn): string {
-  return checks.map(({ name, kind }) => name || kind).join(", ");
+function checksIn({ checks = [], dropped = [] }: PresetIn): string {
+  const left = dropped.reduce((sum, { count }) => sum + count, 0);
+  return [...checks.map(({ name, kind }) => name || kind), ...(left ? [`${left} left out`] : [])].join(", ");
 }
 
 const PLACES = { none: "stay in the run", library: "go to the library", github: "go to GitHub" };
