@@ -61,7 +61,7 @@ export function UploadArea({ type, isSlim, onAdded, onFiles, children }: Props) 
       >
         <span className="row tight nowrap">
           <UploadIcon size={18} aria-hidden />{" "}
-          {isForDocuments && isSlim && children
+          {isForDocuments && isSlim && onFiles
             ? "Drop more files, or folders of them."
             : isForDocuments
               ? onFiles

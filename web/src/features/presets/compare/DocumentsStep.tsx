@@ -142,10 +142,14 @@ function Documents({
         onAdded={(ids) => onChange([...new Set([...chosen, ...ids])])}
         onFiles={onFiles}
       >
-        <span className="dim small">or</span>
-        <Button small onPress={onSample} isDisabled={isTakingSample}>
-          {isTakingSample ? "Taking it…" : "Take the sample"}
-        </Button>
+        {chosen.length === 0 && (
+          <>
+            <span className="dim small">or</span>
+            <Button small onPress={onSample} isDisabled={isTakingSample}>
+              {isTakingSample ? "Taking it…" : "Take the sample"}
+            </Button>
+          </>
+        )}
       </UploadArea>
       {chosen.length > 0 && (
         <p role="status">

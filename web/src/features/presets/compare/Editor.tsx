@@ -142,6 +142,8 @@ export function Editor({ head, opened, saved, stored, onRun, onAnew, part }: Pro
   useEffect(() => {
     if (part && isWhole) goTo(grid.current, part);
   }, [part, isWhole]);
+  const canStart = (stored && !isDirty) || (missing.length === 0 && hasJudges && !draft.isBehind);
+  const words = !stored ? "Compare" : isDirty ? "Save and run" : "Run";
   const canSave = isDirty && !draft.isBehind && !saves.isPending && missing.length === 0 && hasJudges;
   return (
     <Page
@@ -154,6 +156,8 @@ export function Editor({ head, opened, saved, stored, onRun, onAnew, part }: Pro
             isDirty={isDirty}
             isSaving={saves.isPending}
             onSave={canSave ? () => save() : undefined}
+            start={words}
+            onRun={canStart ? run : undefined}
             onDiscard={() => {
               void deletePrompts(api, setup.prompts);
               draft.takeOther();
@@ -243,8 +247,8 @@ export function Editor({ head, opened, saved, stored, onRun, onAnew, part }: Pro
           tries={tries}
           onTry={tryOn}
           starts={compare}
-          canStart={stored && !isDirty ? true : missing.length === 0 && hasJudges && !draft.isBehind}
-          start={stored ? (isDirty ? "Save and run" : "Run") : "Compare"}
+          canStart={canStart}
+          start={words}
           onStart={run}
           saves={isOutdated(saves.error) || isMissing(saves.error) ? { ...saves, error: null } : saves}
           onSave={stored ? undefined : () => save()}

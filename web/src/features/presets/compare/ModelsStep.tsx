@@ -20,6 +20,8 @@ interface Props {
 /** Who competes: models, and with several prompts the cells of models and prompts. */
 export function ModelsStep({ setup, known, onChange, children }: Props) {
   const [isAdding, setAdding] = useState(false);
+  // Who comes back to a set-up with models is not asked for a key.
+  const [hadModels] = useState(modelsOf(setup).length > 0);
   const { test } = useKeys();
   const hasKeys = known.models.some(({ provider, available }) => available && provider !== "local");
   return (
@@ -44,7 +46,7 @@ export function ModelsStep({ setup, known, onChange, children }: Props) {
           Without a key, only built-in summarisers compete: they pick sentences out of the document and cost nothing.
         </p>
       )}
-      {isAdding || (!hasKeys && !known.isPartial) ? (
+      {isAdding || (!hadModels && !hasKeys && !known.isPartial) ? (
         <KeyForm
           title="Let language models compete: your key of a provider"
           onStored={(provider) => {

@@ -17,11 +17,14 @@ interface ActionsProps {
   isSaving: boolean;
   /** Left out while it cannot be saved. */
   onSave: (() => void) | undefined;
+  /** What running it is called, and left out while it cannot run. */
+  start: string;
+  onRun: (() => void) | undefined;
   onDiscard: () => void;
 }
 
 /** What can be done with a preset that is changed, beside running it. */
-export function StoredActions({ presetId, isDirty, isSaving, onSave, onDiscard }: ActionsProps) {
+export function StoredActions({ presetId, isDirty, isSaving, onSave, start, onRun, onDiscard }: ActionsProps) {
   const [isDiscarding, setDiscarding] = useState(false);
   return (
     <>
@@ -36,6 +39,11 @@ export function StoredActions({ presetId, isDirty, isSaving, onSave, onDiscard }
       <Button onPress={onSave} isDisabled={!onSave}>
         {isSaving ? "Saving…" : "Save"}
       </Button>
+      <span className="only-narrow">
+        <Button variant="primary" onPress={onRun} isDisabled={!onRun}>
+          {start}
+        </Button>
+      </span>
       <Confirm
         title="Discard the changes?"
         text="The preset stays as it was saved."
