@@ -153,8 +153,9 @@ CASES: dict[str, tuple[bytes, str]] = {
     "cases and functions": (
         files.docx(
             formula(
-                r("a")
+                r("5%")
                 + m("func", m("fName", r("cos")), m("e", r("x")))
+                + m("func", m("fName", m("limLow", m("e", r("argmax")), m("lim", r("n")))), m("e", r("x")))
                 + m(
                     "d",
                     m("dPr", '<m:begChr m:val="{"/><m:endChr m:val=""/>'),
@@ -162,7 +163,7 @@ CASES: dict[str, tuple[bytes, str]] = {
                 )
             )
         ),
-        r"before $a\cos x\{\begin{matrix}1 \\ 0\end{matrix}$ after",
+        r"before $5\%\cos x\operatorname{argmax}_n x\{\begin{matrix}1 \\ 0\end{matrix}$ after",
     ),
     "a formula with changes": (
         files.docx(

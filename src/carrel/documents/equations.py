@@ -20,7 +20,14 @@ _ACCENTS: Final = {
 }
 _BRACES: Final = {"{": r"\{", "}": r"\}"}
 _NEXT_ROW: Final = r" \\ "
-_NAME, _COMMAND = re.compile("^[A-Za-z]{2,}"), r"\\\g<0>"
+_NAME: Final = re.compile("^[A-Za-z]{2,}")
+_COMMAND: Final = re.compile(
+    "arc(cos|sin|tan)|arg|(cos|sin|tan)h?|coth?|csc|deg|det|dim|exp|gcd|hom|inf|ker|lg|lim(inf|sup)?|ln|log|max|min|Pr"
+    "|sec|sup"
+)
+"""The functions that LaTeX has a command for."""
+_OWN: Final = str.maketrans({sign: f"\\{sign}" for sign in "%#$"})
+"""Signs that LaTeX would take for its own. Formulas in Word's linear form mean by `_` and `^` what LaTeX means."""
 _LEAVES: Final = frozenset({"t", "mi", "mn", "mo", "mtext", "ms"})
 
 
@@ -33,7 +40,7 @@ def latex(formula: etree._Element) -> str:
 def _text(node: etree._Element) -> str:
     name = _name(node)
     if name in _LEAVES:
-        return "".join(map(str, node.itertext()))
+        return "".join(map(str, node.itertext())).translate(_OWN)
     if name in _SKIPPED or name.endswith("Pr"):
         return ""
     made = _PARTS.get(name)
@@ -119,7 +126,11 @@ def _before(_: etree._Element, parts: list[str]) -> str:
 
 def _function(_: etree._Element, parts: list[str]) -> str:
     """A name of several letters would otherwise run into what stands before it."""
-    return f"{_NAME.sub(_COMMAND, _at(parts, 0))} {_at(parts, 1)}"
+    return f"{_NAME.sub(_command, _at(parts, 0))} {_at(parts, 1)}"
+
+
+def _command(name: re.Match[str]) -> str:
+    return f"\\{name[0]}" if _COMMAND.fullmatch(name[0]) else f"\\operatorname{{{name[0]}}}"
 
 
 def _scripts_around(node: etree._Element, _: list[str]) -> str:
