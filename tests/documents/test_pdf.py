@@ -58,6 +58,14 @@ def test_a_form_that_takes_the_meaning_of_letters_away_is_left_out(monkeypatch: 
     assert read(files.form_pdf("", "")).text == "First name:"
 
 
+def test_letters_drawn_one_by_one_make_words_on_a_page_whose_text_runs_upwards() -> None:
+    widths = {"L": 6.67, "e": 6.67, "v": 6, "l": 2.67, " ": 3.34, "k": 6}
+    letters = " ".join(f"({one}) Tj {widths[one]} 0 Td" for one in "Level k")
+    up = f"BT /F1 12 Tf 0 1 -1 0 100 100 Tm ({'Lamps that were sold in May ' * 3}) Tj ET"
+    found = read(files.packed_pdf(f"BT /F1 12 Tf 300 720 Td {letters} ET {up}")).text
+    assert found.startswith("Level k\nLamps that were sold")
+
+
 def test_a_book_of_600_pages_is_read() -> None:
     found = read(files.pdf(*(f"This is page {number} of a long book." for number in range(600))))
     assert found.text.endswith("This is page 599 of a long book.")

@@ -1,6 +1,7 @@
 """PDF files, read with PDFium. An empty line divides pages; what stands in forms and notes is part of its page."""
 
 import io
+import math
 import re
 from collections import Counter
 from collections.abc import Iterator
@@ -29,8 +30,13 @@ _LIGATURES: Final = {0xFB00: "ff", 0xFB01: "fi", 0xFB02: "fl", 0xFB03: "ffi", 0x
 _CHARACTERS: Final = _LIGATURES | {0x00AD: None, 0x0002: None, 0xFFFE: None, 0xFEFF: None, 0x0000: None}
 """PDFium writes U+FFFE or 2 where a word was divided at the end of a line; the word is whole without it."""
 _BROKEN_WORD: Final = re.compile("[\u0002\ufffe\u00ad]\r?\n")
+_LETTERS_ALONE: Final = re.compile("(?:^\\S\r?\n){3}", re.MULTILINE)
+_LETTER_BREAK: Final = re.compile("(?<=\\S)\r?\n(?=\\S)")
 _SAMPLE: Final = 2_000
 """Characters of a page that are asked about one by one."""
+_QUARTER, _MOST_SLANT = math.pi / 2, 0.01
+_MOST_OFF, _LEAST_SPACE = 0.2, 0.15
+"""Of the height of a line: how far its letters stand off it, and what is a space."""
 _MOST_UNKNOWN: Final = 0.3
 """The share of characters for which the font names no meaning, beyond which a page is no text."""
 _WORD: Final = re.compile("[^\\W\\d_]{5,}")
@@ -147,8 +153,37 @@ def _words(page: pypdfium2.PdfPage) -> tuple[str, bool]:
     is_text = _is_known(words) and _is_language(found)
     if is_text and len(found) < _SAMPLE and raw.FPDFPage_CountObjects(page) > 3 * len(found) + 100:
         is_text = not found.strip() or _texts(page) < 3 * len(found)
+    if _LETTERS_ALONE.search(found) and len(found) == raw.FPDFText_CountChars(words):
+        found = _LETTER_BREAK.sub(lambda cut: _between(words, cut), found)
     words.close()
     return found, is_text
+
+
+def _between(words: pypdfium2.PdfTextPage, cut: re.Match[str]) -> str:
+    """What stands between two characters: PDFium divides every line that runs otherwise than most of its page."""
+    before, after = cut.start() - 1, cut.end()
+    angle = raw.FPDFText_GetCharAngle(words, before)
+    (start, end, low, high), (next_start, _, next_low, next_high) = (
+        _extent(words.get_charbox(at, loose=True), angle) for at in (before, after)
+    )
+    height, gap = high - low, next_start - end
+    is_slanted = abs(angle / _QUARTER - round(angle / _QUARTER)) > _MOST_SLANT
+    is_same_line = abs(next_low - low) + abs(next_high - high) < _MOST_OFF * height
+    is_next = next_start > start and gap < height and raw.FPDFText_GetCharAngle(words, after) == angle
+    if is_slanted or not is_same_line or not is_next:
+        return cut[0]
+    return " " if gap > _LEAST_SPACE * height else ""
+
+
+def _extent(box: tuple[float, float, float, float], angle: float) -> tuple[float, float, float, float]:
+    """Where a character begins and ends along its line, and across it."""
+    left, bottom, right, top = box
+    return (
+        (left, right, bottom, top),
+        (-top, -bottom, left, right),
+        (-right, -left, bottom, top),
+        (bottom, top, left, right),
+    )[round(angle / _QUARTER) % 4]
 
 
 def _texts(page: pypdfium2.PdfPage) -> int:
