@@ -19,7 +19,8 @@ from tests.evaluation import kept
 from tests.reports.doubts import evidence
 from tests.support import soak
 
-SEEDED = 12
+SEEDED = (*range(12), 249, 1612, 2069, 8456)
+"""The last ones are tables in which a further win once made judges contradict each other."""
 SOAKED = soak.size(10_000)
 BLOCK = 50
 SIDES: tuple[tuple[Word, Word], ...] = (("first", "second"), ("second", "first"))
@@ -172,7 +173,7 @@ def digest(_block: tuple[int, int]) -> str:
 
 
 def test_no_two_pages_contradict_each_other_and_more_wins_never_weaken() -> None:
-    assert [one for seed in range(SEEDED) for one in told(seed)] == []
+    assert [one for seed in SEEDED for one in told(seed)] == []
 
 
 @pytest.mark.soak(campaign="verdicts")
