@@ -168,10 +168,15 @@ export function labelOf(candidate: Candidate): string {
  * them.
  */
 export function withInputs(draft: PresetIn, inputs: string[]): PresetIn {
+  const ids = new Set(inputs);
+  const isKept = (id: string) => ids.has(id);
   const kept = (pairs: Record<string, string>) =>
-    Object.fromEntries(Object.entries(pairs).filter(([id]) => inputs.includes(id)));
+    Object.fromEntries(Object.entries(pairs).filter(([id]) => isKept(id)));
+  // One that loses nothing stays the same one, so that its card is not drawn anew.
   const candidates = draft.generation.candidates.map((candidate) =>
-    candidate.existing ? { ...candidate, existing: kept(candidate.existing) } : candidate,
+    Object.keys(candidate.existing ?? {}).every(isKept)
+      ? candidate
+      : { ...candidate, existing: kept(candidate.existing ?? {}) },
   );
   return {
     ...draft,

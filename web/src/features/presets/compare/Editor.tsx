@@ -83,6 +83,8 @@ export function Editor({ head, opened, saved, stored, onRun, onAnew, part }: Pro
   usePrompts(setup.prompts, setPrompt);
   const judges = useDefaultJudges(modelsOf(setup));
   const preset = useMemo(() => presetOf(setup, judges), [setup, judges]);
+  // Twenty cards of candidates have them: a key in another field draws none of these anew.
+  const chosen = useMemo(() => chosenOf(documents.data ?? [], setup.documents), [documents.data, setup.documents]);
   const faults = faultsOf(preset, {
     models: known.isPending ? undefined : known.models,
     documents: documents.data,
@@ -223,7 +225,7 @@ export function Editor({ head, opened, saved, stored, onRun, onAnew, part }: Pro
               faults={faults}
               error={error}
               models={known.models}
-              documents={chosenOf(documents.data ?? [], setup.documents)}
+              documents={chosen}
               onChange={setCandidates}
             />
           </ModelsStep>
