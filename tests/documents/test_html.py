@@ -53,6 +53,14 @@ CASES = {
         "<table><tr><td rowspan=0>a<td>1<tr><td>2<tr><td>3</table>",
         "| a | 1 |\n| --- | --- |\n|  | 2 |\n|  | 3 |",
     ),
+    "a cell ends with its part of the table": (
+        "<table><tbody><tr><td rowspan=5>a<td>1</tbody><tbody><tr><td>b<td>2</tbody></table>",
+        "| a | 1 |\n| --- | --- |\n| b | 2 |",
+    ),
+    "cells in no row, and rows in no table": (
+        "<table><tr><td>a<td>b</tr><td>c<td>d</table><p>x</p><tr><td>1</td><td>2</td></tr>",
+        "| a | b |\n| --- | --- |\n| c | d |\n\nx\n\n1\n\n2",
+    ),
     "a foot before the head": (
         "<table><tfoot><tr><td>sum<td>3</tfoot><thead><tr><th>a<th>b</thead><tr><td>x<td>3</table>",
         "| a | b |\n| --- | --- |\n| x | 3 |\n| sum | 3 |",
@@ -73,6 +81,10 @@ CASES = {
         '<ol style="list-style-type: lower-roman"><li>a<li>b</ol><ol style="list-style:cjk-ideographic"><li>c</ol>',
         "i. a\nii. b\n\n一. c",
     ),
+    "no numbers": ('<ol style="list-style: none"><li>a<li>b</ol>', "a\nb"),
+    "a list beside its item": ("<ol><li>a</li><ol><li>b</li></ol><li>c</li></ol>", "1. a\n   1. b\n2. c"),
+    "meanings": ("<dl><dt>Date<dd>May<dd>June</dl>", "Date\n:   May\n:   June"),
+    "a fraction": ("5<sup>1</sup>/<sub>2</sub> cups", "5 1/2 cups"),
     "numbers that go down": ("<ol reversed><li>a<li>b</ol>", "2. a\n1. b"),
     "powers and ordinals": (
         "5&times;10<sup>6</sup>, 10<sup>-3</sup>, e<sup>x + 1</sup>, H<sub>2</sub>O, 1<sup>st</sup>",
@@ -83,6 +95,16 @@ CASES = {
         "x_i, T_(max), R^j_2",
     ),
     "raised by a style": ('10<span style="font-size:.6em; vertical-align: super">6</span>', "10^6"),
+    "raised by a class": ("<style>.s{vertical-align:super}</style>10<span class=s>6</span>", "10^6"),
+    "a formula that is hidden beside its picture": (
+        '<p>is <i class=mwe-math-element><b hidden><math alttext="{\\displaystyle x^2}"></math></b><img alt=x></i></p>',
+        "is $x^2$",
+    ),
+    "a formula under a prefix, an accent, and cells without elements": (
+        "<m:math><m:msup><m:mi>x</m:mi><m:mn>2</m:mn></m:msup></m:math> <math><mover><mi>y</mi><mo>¯</mo></mover>"
+        "<mtable><mtr><mtd>1</mtd></mtr></mtable></math>",
+        r"$x^2$ $\bar{y}\begin{matrix}1\end{matrix}$",
+    ),
     "a formula that is drawn, too": (
         '<p>is <span class="katex"><span class="katex-mathml"><math><semantics><mi>x</mi><annotation encoding='
         '"application/x-tex">x^2</annotation></semantics></math></span><span class="katex-html" aria-hidden="true">x2'
@@ -108,6 +130,7 @@ CASES = {
         "<p class='x a'>a</p><p class=b>b</p><p id=i>c</p><p class=c>d</p><p class=a style='display: block'>e</p>",
         "b\n\ne",
     ),
+    "what is hidden on paper": ("<style media=print>.a{display:none}</style><p class=a>a</p>", "a"),
     "what a style sheet may show": (
         "<style>@media print{.a{display:none}} .b{display:none} .open .b{display:block} p.c{display:none}</style>"
         "<p class=a>a</p><p class=b>b</p><p class=c>c</p>",
@@ -124,11 +147,15 @@ CASES = {
     "programs": ("<pre>def f(x):\n    return x &lt; 3</pre>", "```\ndef f(x):\n    return x < 3\n```"),
     "forms": (
         "<p><select><option>Red<option selected>Blue</select><input value=typed><select><option>S<option>L</select>"
-        '<input type=checkbox checked>yes <span role="radio" aria-checked="false"></span>no</p>',
-        "Blue typed S ☑ yes ☐ no",
+        '<input type=checkbox checked>yes <span role="radio" aria-checked="false"></span>no '
+        "<b role=switch aria-checked=true>on</b> <select multiple><option selected>A<option selected>B</select></p>",
+        "Blue typed S ☑ yes ☐ no ☑ on A B",
     ),
     "pictures": ('<p>a <img src=x onerror=y> b <img alt="Sales doubled" src=y></p>', "a b ![Sales doubled]()"),
-    "struck text": ("<p>9 <del>8</del></p>", "9 ~~8~~"),
+    "struck text": (
+        '<p>9 <del>8</del> <span style="text-decoration: line-through">7</span></p>',
+        "9 ~~8~~ ~~7~~",
+    ),
     "stars and lines stay": ("<p>a*b_c * d</p>", "a*b_c * d"),
     "hyphens and spaces that only bind": ("<p>soft&shy;hyphen 20&nbsp;euros</p>", "softhyphen 20 euros"),
     "ruby": ("<p><ruby>漢字<rp>(</rp><rt>かんじ</rt><rp>)</rp></ruby></p>", "漢字"),
@@ -159,6 +186,7 @@ ENCODINGS = {
         b'<meta http-equiv="Content-Type" content="text/html; charset=windows-1252">' + WORDS.encode("cp1252")
     ),
     "an XML declaration": b'<?xml version="1.0" encoding="windows-1252"?><p>' + WORDS.encode("cp1252"),
+    "a name that stands in a remark only": b"<!-- <meta charset=shift_jis> -->" + WORDS.encode(),
     "utf-16 by name only": b'<meta charset="utf-16">' + WORDS.encode(),
     "windows-1252, as browsers guess": WORDS.encode("cp1252"),
 }
@@ -169,8 +197,12 @@ def test_a_page_is_read_in_the_encoding_that_it_names(name: str) -> None:
     assert read(ENCODINGS[name]) == WORDS
 
 
-def test_a_japanese_page_is_read() -> None:
-    assert read(b"<meta charset=Shift_JIS>" + "質問①".encode("cp932")) == "質問①"
+@pytest.mark.parametrize(
+    ("charset", "encoding", "words"),
+    [("Shift_JIS", "cp932", "質問①"), ("windows-874", "cp874", "ไทย"), ("iso-8859-8-i", "iso8859-8", "שלום")],
+)
+def test_a_page_of_another_script_is_read(charset: str, encoding: str, words: str) -> None:
+    assert read(f"<meta charset={charset}>".encode() + words.encode(encoding)) == words
 
 
 @pytest.mark.parametrize("page", ["Привет".encode("cp1251"), b"<meta charset=x-unknown>a", b"<meta charset=utf-8>\xff"])

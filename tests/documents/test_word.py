@@ -83,6 +83,16 @@ CASES: dict[str, tuple[bytes, str]] = {
         ),
         "| Group | Item |\n| --- | --- |\n| Fruit | Apple |\n|  | Pear |",
     ),
+    "a cell that goes on with none above it, and one with no number of columns": (
+        files.docx(
+            table(
+                (cell("a"), cell("b", properties='<w:gridSpan w:val="x"/>')),
+                (cell("Pear", properties="<w:vMerge/>"), cell("1")),
+                (cell(properties="<w:vMerge/>"), cell("2")),
+            )
+        ),
+        "| a | b |\n| --- | --- |\n| Pear | 1 |\n|  | 2 |",
+    ),
     "cells merged sideways": (
         files.docx(table((cell("a", properties=SPANNED), cell("b")), (cell("1"), cell("2"), cell("3")))),
         "| a |  | b |\n| --- | --- | --- |\n| 1 | 2 | 3 |",
@@ -165,6 +175,25 @@ CASES: dict[str, tuple[bytes, str]] = {
         ),
         r"before $5\%\cos x\operatorname{argmax}_n x\{\begin{matrix}1 \\ 0\end{matrix}$ after",
     ),
+    "signs above and below": (
+        files.docx(
+            formula(
+                '<m:bar><m:barPr><m:pos m:val="top"/></m:barPr>'
+                + m("e", r("x"))
+                + "</m:bar>"
+                + m("bar", m("e", r("y")))
+                + m("groupChr", m("e", r("a")))
+                + '<m:groupChr><m:groupChrPr><m:chr m:val="→"/></m:groupChrPr>'
+                + m("e", r("heat"))
+                + "</m:groupChr>"
+                + m("phant", m("e", r("b")))
+                + '<m:phant><m:phantPr><m:show m:val="0"/></m:phantPr>'
+                + m("e", r("c"))
+                + "</m:phant>"
+            )
+        ),
+        r"before $\overline{x}\underline{y}\underbrace{a}\overset{heat}{→}b$ after",
+    ),
     "a formula with changes": (
         files.docx(
             formula(
@@ -190,6 +219,13 @@ CASES: dict[str, tuple[bytes, str]] = {
         ),
         "Five euros.[^1]\n\n[^1]: Double on Sundays.",
     ),
+    "a note that is not there": (
+        files.docx(
+            "<w:p>" + run("Five.") + '<w:r><w:footnoteReference w:id="9"/><w:endnoteReference w:id="0"/></w:r></w:p>',
+            endnotes=f'<w:endnote w:id="0" w:type="separator">{paragraph("")}</w:endnote>',
+        ),
+        "Five.",
+    ),
     "an endnote": (
         files.docx(
             "<w:p>" + run("Five.") + '<w:r><w:endnoteReference w:id="2"/></w:r></w:p>',
@@ -204,6 +240,15 @@ CASES: dict[str, tuple[bytes, str]] = {
     "symbols as letters of a font": (
         files.docx(around(run("\uf0b0", '<w:rFonts w:hAnsi="Symbol"/>'))),
         "before ° after",
+    ),
+    "symbols of other fonts": (
+        files.docx(
+            around(
+                '<w:r><w:sym w:font="MS Gothic" w:char="2611"/><w:sym w:font="wingdings" w:char="F0FE"/></w:r>'
+                + run("5 mm", '<w:rFonts w:ascii="Symbol"/>')
+            )
+        ),
+        "before ☑☑5 μμ after",
     ),
     "boxes to tick": (
         files.docx(
@@ -277,6 +322,53 @@ CASES: dict[str, tuple[bytes, str]] = {
             item("Open") + paragraph("Then.") + item("Press", number=2), numbering=files.numbering(("decimal", "%1."))
         ),
         "1. Open\n\nThen.\n\n1. Press",
+    ),
+    "numbers that never begin again": (
+        files.docx(
+            item("a") + item("b", 1) + item("c") + item("d", 1),
+            numbering=files.numbering(("decimal", "%1."), ("decimal", "%2)")).replace(
+                '<w:lvlText w:val="%2)"/>', '<w:lvlText w:val="%2)"/><w:lvlRestart w:val="0"/>'
+            ),
+        ),
+        "1. a\n   1) b\n2. c\n   2) d",
+    ),
+    "numbers of a style of lists, changed by the list": (
+        files.docx(
+            item("a", number=7) + item("b", number=7),
+            numbering=files.numbering(("decimal", "%1."))
+            + '<w:abstractNum w:abstractNumId="1"><w:styleLink w:val="L"/><w:lvl w:ilvl="0"/></w:abstractNum>'
+            '<w:abstractNum w:abstractNumId="2"><w:numStyleLink w:val="L"/></w:abstractNum>'
+            '<w:num w:numId="7"><w:abstractNumId w:val="2"/><w:lvlOverride w:ilvl="0"><w:lvl w:ilvl="0">'
+            '<w:start w:val="3"/><w:numFmt w:val="upperRoman"/><w:lvlText w:val="Art. %1"/></w:lvl></w:lvlOverride>'
+            "</w:num>",
+        ),
+        "Art. III a\nArt. IV b",
+    ),
+    "items of which nothing is left": (
+        files.docx(
+            item("a")
+            + "".join(
+                f'<w:p><w:pPr><w:numPr><w:ilvl w:val="0"/><w:numId w:val="1"/></w:numPr><w:rPr>{mark}</w:rPr></w:pPr>'
+                f"{inner}</w:p>"
+                for mark, inner in (
+                    ("<w:del/>", "<w:del><w:r><w:delText>b</w:delText></w:r></w:del>"),
+                    ("<w:moveFrom/>", f"<w:moveFrom>{run('c')}</w:moveFrom>"),
+                    ("<w:vanish/>", run("d", "<w:vanish/>")),
+                    ("<w:del/>", run("e ")),
+                )
+            )
+            + '<w:bookmarkEnd w:id="1"/>'
+            + item("f"),
+            numbering=files.numbering(("decimal", "%1.")),
+        ),
+        "1. a\n2. e f",
+    ),
+    "a list of seven levels": (
+        files.docx(
+            "".join(item(str(level), level) for level in range(7)),
+            numbering=files.numbering(*[("decimal", f"%{level}.") for level in range(1, 8)]),
+        ),
+        "\n".join(f"{'   ' * level}1. {level}" for level in range(7)),
     ),
     "numbers of several levels": (
         files.docx(
@@ -370,6 +462,17 @@ CASES: dict[str, tuple[bytes, str]] = {
     ),
     "fields": (files.docx(around(f'<w:fldSimple w:instr="PAGE">{run("7")}</w:fldSimple>')), "before 7 after"),
     "a described picture": (files.docx(around(picture('descr="Sales doubled"'))), "before ![Sales doubled]() after"),
+    "pictures and a box in a group that is described, and one described within": (
+        files.docx(
+            around("<w:r>" + NEW_DRAWING.replace("docPr", 'docPr descr="Lamps"') + "</w:r>")
+            + around(picture("").replace("<pic:blipFill>", '<pic:cNvPr descr="A lamp"/><pic:blipFill>'))
+        ),
+        "before ![Lamps]() after\n\nBox text 7\n\nbefore ![A lamp]() after",
+    ),
+    "parts that are not there": (
+        files.docx(around(f'<w:hyperlink r:id="r99">{run("a site")}{picture("").replace("r0", "r99")}</w:hyperlink>')),
+        "before a site after",
+    ),
     "a large first letter": (
         files.docx(f'<w:p><w:pPr><w:framePr w:dropCap="drop"/></w:pPr>{run("O")}</w:p>{paragraph("nce upon")}'),
         "Once upon",
@@ -398,6 +501,13 @@ def test_a_word_file_is_read_right(name: str) -> None:
 LEFT_OUT: dict[str, tuple[bytes, str, dict[str, int]]] = {
     "hidden text": (files.docx(around(run("note", "<w:vanish/>"))), "before after", {"hidden_text": 1}),
     "text that is not hidden": (files.docx(around(run("note", '<w:vanish w:val="0"/>'))), "before note after", {}),
+    "a hidden row": (
+        files.docx(
+            f"<w:tbl><w:tr>{cell('a')}{cell('b')}</w:tr><w:tr><w:trPr><w:hidden/></w:trPr>{cell('x')}{cell()}</w:tr></w:tbl>"
+        ),
+        "| a | b |\n| --- | --- |",
+        {"hidden_text": 1},
+    ),
     "a style of hidden text": (
         files.docx(
             around(run("note", '<w:rStyle w:val="N"/>')),

@@ -2,6 +2,7 @@
 
 import codecs
 import contextlib
+import re
 from collections import Counter
 from typing import Final
 
@@ -25,8 +26,9 @@ _AS_BROWSERS_READ: Final = {
 """Encodings that pages name for another that holds more; who could read the name of UTF-16 does not read UTF-16."""
 
 
-_OF_MAILS: Final = {"windows-31j": "cp932"}
-"""An encoding that Python knows under another name only."""
+_OTHERS: Final = {"windows-31j": "cp932", "windows-874": "cp874", "unicode": "utf-8", "logical": "iso8859-8"}
+"""Encodings that Python knows under another name only."""
+_UNREAD: Final = re.compile(rb"<!--.*?-->|<script.*?</script\s*>", re.DOTALL | re.IGNORECASE)
 
 
 def decoded(body: memoryview, left_out: Counter[str], *, page: bool) -> str:
@@ -54,7 +56,7 @@ def forgiving(body: bytes, named: str) -> str:
 
     What calls itself ASCII or names no encoding, and is more than ASCII, is UTF-8, or else what Windows wrote.
     """
-    known = _known(named)
+    known = _known(named) or "ascii"
     if known == "ascii":
         with contextlib.suppress(UnicodeDecodeError):
             return body.decode()
@@ -67,21 +69,20 @@ def forgiving(body: bytes, named: str) -> str:
 
 
 def _known(named: str) -> str:
-    """Python's name of an encoding, also where mails name it otherwise."""
+    """Python's name of an encoding, also where mails and pages name it otherwise; nothing for one it does not know."""
     plain = named.lower().removeprefix("x-").partition("//")[0]
     for name in (named, plain, plain.removesuffix("-i").removesuffix("-e"), plain.replace("cp-", "cp")):
         with contextlib.suppress(LookupError, ValueError):
-            return codecs.lookup(_OF_MAILS.get(name, name)).name
-    return "ascii"
+            return codecs.lookup(_OTHERS.get(name, name)).name
+    return ""
 
 
 def _declared(page: memoryview) -> str:
     """The encoding that a page names; nothing if it names none."""
-    named = EncodingDetector.find_declared_encoding(bytes(page[:8192]), is_html=True)
+    named = EncodingDetector.find_declared_encoding(_UNREAD.sub(b"", bytes(page[:8192])), is_html=True)
     if not named:
         return ""
-    try:
-        found = codecs.lookup(named)
-    except LookupError:
-        raise TextNotUtf8 from None
-    return _AS_BROWSERS_READ.get(found.name, found.name)
+    found = _known(named)
+    if not found:
+        raise TextNotUtf8
+    return _AS_BROWSERS_READ.get(found, found)

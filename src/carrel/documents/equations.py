@@ -9,7 +9,7 @@ from typing import Final
 
 from lxml import etree
 
-_SKIPPED: Final = frozenset({"annotation", "annotation-xml", "none", "mphantom", "phant", "del", "moveFrom"})
+_SKIPPED: Final = frozenset({"annotation", "annotation-xml", "none", "mphantom", "del", "moveFrom"})
 _ACCENTS: Final = {
     "\u0302": "hat",
     "\u0303": "tilde",
@@ -18,6 +18,8 @@ _ACCENTS: Final = {
     "\u20d7": "vec",
     "\u0307": "dot",
 }
+_SPACING: Final = {"^": "hat", "ˆ": "hat", "~": "tilde", "¯": "bar", "‾": "overline", "→": "vec", "˙": "dot"}
+"""Accents that have a place of their own, as web pages write them over a letter."""
 _BRACES: Final = {"{": r"\{", "}": r"\}"}
 _NEXT_ROW: Final = r" \\ "
 _NAME: Final = re.compile("^[A-Za-z]{2,}")
@@ -44,7 +46,9 @@ def _text(node: etree._Element) -> str:
     if name in _SKIPPED or name.endswith("Pr"):
         return ""
     made = _PARTS.get(name)
-    return made(node, [_text(one) for one in node if _is_part(one)]) if made else "".join(map(_text, _elements(node)))
+    if made:
+        return made(node, [_text(one) for one in node if _is_part(one)])
+    return "".join(map(_text, _elements(node))) or str(node.text or "").translate(_OWN)
 
 
 def _elements(node: etree._Element) -> list[etree._Element]:
@@ -120,6 +124,23 @@ def _accent(node: etree._Element, parts: list[str]) -> str:
     return f"\\{command}{{{_at(parts, 0)}}}" if command else _at(parts, 0) + _property(node, "chr", "")
 
 
+def _over(node: etree._Element, parts: list[str]) -> str:
+    command = _SPACING.get(_at(parts, 1))
+    return f"\\{command}{{{_at(parts, 0)}}}" if command else _scripts("^")(node, parts)
+
+
+def _side(node: etree._Element, top: str, bottom: str) -> str:
+    return top if _property(node, "pos", "bot") == "top" else bottom
+
+
+def _grouped(node: etree._Element, parts: list[str]) -> str:
+    """A brace over or under something, or a sign such as an arrow with something on its other side."""
+    sign = _property(node, "chr", "⏟")
+    if sign in ("⏞", "⏟"):
+        return f"\\{'over' if sign == '⏞' else 'under'}brace{{{_at(parts, 0)}}}"
+    return f"\\{_side(node, 'under', 'over')}set{{{_at(parts, 0)}}}{{{sign}}}" if sign else _at(parts, 0)
+
+
 def _before(_: etree._Element, parts: list[str]) -> str:
     return f"{{}}{_bounds(parts)}{_at(parts, 2)}"
 
@@ -163,7 +184,7 @@ _PARTS: Final[dict[str, Callable[[etree._Element, list[str]], str]]] = {
     "msqrt": lambda _, parts: f"\\sqrt{{{''.join(parts)}}}",
     "sSup": _scripts("^"),
     "msup": _scripts("^"),
-    "mover": _scripts("^"),
+    "mover": _over,
     "limUpp": _scripts("^"),
     "sSub": _scripts("_"),
     "msub": _scripts("_"),
@@ -177,7 +198,9 @@ _PARTS: Final[dict[str, Callable[[etree._Element, list[str]], str]]] = {
     "mfenced": _fences,
     "nary": _sum,
     "acc": _accent,
-    "bar": lambda _, parts: f"\\overline{{{_at(parts, 0)}}}",
+    "bar": lambda node, parts: f"\\{_side(node, 'over', 'under')}line{{{_at(parts, 0)}}}",
+    "groupChr": _grouped,
+    "phant": lambda node, parts: "" if _property(node, "show", "1") in ("0", "off", "false") else _at(parts, 0),
     "func": _function,
     "mr": lambda _, parts: " & ".join(parts),
     "mtr": lambda _, parts: " & ".join(parts),

@@ -3,13 +3,14 @@
 import re
 import warnings
 from collections import Counter
+from collections.abc import Mapping
 from typing import Final
 
 from bs4 import BeautifulSoup, Tag
 from lxml import etree
 
 from carrel.documents.equations import latex
-from carrel.documents.markdown import LABEL, markdown
+from carrel.documents.markdown import LABEL, markdown, span
 from carrel.documents.numerals import numeral, of_style
 from carrel.documents.packages import require_few
 from carrel.documents.refusals import DocumentTooComplex
@@ -25,10 +26,12 @@ _UNSEEN: Final = (
     "datalist",
     "audio",
     "canvas",
+    "progress",
+    "meter",
     "rt",
     "rp",
 )
-_HIDING: Final = ("display:none", "visibility:hidden")
+_HIDING: Final = ("display:none", "visibility:hidden", "visibility:collapse")
 _REMARK: Final = re.compile(r"/\*[^*]*+(?:\*(?!/)[^*]*+)*+(?:\*/|\Z)")
 _SIMPLE: Final = re.compile(r"[.#][\w-]+")
 _MAX_DEPTH: Final = 250
@@ -50,8 +53,11 @@ _TABLES: Final = {
 }
 """What styles and roles make a part of a table."""
 _STYLED: Final = re.compile(r"(?:^|;)(display|vertical-align|list-style(?:-type)?):([a-z-]+)")
-_TYPESET: Final = ("katex-html", "MathJax", "MathJax_Display", "MathJax_Preview", "MathJax_SVG")
+_RAISED: Final = {"super": "sup", "sub": "sub"}
+_TYPESET: Final = ("katex-html", "MathJax", "MathJax_Display", "MathJax_Preview", "MathJax_SVG", "mwe-math-element")
 """Formulas as they are drawn, beside those that say what they mean."""
+_DISPLAY: Final = re.compile(r"\s*\{\\displaystyle (.*)\}\s*", re.DOTALL)
+_TICKED: Final = ("checkbox", "radio", "switch", "menuitemcheckbox", "menuitemradio")
 _BLOCKS: Final = ("table", "ul", "ol", "h1", "h2", "h3", "h4", "h5", "h6")
 
 
@@ -62,19 +68,15 @@ def text(page: str, left_out: Counter[str]) -> str:
     for one in tree.find_all("svg"):
         one.name, one["alt"] = "img", str(one.get("aria-label") or (one.title and one.title.get_text()) or "")
         one.clear()
-    hidden = _hidden_names("}".join(one.get_text() for one in tree.find_all("style")))
+    sheets = "}".join(one.get_text() for one in tree.find_all("style") if one.get("media") != "print")
+    hidden, raised = _hidden_names(sheets), _raised_names(sheets)
     for one in tree.find_all(_UNSEEN):
         one.decompose()
     for one in tree.find_all(True):
         if not one.decomposed and _is_hidden(one, hidden):
             left_out["hidden_text"] += bool(one.get_text(strip=True))
             one.decompose()
-    for one in tree.find_all(_is_styled):
-        _name(one)
-    for one in tree.find_all(("thead", "tfoot")):
-        table = one.parent
-        if table is not None and table.name == "table":
-            table.insert(0, one.extract()) if one.name == "thead" else table.append(one.extract())
+    _arrange(tree, raised)
     for one in tree.find_all(("select", "textarea", "input", "button")):
         _show_choice(one)
     for one in tree.find_all(("ol", "ul", "menu")):
@@ -82,6 +84,22 @@ def text(page: str, left_out: Counter[str]) -> str:
     left_out["picture"] += sum(not str(one.get("alt") or "").strip() for one in tree.find_all("img"))
     unwrap_layout(tree)
     return markdown(tree)
+
+
+def _arrange(tree: Tag, raised: Mapping[str, str]) -> None:
+    """Give elements the names and the places in which a reader sees them; `raised` are the names by class."""
+    for one in tree.find_all("span") if raised else ():
+        one.name = next((raised[own] for own in one.get_attribute_list("class") if own in raised), "span")
+    for one in tree.find_all(_is_styled):
+        _name(one)
+    for one in tree.find_all(("ol", "ul", "dd")):
+        _nest(one)
+    for one in tree.find_all(("thead", "tfoot")):
+        table = one.parent
+        if table is not None and table.name == "table":
+            table.insert(0, one.extract()) if one.name == "thead" else table.append(one.extract())
+    for one in tree.find_all(("table", "tbody", "thead", "tfoot")):
+        _end_cells(one)
 
 
 def parsed(page: str) -> BeautifulSoup:
@@ -109,6 +127,27 @@ def unwrap_layout(tree: Tag) -> None:
                 if one.find_parent("table") is table:
                     one.name = "div"
             table.name = "div"
+
+
+def _nest(tag: Tag) -> None:
+    """Put a list within another into the item before it, and a meaning beside the one that was never closed."""
+    parent = tag.parent
+    if parent is None or parent.name not in (("dd",) if tag.name == "dd" else ("ol", "ul")):
+        return
+    before = tag.find_previous_sibling("li")
+    if tag.name == "dd":
+        parent.insert_after(tag.extract())
+    elif before is not None:
+        before.append(tag.extract())
+
+
+def _end_cells(group: Tag) -> None:
+    """A cell over several rows ends with the part of the table where it begins."""
+    rows = group.find_all("tr", recursive=False)
+    for at, row in enumerate(rows):
+        for cell in row.find_all(("td", "th"), recursive=False):
+            if cell.has_attr("rowspan"):
+                cell["rowspan"] = str(min(span(cell, "rowspan", len(rows)), len(rows) - at))
 
 
 def _is_hidden(tag: Tag, names: set[str]) -> bool:
@@ -143,24 +182,38 @@ def _hidden_names(sheets: str) -> set[str]:
     return hidden - shown
 
 
+def _raised_names(sheets: str) -> dict[str, str]:
+    """The classes that a page's own style sheets raise or lower, and the elements that do so."""
+    found: dict[str, str] = {}
+    for rule in _REMARK.sub("", sheets).split("}"):
+        selectors, _, body = rule.rpartition("{")
+        name = _RAISED.get(dict(_STYLED.findall(_squeezed(body))).get("vertical-align", ""))
+        for selector in selectors.split(",") if name else ():
+            if _SIMPLE.fullmatch(selector.strip()):
+                found[selector.strip().removeprefix(".")] = str(name)
+    return found
+
+
 def _is_styled(tag: Tag) -> bool:
     return tag.has_attr("style") or tag.has_attr("role")
 
 
 def _name(tag: Tag) -> None:
     """Call an element what its style or its role makes of it."""
-    style = dict(_STYLED.findall(str(tag.get("style") or "").replace(" ", "").lower()))
-    raised = {"super": "sup", "sub": "sub"}.get(style.get("vertical-align", ""))
+    written = _squeezed(str(tag.get("style") or ""))
+    style = dict(_STYLED.findall(written))
+    raised = _RAISED.get(style.get("vertical-align", "")) or ("s" if "line-through" in written else "")
     if raised and tag.name == "span":
         tag.name = raised
-    kind = of_style(style.get("list-style-type") or style.get("list-style") or "")
-    if kind and tag.name == "ol":
-        tag["type"] = kind
+    listed = style.get("list-style-type") or style.get("list-style") or ""
+    kind = of_style(listed)
+    if tag.name == "ol" and (kind or listed == "none"):
+        tag["type"] = kind or listed
     role = str(tag.get("role") or "")
     part = _TABLES.get(style.get("display", "")) or _TABLES.get(role, "")
     if part and tag.name in ("div", "span", "section", "ul", "li", "p") and _fits(tag, part):
         tag.name = part
-    if role in ("checkbox", "radio") and tag.name != "input":
+    if role in _TICKED and tag.has_attr("aria-checked") and tag.name != "input":
         tag.insert(0, "☑ " if tag.get("aria-checked") == "true" else "☐ ")
 
 
@@ -175,6 +228,8 @@ def _show_choice(control: Tag) -> None:
     options = control.find_all("option")
     if options and not control.has_attr("multiple") and not any(one.has_attr("selected") for one in options):
         options[0]["selected"] = ""
+    for one in options if control.has_attr("multiple") else ():
+        one.append(" ")
     control.insert_before(" ")
     if control.get("type") not in ("checkbox", "radio"):
         control.insert_after(" ")
@@ -182,6 +237,9 @@ def _show_choice(control: Tag) -> None:
 
 def _tell_formulas(tree: Tag) -> None:
     """Say each formula once, as its source says it, else as its parts do."""
+    for one in tree.find_all(re.compile(":math$")):
+        for part in (one, *one.find_all(True)):
+            part.name = part.name.rpartition(":")[2]
     sources = tree.find_all("script", type=re.compile("^math/tex"))
     for one in tree.find_all(class_=_TYPESET):
         meant = one.find("math") if not (one.decomposed or sources) else None
@@ -192,15 +250,21 @@ def _tell_formulas(tree: Tag) -> None:
     for one in sources:
         one.replace_with(f"${one.get_text().strip()}$")
     for one in tree.find_all("math"):
-        one.replace_with(f"${one['alttext']}$" if one.get("alttext") else _formula(one))
+        one.replace_with(f"${_plain(str(one['alttext']))}$" if one.get("alttext") else _formula(one))
 
 
 def _formula(tag: Tag) -> str:
     tex = tag.find("annotation", encoding="application/x-tex")
     if tex is not None:
-        return f"${tex.get_text().strip()}$"
+        return f"${_plain(tex.get_text())}$"
     made = etree.fromstring(str(tag).encode(), etree.XMLParser(recover=True, resolve_entities=False))
     return latex(made) if made is not None else tag.get_text()
+
+
+def _plain(tex: str) -> str:
+    """What a formula says, without the size that it is drawn in."""
+    drawn = _DISPLAY.fullmatch(tex)
+    return (drawn[1] if drawn else tex).strip()
 
 
 def _label(found: Tag) -> None:
@@ -213,7 +277,8 @@ def _label(found: Tag) -> None:
     number = _number(found.get("start"), len(items) if step < 0 else 1)
     for item in items:
         number = _number(item.get("value"), number)
-        item[LABEL] = numeral(number, str(found.get("type", "1"))) + "."
+        if found.get("type") != "none":
+            item[LABEL] = numeral(number, str(found.get("type", "1"))) + "."
         number += step
 
 

@@ -46,7 +46,7 @@ class _Converter(MarkdownConverter):
         escape_underscores = False
         wrap = True
         wrap_width = None
-        strip = ("a", "b", "strong", "em", "i", "q", "kbd", "samp", "video")
+        strip = ("a", "b", "strong", "em", "i", "kbd", "samp", "video")
 
     def __init__(self) -> None:
         super().__init__()
@@ -94,7 +94,10 @@ class _Converter(MarkdownConverter):
         indent = "\n" + " " * min(len(label) + 1, _MAX_INDENT) * (not _in_cell(parent_tags))
         return f"{label} {text.replace(chr(10), indent)}\n".replace(f"{indent}\n", "\n\n")
 
-    def convert_sup(self, _: Tag, text: str, parent_tags: Parents) -> str:
+    def convert_sup(self, el: Tag, text: str, parent_tags: Parents) -> str:
+        divided = (str(el.next_sibling or "").strip() in ("/", "\u2044")) and el.find_next_sibling(True)
+        if divided and divided.name == "sub":
+            return f" {text.strip()}"
         return text if text.strip().startswith("[^") or text.strip() in _ORDINALS else _raised("^", text)
 
     def convert_sub(self, el: Tag, text: str, parent_tags: Parents) -> str:
@@ -115,17 +118,19 @@ class _Converter(MarkdownConverter):
         return text if el.has_attr("selected") else ""
 
     def convert_td(self, el: Tag, text: str, parent_tags: Parents) -> str:
+        if "table" not in parent_tags:
+            return self.convert_div(el, text, parent_tags)
         lines = (line.strip() for line in text.split("\n"))
         cell = "<br>".join(line for line in lines if line).replace("|", "\\|")
-        return f"{_CELL}{_span(el, 'colspan', _MAX_COLUMNS)},{_span(el, 'rowspan', _MAX_ROWS)}{_SPANS}{cell}{_END}"
+        return f"{_CELL}{span(el, 'colspan', _MAX_COLUMNS)},{span(el, 'rowspan', _MAX_ROWS)}{_SPANS}{cell}{_END}"
 
     convert_th = convert_td
 
     def convert_tr(self, _: Tag, text: str, parent_tags: Parents) -> str:
-        return text + _ROW
+        return text + _ROW * ("table" in parent_tags)
 
     def convert_table(self, el: Tag, text: str, parent_tags: Parents) -> str:
-        before, rows = _rows(text)
+        before, rows = _rows(text + _ROW)  # the last cells may be in no row
         self._cells += sum(map(len, rows))
         if self._cells > _MAX_CELLS:
             raise MemoryError
@@ -152,8 +157,8 @@ def _raised(mark: str, text: str) -> str:
     return text.replace(inner, mark + (inner if is_plain else f"({inner})"))
 
 
-def _span(cell: Tag, name: str, most: int) -> int:
-    """Zero rows are all that follow."""
+def span(cell: Tag, name: str, most: int) -> int:
+    """How many columns or rows a cell covers. Zero rows are all that follow."""
     value = str(cell.get(name, ""))
     if not value.isdecimal() or len(value) > 6:
         return 1

@@ -42,7 +42,7 @@ def parts(body: memoryview, *, hollow: bool = False) -> dict[str, bytes]:
         for entry in entries:
             if entry.flag_bits & _ENCRYPTED:
                 raise DocumentEncrypted
-            name = entry.filename.lstrip("/")
+            name = entry.filename.replace("\\", "/").lstrip("/")
             if name.lower().endswith((".xml", ".rels")):
                 with archive.open(entry) as part:
                     # What the list of the zip says of sizes need not be true.

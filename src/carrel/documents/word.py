@@ -19,6 +19,11 @@ _STYLES: Final = "\n".join(
         *(f"p[style-name='heading {level}'] => h6:fresh" for level in (7, 8, 9)),
         *("p[style-name='Title'] => h1:fresh", "strike => s"),
         *("br[type='page'] => br:fresh", "br[type='column'] => br:fresh"),
+        *(
+            f"p:{kind}-list({level}) => {'ul|ol > li > ' * (level - 1)}{tag} > li:fresh"
+            for level in range(6, 10)
+            for kind, tag in (("unordered", "ul"), ("ordered", "ol"))
+        ),
     ]
 )
 _BOXES: Final = {"\U0001f5f9": "☑", "\U0001f78e": "☐", "\U0001f5f7": "☒", "\U0001f5f5": "☒", "\U0001f549": "ॐ"}

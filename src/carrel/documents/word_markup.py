@@ -6,14 +6,17 @@ Each rule names an element of WordprocessingML (ECMA-376, part 1) that Mammoth p
 import io
 import posixpath
 import re
+import unicodedata
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator
+from copy import deepcopy
 from dataclasses import dataclass, field
 from typing import Final
 from urllib.parse import unquote
 
 from bs4 import Tag
 from lxml import etree
+from mammoth.docx.dingbats import dingbats
 
 from carrel.documents.equations import latex
 from carrel.documents.markdown import LABEL
@@ -31,7 +34,8 @@ _BEGUN, _ENDED = "\ue0f0", "\ue0f1"
 _LABEL: Final = re.compile(f"^\\s*{_BEGUN}([^{_ENDED}]*){_ENDED}")
 _OFF: Final = frozenset({"0", "false", "off", "none"})
 _SYMBOL_FONTS: Final = ("Symbol", "Wingdings", "Wingdings 2", "Wingdings 3", "Webdings")
-_SYMBOLS: Final = re.compile("([\uf020-\uf0ff])")
+_SYMBOLS: Final = re.compile("([!-~\uf020-\uf0ff])")
+"""Word shows these letters by the font's own signs."""
 _MAX_GAP: Final = 100
 _MOST_MOVED: Final = 8
 """Characters that are an exponent or an index if they only stand higher or lower; more are so for their looks."""
@@ -52,6 +56,8 @@ def readable(parts: dict[str, bytes], left_out: Counter[str]) -> io.BytesIO:
     numbers = _Numbers(_Styles(styles), trees.get(related.get("numbering", "")))
     for kind in ("", "footnotes", "endnotes"):
         tree = trees.get(related.get(kind, "") if kind else main)
+        if kind:
+            _require_notes(trees[main], kind.rstrip("s"), tree)
         if tree is not None:
             _Story(tree, numbers, left_out).tell()
     _count(parts, main, left_out)
@@ -98,6 +104,15 @@ def _count(parts: dict[str, bytes], main: str, left_out: Counter[str]) -> None:
             left_out["comment"] += sum(1 for _ in _each(parsed(parts[target]), "comment"))
         elif kind == "aFChunk":  # a document within, which Word reads when it opens the file
             left_out["attachment"] += 1
+
+
+def _require_notes(main: Element, kind: str, notes: Element | None) -> None:
+    """Remove the marks of notes that are not there."""
+    found = () if notes is None else _each(notes, kind)
+    known = {_attribute(one, "id") for one in found if "eparator" not in _attribute(one, "type")}
+    for mark in list(_each(main, f"{kind}Reference")):
+        if _attribute(mark, "id") not in known:
+            _remove(mark)
 
 
 def _said(element: Element) -> bool:
@@ -172,6 +187,7 @@ class _Numbers:
     styles: _Styles
     tree: Element | None
     _levels: dict[str, dict[int, Element]] = field(default_factory=dict)
+    """Of each list, by its number."""
     _starts: dict[tuple[str, int], int] = field(default_factory=dict)
     _lists: dict[str, str] = field(default_factory=dict)
     _counts: dict[str, dict[int, int]] = field(default_factory=lambda: defaultdict(dict))
@@ -180,13 +196,19 @@ class _Numbers:
     def __post_init__(self) -> None:
         if self.tree is None:
             return
-        for one in _each(self.tree, "abstractNum"):
-            levels = {int(_attribute(level, "ilvl") or 0): level for level in one.iterchildren("{*}lvl")}
-            self._levels[_attribute(one, "abstractNumId")] = levels
+        kinds = {_attribute(one, "abstractNumId"): one for one in _each(self.tree, "abstractNum")}
+        linked = {name: one for one in kinds.values() if (name := _value(one, "styleLink"))}
+        for one in kinds.values():
+            for link in list(one.iterchildren("{*}numStyleLink")):
+                replace(link, *map(deepcopy, _levels(linked.get(_value(one, "numStyleLink"), one)).values()))
         for one in _each(self.tree, "num"):
-            number = _attribute(one, "numId")
-            self._lists[number] = _value(one, "abstractNumId")
+            number, kind = _attribute(one, "numId"), _value(one, "abstractNumId")
+            if kind not in kinds:
+                continue
+            self._lists[number] = kind
+            self._levels[number] = _levels(kinds[kind])
             for other in one.iterchildren("{*}lvlOverride"):
+                self._levels[number] |= _levels(other)
                 level = int(_attribute(other, "ilvl") or 0)
                 start = _value(other, "startOverride")
                 if start.isdecimal():
@@ -199,20 +221,22 @@ class _Numbers:
         sources += [next(one.iterchildren("{*}pPr"), None) for one in self.styles.chain(_value(properties, "pStyle"))]
         number = next(filter(None, (_value(one, "numPr", "numId") for one in sources)), "")
         level = next(filter(None, (_value(one, "numPr", "ilvl") for one in sources)), "")
-        if self._lists.get(number) not in self._levels:
+        if number not in self._levels:
             return "", 0
         if not level:
             style = _value(properties, "pStyle")
-            levels = self._levels[self._lists[number]]
+            levels = self._levels[number]
             level = next((str(at) for at, one in levels.items() if style and _value(one, "pStyle") == style), "0")
         return number, int(level) if level.isdecimal() else 0
 
     def next(self, number: str, level: int) -> str:
         """Count an item, and return what Word writes before it."""
-        kind = self._lists[number]
-        levels, counts = self._levels[kind], self._counts[kind]
+        levels, counts = self._levels[number], self._counts[self._lists[number]]
         for deeper in [one for one in counts if one > level]:
-            del counts[deeper]
+            # A level may begin again after some of those above it only, or never.
+            last = _value(levels.get(deeper), "lvlRestart")
+            if not last.isdecimal() or level < int(last):
+                del counts[deeper]
         if (number, level) in self._starts and (number, level) not in self._begun:
             self._begun.add((number, level))
             counts[level] = self._starts[number, level]
@@ -237,6 +261,10 @@ class _Numbers:
     def _start(levels: dict[int, Element], level: int) -> int:
         start = _value(levels.get(level), "start", default="1")
         return int(start) if start.isdecimal() and len(start) < 10 else 1
+
+
+def _levels(kind: Element) -> dict[int, Element]:
+    return {int(_attribute(level, "ilvl") or 0): level for level in kind.iterchildren("{*}lvl")}
 
 
 def _attribute(element: Element, name: str) -> str:
@@ -270,14 +298,16 @@ class _Story:
             "ruby": self._ruby,
             "sdt": self._control,
             "r": self._run,
+            "sym": self._sign,
             "p": self._paragraph,
+            "tbl": self._table,
             "tr": self._row,
             "del": self._deleted,
             "drawing": self._drawing,
             **dict.fromkeys(("pict", "object"), self._older_picture),
             "cr": lambda one: self._rename(one, "br"),
             "ptab": lambda one: self._rename(one, "tab"),
-            **dict.fromkeys(("fldSimple", "dir", "bdo"), _unwrap),
+            **dict.fromkeys(("fldSimple", "dir", "bdo", "hyperlink"), _unwrap),
         }
         for element in list(_each(self._tree, *rules)):
             if element.getparent() is not None:
@@ -338,11 +368,19 @@ class _Story:
             return
         self._dress(run)
         fonts = next((one for one in run.iter("{*}rFonts")), None)
-        named = () if fonts is None else (_attribute(fonts, "hAnsi"), _attribute(fonts, "ascii"))
-        font = next((one for one in named if one in _SYMBOL_FONTS), "")
-        if font:
+        plain, other = ("" if fonts is None else _symbol_font(_attribute(fonts, one)) for one in ("ascii", "hAnsi"))
+        if plain or other:
             for words in list(run.iterchildren("{*}t")):
-                self._symbols(words, font)
+                self._symbols(words, plain, other or plain)
+
+    def _sign(self, sign: Element) -> None:
+        """Of a font that is not one of symbols, it is a character like any other."""
+        font, code = _symbol_font(_attribute(sign, "font")), _attribute(sign, "char")
+        if font:
+            sign.set(f"{{{self._space}}}font", font)
+        elif re.fullmatch("[0-9A-Fa-f]{2,5}", code) and unicodedata.category(chr(int(code, 16)))[0] not in "CZ":
+            self._rename(sign, "t")
+            sign.text = chr(int(code, 16))
 
     def _says(self, run: Element, name: str, *, of_paragraph: bool = False) -> str:
         """What a run, its style, or that of its paragraph says of a property; `off` if nothing does."""
@@ -380,10 +418,12 @@ class _Story:
                 made.set(f"{{{self._space}}}val", value)
                 properties.append(made)
 
-    def _symbols(self, words: Element, font: str) -> None:
+    def _symbols(self, words: Element, plain: str, other: str) -> None:
+        """Tell signs of letters: of the font for plain ones, and of that for the others."""
         made = []
         for piece in _SYMBOLS.split(words.text or ""):
-            if _SYMBOLS.fullmatch(piece):
+            font = plain if piece.isascii() else other
+            if _SYMBOLS.fullmatch(piece) and (font, ord(piece) & 0xFF) in dingbats:
                 sign = self._new("sym")
                 sign.set(f"{{{self._space}}}font", font)
                 sign.set(f"{{{self._space}}}char", f"{ord(piece):04X}")
@@ -394,6 +434,8 @@ class _Story:
         replace(words, *made)
 
     def _paragraph(self, paragraph: Element) -> None:
+        if self._runs_on(paragraph):
+            return
         following = paragraph.getnext()
         if any(_attribute(one, "dropCap") in ("drop", "margin") for one in paragraph.iterfind("{*}pPr/{*}framePr")):
             if following is not None and etree.QName(following).localname == "p":
@@ -420,34 +462,72 @@ class _Story:
         if label:
             properties.addnext(self._words(f"{_BEGUN}{label}{_ENDED}"))
 
+    def _runs_on(self, paragraph: Element) -> bool:
+        """Whether its end is deleted, moved away or hidden; what stands in it then begins the next paragraph."""
+        properties = next(paragraph.iterchildren("{*}pPr"), None)
+        mark = None if properties is None else next(properties.iterchildren("{*}rPr"), None)
+        if mark is None or not (
+            any(True for _ in mark.iterchildren("{*}del", "{*}moveFrom"))
+            or (_has(mark, "vanish") and not _has(mark, "specVanish"))
+        ):
+            return False
+        following = next((one for one in paragraph.itersiblings("{*}p", "{*}tbl", "{*}sdt")), None)
+        if following is None or etree.QName(following).localname != "p":
+            return False
+        at = 1 if next(following.iterchildren("{*}pPr"), None) is not None else 0
+        following[at:at] = [one for one in paragraph if one is not properties]
+        _remove(paragraph)
+        return True
+
+    def _table(self, table: Element) -> None:
+        """A cell that goes on with none above it begins, and takes a number of columns."""
+        above: set[int] = set()
+        for row in _own(table, "tr"):
+            merged: set[int] = set()
+            at = _count_of(row, "trPr", "gridBefore", least=0)
+            for cell in _own(row, "tc"):
+                for one in cell.iterfind("{*}tcPr/{*}vMerge"):
+                    if at not in above:
+                        one.set(f"{{{self._space}}}val", "restart")
+                    merged.add(at)
+                columns = _count_of(cell, "tcPr", "gridSpan", least=1)
+                for one in cell.iterfind("{*}tcPr/{*}gridSpan"):
+                    one.set(f"{{{self._space}}}val", str(columns))
+                at += columns
+            above = merged
+
     def _row(self, row: Element) -> None:
-        """A row may begin after the first column and end before the last."""
+        """A row may be hidden, begin after the first column and end before the last."""
+        if _has(row, "trPr", "hidden"):
+            self._left_out["hidden_text"] += _said(row)
+            _remove(row)
+            return
         first = sum(1 for one in row if etree.QName(one).localname in ("trPr", "tblPrEx"))
         for name, at in (("gridAfter", len(row)), ("gridBefore", first)):
-            count = _value(row, "trPr", name)
-            if count.isdecimal():
-                cells = [self._new("tc", self._new("p")) for _ in range(min(_MAX_GAP, int(count)))]
-                row[at:at] = cells
+            row[at:at] = [self._new("tc", self._new("p")) for _ in range(_count_of(row, "trPr", name, least=0))]
 
     def _deleted(self, element: Element) -> None:
         self._left_out["deleted_text"] += any(_said(one) for one in _each(element, "delText"))
 
     def _drawing(self, drawing: Element) -> None:
         boxes = list(_each(drawing, "txbxContent"))
+        abouts = list(drawing.iter("{*}docPr", "{*}cNvPr"))
+        named = next(
+            filter(None, (" ".join((one.get("descr") or one.get("title") or "").split()) for one in abouts)), ""
+        )
         if boxes:
             made = [self._tree.makeelement(f"{{{_VML}}}textbox") for _ in boxes]
             for one, box in zip(made, boxes, strict=True):
                 one.append(box)
-            replace(drawing, self._new("pict", *made))
-            return
-        about = next(drawing.iter("{*}docPr"), None)
-        named = "" if about is None else (about.get("descr") or about.get("title") or "")
-        if not named.strip():
-            self._left_out["picture"] += 1
-        elif next(drawing.iter("{*}blip"), None) is None:  # a diagram or a chart
-            words = self._new("t")
-            words.text = f"![{' '.join(named.split())}]()"
-            replace(drawing, words)
+            replace(drawing, *([self._named(named)] if named else []), self._new("pict", *made))
+        else:
+            self._left_out["picture"] += not named
+            replace(drawing, *([self._named(named)] if named else []))
+
+    def _named(self, about: str) -> Element:
+        words = self._new("t")
+        words.text = f"![{about}]()"
+        return words
 
     def _older_picture(self, picture: Element) -> None:
         """A picture in the older form, an object of another program, or letters drawn as a picture."""
@@ -463,6 +543,26 @@ class _Story:
         elif next(picture.iter("{*}imagedata", "{*}OLEObject"), None) is not None:
             self._left_out["picture"] += 1
             _remove(picture)
+
+
+def _symbol_font(name: str) -> str:
+    """The font of symbols of this name, as Mammoth writes it; none of another."""
+    return next((one for one in _SYMBOL_FONTS if one.lower() == name.lower()), "")
+
+
+def _own(element: Element, name: str) -> Iterator[Element]:
+    """The rows of a table or the cells of a row, also those in a control."""
+    for one in element.iterchildren(f"{{*}}{name}", "{*}sdt", "{*}sdtContent", "{*}customXml"):
+        if etree.QName(one).localname == name:
+            yield one
+        else:
+            yield from _own(one, name)
+
+
+def _count_of(element: Element, *path: str, least: int) -> int:
+    """How many columns a property names, of those that a table may have."""
+    count = _value(element, *path)
+    return max(least, min(_MAX_GAP, int(count))) if count.isdecimal() and len(count) < 10 else least
 
 
 @dataclass
