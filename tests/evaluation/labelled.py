@@ -146,3 +146,16 @@ def covered(world: World, documents: int, count: int, seed: int) -> float:
         held += low <= truth <= high
         of += 1
     return held / of if of else float("nan")
+
+
+WORLDS = (
+    *((2, 0.5, d, r) for d, r in ((20, 0.2), (20, 0.05), (50, 0.1), (200, 0.1))),
+    *((2, 0.95, d, r) for d, r in ((20, 0.05), (20, 0.2), (50, 0.05), (100, 0.1), (500, 0.05))),
+    (3, 0.9, 100, 0.1),
+    *((5, 0.2, d, r) for d, r in ((20, 0.2), (50, 0.2), (50, 0.05), (200, 0.1))),
+    *((5, 0.8, d, 0.1) for d in (100, 200)),
+    *((10, 0.1, d, r) for d, r in ((100, 0.2), (100, 0.05), (500, 0.1))),
+    *((20, 0.05, d, r) for d, r in ((100, 0.2), (200, 0.2), (200, 0.05), (500, 0.1))),
+    (20, 0.5, 500, 0.1),
+)
+"""Classes, the share of the first, documents, and how often candidates err."""

@@ -4,7 +4,7 @@ import pytest
 
 from carrel.evaluation.ranking.ranking import Measure
 from carrel.evaluation.statistics.f_scores import Classified, scores
-from tests.evaluation.labelled import World, covered, tournaments
+from tests.evaluation.labelled import WORLDS, World, covered, tournaments
 from tests.support import soak
 
 # What scikit-learn 1.9.1 says with `labels` as expected and `zero_division=0`: precision, recall and F1 of each class,
@@ -52,25 +52,6 @@ def test_figures_are_those_of_scikit_learn(expected: str, given: str, figures: l
     assert found.each.mean(axis=0).tolist() == pytest.approx(figures[2], abs=1e-9)
 
 
-def _worlds() -> list[tuple[int, float, int, float]]:
-    """Classes, the share of the first, documents, and how often candidates err."""
-    two = [(2, 0.5, 20, 0.2), (2, 0.5, 20, 0.05), (2, 0.5, 50, 0.1), (2, 0.5, 200, 0.1), (3, 0.9, 100, 0.1)]
-    rare = [(2, 0.95, d, r) for d, r in ((20, 0.05), (20, 0.2), (50, 0.05), (100, 0.1), (500, 0.05))]
-    five = [(5, 0.2, 20, 0.2), (5, 0.2, 50, 0.2), (5, 0.2, 50, 0.05), (5, 0.2, 200, 0.1), (5, 0.8, 100, 0.1)]
-    many = [(10, 0.1, 100, 0.2), (10, 0.1, 100, 0.05), (10, 0.1, 500, 0.1), (20, 0.05, 100, 0.2), (20, 0.05, 200, 0.2)]
-    return [
-        *two,
-        *rare,
-        *five,
-        (5, 0.8, 200, 0.1),
-        *many,
-        (20, 0.05, 200, 0.05),
-        (20, 0.05, 500, 0.1),
-        (20, 0.5, 500, 0.1),
-    ]
-
-
-WORLDS = _worlds()
 LEVEL = (World(2, 0.5, 0.15), World(2, 0.95, 0.04, lopsided=True), World(5, 0.2, 0.1, lopsided=True))
 """Worlds in which two candidates are level; the last ones err in the rarest class alone, or everywhere."""
 
@@ -95,7 +76,7 @@ def test_intervals_hold_and_nobody_is_best_by_luck() -> None:
 def test_so_they_do_in_thousands_of_runs() -> None:
     held = _held(soak.size(2_000))
     assert all(0.9 < one < 0.995 for one in held)
-    assert sum(0.93 <= one <= 0.975 for one in held) >= 20
+    assert sum(0.93 <= one <= 0.975 for one in held) >= 22
     for measure in ("accuracy", "macro_f1"):
         for documents in (20, 100, 500):
             assert _called_best(measure, soak.size(1_000), documents) <= 0.05

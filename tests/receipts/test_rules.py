@@ -2,7 +2,7 @@
 
 from carrel.receipts import rules
 
-DIGEST = "cf5f286f45fd70ad965b4bc9e0c75711a72c4901af28c1d33f759cd42c400c81"
+DIGEST = "341b062135732f254ca6e07b191f5ea08aa3e3e49b57edcc776006a4d326e2e8"
 
 
 def test_the_rules_of_rankings_and_words_are_those_that_this_version_says_it_has() -> None:

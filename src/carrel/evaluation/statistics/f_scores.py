@@ -1,9 +1,9 @@
 """Precision, recall and F1 over classes, and how far they hold.
 
 The F1 of a class is 2j/(1 + j), where j is the share of hits among the documents that belong to the class or were put
-into it: so Wilson's interval of j gives one of F1 that holds with few documents, too. That of the mean over classes
-comes from these by the method of Zou and Donner (2008): the distances of the ends are added like errors, with the
-correlations that the documents show.
+into it: so an interval of j, by the arc sine (Anscombe 1948), gives one of F1 that holds with few documents, too. That
+of the mean over classes comes from these by the method of Zou and Donner (2008): the distances of the ends are added
+like errors, with the correlations that the documents show.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from carrel.evaluation.statistics import clusters, rates
+from carrel.evaluation.statistics import clusters
 from carrel.evaluation.statistics.quantiles import normal
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
 
 _P: Final = 0.975
-_UNMET: Final = 0.35
+_UNMET: Final = 0.1
 """So far the upper end goes towards that of the spread alone: by simulation."""
 
 
@@ -100,17 +100,20 @@ def scores(found: Classified, classes: int) -> FScores:
 
 def class_interval(found: FScores, place: int, spread: float = 1.0) -> tuple[float, float]:
     """The 95 % interval of the F1 of a class. `spread` is how many times as many documents tell as much."""
-    of = float(found.expected[place] + found.given[place] - found.hits[place])
+    of = float(found.expected[place] + found.given[place] - found.hits[place]) / spread
     if not of:
         return 0.0, 1.0
-    low, high = rates.wilson(float(found.hits[place]) / spread, of / spread, _P)
+    middle = math.asin(math.sqrt((float(found.hits[place]) / spread + 0.375) / (of + 0.75)))
+    reach = normal(_P) / math.sqrt(4.0 * of + 4.0)
+    low, high = (math.sin(min(max(0.0, end), math.pi / 2.0)) ** 2 for end in (middle - reach, middle + reach))
     return 2.0 * low / (1.0 + low), 2.0 * high / (1.0 + high)
 
 
 def macro_interval(found: FScores, groups: Sequence[int] = ()) -> tuple[float, float]:
     """The 95 % interval of the mean F1 over classes; `groups` has the number of each document's group.
 
-    It lies around the mean without its bias (Quenouille 1956), which few documents of a class leave in it.
+    It lies around the mean without its bias (Quenouille 1956), which few documents of a class leave in it. A lower end
+    rises by only half of that.
     """
     import numpy as np
 
@@ -119,17 +122,18 @@ def macro_interval(found: FScores, groups: Sequence[int] = ()) -> tuple[float, f
     moved = found.each - found.f1
     products = moved.T @ moved
     sizes = np.sqrt(np.diag(products))
-    alike = _part(products, np.outer(sizes, sizes))
+    both = np.outer(sizes, sizes)
+    # A fault concerns two classes: where none was met, any two.
+    alike = _part(products, both) + (both == 0.0) / max(1, len(both) - 1)
     np.fill_diagonal(alike, 1.0)
     below, above = found.f1 - ends[:, 0], ends[:, 1] - found.f1
     documents, classes = found.each.shape
     down, up = (math.sqrt(max(0.0, float(one @ alike @ one))) / classes for one in (below, above))
-    by_spread = normal(_P) * math.sqrt(spread * float(moved.mean(axis=1).var()) / documents)
     # The upper ends of classes without a fault have no reach, and of many classes a few have faults that nobody met.
-    up += _UNMET * max(0.0, by_spread - up)
+    up += _UNMET * max(0.0, normal(_P) * math.sqrt(spread * float(moved.mean(axis=1).var()) / documents) - up)
     middle = float(found.f1.mean())
-    centre = middle - (documents - 1) * (float(found.without.mean()) - middle)
-    return max(0.0, min(middle, centre - down)), min(1.0, max(middle, centre + up))
+    bias = (documents - 1) * (float(found.without.mean()) - middle)
+    return max(0.0, min(middle, middle - max(bias, bias / 2.0) - down)), min(1.0, max(middle, middle - bias + up))
 
 
 def clustering(values: Sequence[float], groups: Sequence[int]) -> float:
