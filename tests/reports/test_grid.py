@@ -71,8 +71,8 @@ async def test_one_document_is_what_the_report_has_of_it(ada: httpx.AsyncClient)
         assert (await ada.get(f"{run}/answers/{wrong}")).json()["errors"][0]["path"] == "document"
 
     names = (await ada.get(f"{run}/answers/beginnings?documents=2,3&answers=false")).json()["rows"]
-    assert [(row["document"], row["name"], row["answers"]) for row in names] == [
-        (at, documents[at - 1]["name"], []) for at in (2, 3)
+    assert [(row["document"], row["name"], row["question"], row["answers"]) for row in names] == [
+        (at, documents[at - 1]["name"], "", []) for at in (2, 3)
     ]
 
 

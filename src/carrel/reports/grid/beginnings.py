@@ -20,8 +20,8 @@ _marks = msgspec.json.Decoder(list[float | None])
 class AnswerBeginnings(msgspec.Struct, frozen=True):
     """A document, how it begins, and the beginnings of its answers, in the order of the run's candidates.
 
-    An answer is null where there is none. `checks` are the marks of each answer, in the order of the run's checks. Both
-    lists are empty if only names are wanted.
+    An answer is null where there is none. `checks` are the marks of each answer, in the order of the run's checks. All
+    but the name is empty if only names are wanted.
     """
 
     document: int
@@ -85,7 +85,7 @@ def _row(conn: Connection, run: int, document: int, candidates: int) -> AnswerBe
             answers[candidate - 1] = text
             if marks is not None:
                 checks[candidate - 1] = _marks.decode(marks)
-    return AnswerBeginnings(document, name, question, answers, checks)
+    return AnswerBeginnings(document, name, question if candidates else "", answers, checks)
 
 
 def _found(conn: Connection, run: int, words: str) -> list[int]:
