@@ -2382,7 +2382,8 @@ class Recommendation(msgspec.Struct, frozen=True, kw_only=True):
 
     `marks`, of 4, are how sure that is, and `sure` says it in words.
     `beside` is weighed against the `first`: the best of those that cost much less, or else the next one. `doubt` is the
-    one that matters most; `settled_by` says what would settle it, where something can.
+    one that matters most; `settled_by` says what would settle it, where something can. `beside` is worse on
+    `worse_total` documents; `worse_on` are the numbers of the worst.
     """
 
     headline: str
@@ -2394,6 +2395,8 @@ class Recommendation(msgspec.Struct, frozen=True, kw_only=True):
     doubt: str | None = None
     settled_by: str | None = None
     """One of documents, votes."""
+    worse_on: list[int] = []
+    worse_total: int = 0
 
 
 class ReplacementOption(msgspec.Struct, frozen=True, kw_only=True):

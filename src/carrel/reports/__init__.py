@@ -5,7 +5,7 @@ one or the other in the worker. The export is made in the background.
 
     over HTTP             routes · download
     reading the run       report_input · document_input · text_budget · jobs
-    what the rows say     findings · decision · by_document · combined · paired · against
+    what the rows say     findings · decision · losses · by_document · combined · paired · against
     the report            report · against_report · page · prose · rendering
     the export            exports · export_store · export_parts · export_tables · archive
 """

@@ -53,8 +53,7 @@ class _Doubt(NamedTuple):
 def decide(facts: DecisionFacts) -> Recommendation:
     """Put what follows from the facts into a headline and one sentence."""
     costs = _costs(facts.candidates)
-    first = _first(facts.ranking)
-    beside = None if first is None else _beside(facts.ranking, first, costs)
+    first, beside = sides(facts.ranking, facts.candidates)
     marks = _marks(facts)
     doubt = None if first is None else _doubt(facts)
     return Recommendation(
@@ -67,6 +66,12 @@ def decide(facts: DecisionFacts) -> Recommendation:
         doubt=None if doubt is None else doubt.sentence,
         settled_by=None if doubt is None else doubt.settled_by,
     )
+
+
+def sides(ranking: Ranking, candidates: Sequence[CandidateReport]) -> tuple[str | None, str | None]:
+    """Whom the decision is about: the first, and whom it is weighed against."""
+    first = _first(ranking)
+    return first, None if first is None else _beside(ranking, first, _costs(candidates))
 
 
 def _first(ranking: Ranking) -> str | None:

@@ -149,7 +149,7 @@ def answers(
         f" WHERE tasks.run = ? AND {tasks} ORDER BY tasks.document, tasks.candidate, tasks.repeat",
         *(seq, *values),
     ):
-        yield replace(answer, text=room.take(answer.text), thought=room.take(answer.thought))
+        yield answer if is_brief else replace(answer, text=room.take(answer.text), thought=room.take(answer.thought))
 
 
 def said(
@@ -191,6 +191,9 @@ def documents(
         f" LEFT JOIN run_texts AS m ON m.seq = messages WHERE run_documents.run = ?{numbers} ORDER BY ordinal",
         *((seq,) if only is None else (seq, only)),
     ):
+        if is_brief:
+            yield document
+            continue
         text, reference = room.take(document.text), room.take(document.reference)
         turns = None if text is None else room.take(document.turns)
         yield replace(document, text=text, reference=reference, turns=turns)

@@ -8,15 +8,17 @@ from carrel.evaluation.judges import agreement, health, passport
 from carrel.evaluation.ranking.ranking import Ranking
 from carrel.evaluation.statistics.means import mean
 from carrel.kit.money import text_if_known, text_of
-from carrel.reports import by_document, combined, decision
+from carrel.reports import by_document, combined, decision, losses
 from carrel.reports.against import against
 from carrel.reports.by_document import Voices
 from carrel.reports.decision import DecisionFacts
+from carrel.reports.losses import LossCounter, Losses
 from carrel.reports.report import (
     CandidateReport,
     ConfigurationReport,
     JudgeReport,
     ProgressReport,
+    Recommendation,
     Report,
     RunFacts,
     SpendReport,
@@ -52,7 +54,9 @@ def build(report_input: ReportInput, other: ReportInput | None = None, *, has_do
         report_input.dropped,
     )
     candidates = tuple(_candidate(report_input, candidate, ranking) for candidate in setup.candidates)
-    pairs = by_document.pairs(evidence.candidates, heard)
+    lost = _loss_counter(report_input, *decision.sides(ranking, candidates))
+    pairs = by_document.pairs(evidence.candidates, heard if lost is None else lost.watch(heard))
+    decided = decision.decide(DecisionFacts(ranking, stated, candidates, pairs, report_input.checks, checked, finished))
     report = Report(
         run=_facts(report_input),
         state=report_input.head.state,
@@ -61,9 +65,7 @@ def build(report_input: ReportInput, other: ReportInput | None = None, *, has_do
         rounds=report_input.head.rounds,
         finished=finished,
         verdict=stated,
-        decision=decision.decide(
-            DecisionFacts(ranking, stated, candidates, pairs, report_input.checks, checked, finished)
-        ),
+        decision=decided if lost is None else _with_losses(decided, lost.losses()),
         progress=_progress(report_input),
         ranking=ranking,
         candidates=candidates,
@@ -96,6 +98,18 @@ def _ranking_of(report_input: ReportInput) -> Ranking:
     if report_input.ranking is None:
         return judgement.rank(evidence)
     return judgement.voted(evidence, _ranking.decode(report_input.ranking))
+
+
+def _loss_counter(report_input: ReportInput, first: str | None, beside: str | None) -> LossCounter | None:
+    if first is None or beside is None:
+        return None
+    numbers = {candidate.label: candidate.ordinal for candidate in report_input.setup.candidates}
+    checks = {label: losses.check_means(report_input.answers, numbers[label]) for label in (first, beside)}
+    return LossCounter(first, beside, checks)
+
+
+def _with_losses(decided: Recommendation, found: Losses) -> Recommendation:
+    return msgspec.structs.replace(decided, worse_on=found.worst, worse_total=found.total)
 
 
 def _facts(report_input: ReportInput) -> RunFacts:

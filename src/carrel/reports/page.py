@@ -4,7 +4,7 @@ Only the worker imports this module, because the service starts without template
 """
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Literal, NamedTuple
@@ -103,7 +103,7 @@ def render(report: Report) -> bytes:
 def memo(report: Report) -> bytes:
     """One or two sides for somebody who was not there: the decision, its figures, examples, doubts, and the method."""
     first, beside = report.decision.first, report.decision.beside
-    cases = [] if first is None or beside is None else _cases(report, first, beside)
+    cases = [] if first is None or beside is None else list(_cases(report, first, beside))
     rates = {} if report.checks is None else {row.candidate: row.rates for row in report.checks.rows}
     doubts = list(dict.fromkeys([*([report.decision.doubt] if report.decision.doubt else []), *report.verdict.notes]))
     page = (
@@ -114,7 +114,7 @@ def memo(report: Report) -> bytes:
             costs={one.candidate: one.cost_per_answer for one in report.candidates},
             words={one.candidate: one.mean_words for one in report.candidates},
             rates=rates,
-            cases=cases[:_CASES],
+            cases=cases,
             doubts=doubts[:_CASES],
             outcome=_outcome(report),
             is_clear=report.verdict.outcome == "decided" and not report.verdict.doubted,
@@ -132,22 +132,15 @@ class _Case(NamedTuple):
     said: str | None
 
 
-def _cases(report: Report, first: str, beside: str) -> list[_Case]:
+def _cases(report: Report, first: str, beside: str) -> Iterator[_Case]:
     """The documents on which the other one is worse, the worst first."""
-    found: list[tuple[float, _Case]] = []
-    for document in report.documents:
-        cells = {cell.candidate: cell.score if cell.win_share is None else cell.win_share for cell in document.standing}
-        texts = {answer.candidate: answer.text for answer in document.answers if answer.repeat == 1}
-        marks = {answer.candidate: [mark for mark in answer.checks if mark is not None] for answer in document.answers}
-        own, other = (
-            sum(marks[one]) / len(marks[one]) if cells.get(one) is None and marks.get(one) else cells.get(one)
-            for one in (beside, first)
-        )
-        if own is not None and other is not None and own < other:
+    documents = {document.document: document for document in report.documents}
+    for number in report.decision.worse_on[:_CASES]:
+        if (document := documents.get(f"d{number}")) is not None:
+            texts = {answer.candidate: answer.text for answer in document.answers if answer.repeat == 1}
             met = [one for one in document.verdicts or () if {one.a, one.b} == {first, beside}]
             said = next((words for one in met if (words := one.said_ab or one.said_ba)), None)
-            found.append((own - other, _Case(document, texts.get(first) or "", texts.get(beside) or "", said)))
-    return [case for _, case in sorted(found, key=lambda one: one[0])]
+            yield _Case(document, texts.get(first) or "", texts.get(beside) or "", said)
 
 
 def costs_differ(candidates: Sequence[CandidateReport]) -> bool:

@@ -87,7 +87,7 @@ def gather(conn: Connection, wanted: ReportRequest) -> tuple[PackedReport, Packe
         raise BadInput.at("against", f"must be a run with which this one has {MOST_TOGETHER:,} judgements at most")
     answers = conn.value("SELECT count(*) FROM generated WHERE run = ?", chosen.seq)
     has_documents = wanted.documents and answers <= MOST_ANSWERS
-    sent = _sent(conn, chosen, wanted.split, has_documents=has_documents)
+    sent = _sent(conn, chosen, wanted.split, has_documents=has_documents, has_digests=other is not None)
     return sent, None if other is None else _sent(conn, other, is_other=True)
 
 
@@ -100,11 +100,15 @@ def _judgements(conn: Connection, chosen: RunRound) -> int:
 
 
 def _sent(
-    conn: Connection, chosen: RunRound, split: str | None = None, *, is_other: bool = False, has_documents: bool = True
-) -> PackedReport:
-    rest = report_inputs.gather(conn, chosen.seq, chosen.setup, is_other=is_other, has_documents=has_documents)
+    conn: Connection, chosen: RunRound, split: str | None = None, *, is_other: bool = False,
+    has_documents: bool = True, has_digests: bool = True,
+) -> PackedReport:  # fmt: skip
+    rest = report_inputs.gather(
+        conn, chosen.seq, chosen.setup, is_other=is_other, has_documents=has_documents, has_digests=has_digests
+    )
     cut = None if split is None else splits.cut(conn, chosen.setup, split, "split")
-    return PackedReport(msgspec.msgpack.encode(rest), evidence.packed(conn, chosen.setup), cut, has_documents)
+    packed = evidence.packed(conn, chosen.setup, has_marks=rest.ranking is None)
+    return PackedReport(msgspec.msgpack.encode(rest), packed, cut, has_documents)
 
 
 def _unpacked(sent: PackedReport) -> ReportInput:

@@ -94,7 +94,8 @@ class Spending(msgspec.Struct, frozen=True):
 class ReportInput(DocumentsInput, frozen=True, kw_only=True):
     """The input of a report.
 
-    `digests` are those of the documents' texts, `prompt_digests` those of the instructions by their numbers.
+    `digests` are those of the documents' texts, where two runs are compared, `prompt_digests` those of the instructions
+    by their numbers.
 
     `order` are the candidates that answered by themselves, best first, once answers are combined. `outputs` are the
     contents that answers became, by task key. `median_ms` is how long answers took, by the labels of the candidates.
@@ -159,7 +160,7 @@ def find(conn: Connection, run_id: RunId, round_number: int | None) -> RunRound 
 
 def gather(
     conn: Connection, seq: int, setup: Setup, room_bytes: int = ROOM_BYTES, *, is_other: bool = False,
-    has_documents: bool = True,
+    has_documents: bool = True, has_digests: bool = True,
 ) -> ReportInput:  # fmt: skip
     """Read everything about the round but its verdicts and scores as evidence. Unbounded: to be scanned.
 
@@ -190,7 +191,7 @@ def gather(
         instructions=instructions,
         prompt_digests={number: texts.digest(conn, number) for number in instructions},
         documents=documents,
-        digests=_digests(conn, seq),
+        digests=_digests(conn, seq) if has_digests else (),
         answers=given,
         marks=marks,
         said=said,

@@ -101,7 +101,7 @@ def _gather(conn: Connection, run_id: RunId, round_number: int | None) -> tuple[
         given = [] if marks is None else [mark for mark in msgspec.json.decode(marks) if mark is not None]
         if given:
             cells.checks[candidate - 1][document - 1] = rounded_or_none(mean(given))
-    return evidence.packed(conn, setup), cells
+    return evidence.packed(conn, setup, has_marks=False), cells
 
 
 def of(packed: PackedEvidence, cells: Cells) -> Figures:

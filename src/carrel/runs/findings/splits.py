@@ -12,7 +12,7 @@ from carrel.runs.findings import split_parts
 from carrel.runs.findings.split_parts import PartRows, RowParts
 from carrel.runs.model import setup as setups
 from carrel.runs.model.setup import RunId, Setup
-from carrel.runs.verdicts import evidence
+from carrel.runs.verdicts import evidence, judgement
 from carrel.runs.verdicts.computing import computed
 from carrel.runs.verdicts.judgement import PackedEvidence
 from carrel.vault.workspace import Workspace
@@ -44,7 +44,9 @@ def _gather(
     conn: Connection, run_id: RunId, column: str | None, round_number: int | None
 ) -> tuple[PackedEvidence, RowParts]:
     setup = setups.require(conn, run_id, round_number)
-    return evidence.packed(conn, setup), cut(conn, setup, column)
+    if column is None:
+        return judgement.pack(evidence.rest(conn, setup)), cut(conn, setup, None)
+    return evidence.packed(conn, setup, has_marks=False), cut(conn, setup, column)
 
 
 def cut(conn: Connection, setup: Setup, column: str | None, parameter: str = "column") -> RowParts:

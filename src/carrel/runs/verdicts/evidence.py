@@ -58,10 +58,14 @@ def collect(conn: Connection, setup: Setup) -> Evidence:
     )
 
 
-def packed(conn: Connection, setup: Setup) -> PackedEvidence:
-    """The same, packed row by row on its way to a worker: unpacked, it takes five times as much memory."""
+def packed(conn: Connection, setup: Setup, *, has_marks: bool = True) -> PackedEvidence:
+    """The same, packed row by row on its way to a worker: unpacked, it takes five times as much memory.
+
+    What checks say is left out unless it `has_marks`: only a ranking that is not kept yet, and a gate, follow from it.
+    """
     found = rest(conn, setup)
-    return judgement.pack_each(found, _verdicts(conn, setup), scored(conn, setup), _marks(conn, setup, found))
+    marks = _marks(conn, setup, found) if has_marks else ()
+    return judgement.pack_each(found, _verdicts(conn, setup), scored(conn, setup), marks)
 
 
 def _marks(conn: Connection, setup: Setup, found: Evidence) -> Iterator[Mark]:
@@ -183,7 +187,7 @@ def scored(conn: Connection, setup: Setup, only: int | None = None) -> Iterator[
 
 def _verdicts(conn: Connection, setup: Setup, only: int | None = None) -> Iterator[Verdict]:
     """The verdicts. Both orders of a meeting stand next to each other in the plan and become one verdict."""
-    words = _words(conn, setup.seq, only)
+    words: dict[tuple[int, int, int], int] = {}
     tasks, values = _tasks(setup, "compare", only)
     labels = [candidate.label for candidate in setup.candidates]
     repeats = [candidate.repeats for candidate in setup.candidates]
@@ -211,7 +215,10 @@ def _verdicts(conn: Connection, setup: Setup, only: int | None = None) -> Iterat
         conn, f"FROM tasks LEFT JOIN comparisons ON task = seq WHERE {tasks} ORDER BY seq", *values
     ):
         found = (document, candidate, opponent, repeat, judge)
-        if meeting is not None and found != meeting:
+        if meeting is None:
+            # Where nothing is compared, nobody needs the lengths of all answers.
+            words = _words(conn, setup.seq, only)
+        elif found != meeting:
             yield told(meeting, said, side)
             said, side = {}, None
         meeting = found

@@ -138,7 +138,7 @@ def _evidence(conn: Connection, run_id: RunId, question: WhatIfQuestion) -> _Rou
     setup = setups.require(conn, run_id, question.round)
     number = setup.round.number
     kept = rankings.get(conn, setup.seq, number) if question.is_plain else None
-    packed = evidence.packed(conn, setup)
+    packed = evidence.packed(conn, setup, has_marks=kept is None)
     checked = results.kept(conn, setup.seq, number) or results.of(conn, setup)
     return _RoundData(
         number,

@@ -5,10 +5,8 @@ import { Button } from "../../../components/Button";
 import { CheckMark } from "../../../components/CheckMark";
 import { Mark } from "../../../components/Mark";
 import { numbersIn } from "../../../lib/candidates";
-import { beginningsQuery, earlierRound, figuresQuery } from "../queries";
-import { worseOn } from "./worse";
+import { beginningsQuery } from "../queries";
 
-const SHOWN = 5;
 /** Of a question in one line. */
 const MOST_CHARACTERS = 120;
 
@@ -28,21 +26,18 @@ function Cases({ report, first, beside, onOpen }: Props & { first: string; besid
   const api = useApi();
   const formats = useFormats();
   const isLive = report.state === "running";
-  const figures = useQuery(figuresQuery(api, report.run.id, isLive, earlierRound(report))).data;
-  const found = figures ? worseOn(figures, first, beside) : [];
-  const shown = found.slice(0, SHOWN).map(({ document }) => document);
+  const { worse_on: shown = [], worse_total: total = 0 } = report.decision;
   const rows = useQuery({ ...beginningsQuery(api, report.run.id, shown, isLive), enabled: shown.length > 0 }).data
     ?.rows;
-  if (!found.length || !figures) return null;
+  if (!shown.length) return null;
   const numberOf = numbersIn(report.candidates);
-  const placeOf = numbersIn(figures.candidates);
   const names = report.checks?.checks.map(({ name }) => name) ?? [];
   return (
     <section className="card stack" aria-labelledby="worse-title">
       <div className="row between">
         <h2 id="worse-title">Where {beside} is worse</h2>
         <span className="small dim num">
-          {formats.integer(Math.min(SHOWN, found.length))} of {formats.integer(found.length)}, the worst first
+          {formats.integer(shown.length)} of {formats.integer(total)}, the worst first
         </span>
       </div>
       <ol className="cases">
@@ -65,12 +60,12 @@ function Cases({ report, first, beside, onOpen }: Props & { first: string; besid
                   <div key={name} className="small">
                     <p className="row tight">
                       <Mark number={numberOf(name)} /> <strong>{name}</strong>
-                      {row.checks[placeOf(name)]?.map(
+                      {row.checks[numberOf(name)]?.map(
                         (mark, at) => mark !== null && <CheckMark key={at} name={names[at] ?? ""} mark={mark} />,
                       )}
                     </p>
                     <p className="clamp" dir="auto">
-                      {row.answers[placeOf(name)] ?? "No answer."}
+                      {row.answers[numberOf(name)] ?? "No answer."}
                     </p>
                   </div>
                 ))}
