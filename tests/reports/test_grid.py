@@ -18,7 +18,11 @@ async def test_the_grid_has_the_figures_of_every_answer_and_the_beginnings_of_th
 ) -> None:
     run = await run_over(ada, await data_set(ada, ROWS), **COMPARED)
     report: dict[str, Any] = (await ada.get(f"{run}/report?format=json")).json()
-    figures = (await ada.get(f"{run}/answers")).json()
+    packed = await ada.get(f"{run}/answers", headers={"Accept-Encoding": "gzip"})
+    plain = await ada.get(f"{run}/answers", headers={"Accept-Encoding": "identity"})
+    assert [one.headers.get("content-encoding") for one in (packed, plain)] == ["gzip", None]
+    figures = packed.json()
+    assert plain.json() == figures
     labels = [one["candidate"] for one in figures["candidates"]]
     assert (figures["documents"], labels) == (len(ROWS), ["new", "today"])
     for place, candidate in enumerate(figures["candidates"]):

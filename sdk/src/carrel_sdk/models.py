@@ -2089,8 +2089,8 @@ class AnswerNote(msgspec.Struct, frozen=True, kw_only=True):
 class AnswerBeginnings(msgspec.Struct, frozen=True, kw_only=True):
     """A document, how it begins, and the beginnings of its answers, in the order of the run's candidates.
 
-    An answer is None where there is none. `checks` are the marks of each answer, in the order of the run's checks. Both
-    lists are empty if only names are wanted.
+    An answer is None where there is none. `checks` are the marks of each answer, in the order of the run's checks. All
+    but the name is empty if only names are wanted.
     """
 
     document: int

@@ -31,7 +31,7 @@ JOBS = Jobs(
         gate_decision.replace,
         split_parts.split_packed,
         classes.results,
-        figures.of,
+        figures.encoded,
     ),
     prepare=prepare,
 )

@@ -7,6 +7,7 @@ from carrel.auth.programs import scopes
 from carrel.errors import DiskFull
 from carrel.http.answers import accept
 from carrel.http.answers.response import JSON, Response
+from carrel.http.request import Request
 from carrel.http.requests.describe import produces, raises, versioned
 from carrel.http.requests.parameters import RoundNumber
 from carrel.http.requests.routing import Header, Path, Query, Router, get, post
@@ -89,10 +90,15 @@ async def read_answers(
     run_id: RunId,
     workspace: Workspace,
     workers: WorkerPool,
+    request: Request,
     round_number: RoundNumber = None,
-) -> Figures:
+) -> Response[Figures]:
     """The figures of all answers without their texts, a list for each candidate: for a grid of many rows."""
-    return await figures.answer(workspace, workers, run_id, round_number)
+    is_packed = "gzip" in (request.header(b"accept-encoding") or "")
+    found = await figures.answer(workspace, workers, run_id, round_number, is_packed=is_packed)
+    headers = ((b"vary", b"Accept-Encoding"), *([(b"content-encoding", b"gzip")] if is_packed else []))
+    # Bytes already; the type is what they hold.
+    return Response(cast(Figures, found), headers=headers)
 
 
 @get("/answers/beginnings", guards=[guard.session], opt=scopes.READ)

@@ -1,7 +1,8 @@
 """The figures of a run's grid, a list for each candidate. Without texts, so that a client can hold all rows."""
 
+import gzip
 from collections.abc import Iterable, Sequence
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 import msgspec
 
@@ -20,6 +21,8 @@ from carrel.runs.verdicts.judgement import PackedEvidence
 from carrel.vault.workspace import Workspace
 
 Figure = float | None
+_LEVEL: Final = 1
+"""Of gzip: the others take several times as long for a few percent."""
 
 
 class CandidateFigures(msgspec.Struct, frozen=True, kw_only=True):
@@ -63,8 +66,10 @@ class Cells(NamedTuple):
     cut_off: list[list[int]]
 
 
-async def answer(workspace: Workspace, workers: WorkerPool, run_id: RunId, round_number: int | None) -> Figures:
-    """The figures of a round, or of the present one.
+async def answer(
+    workspace: Workspace, workers: WorkerPool, run_id: RunId, round_number: int | None, *, is_packed: bool
+) -> bytes:
+    """The figures of a round, or of the present one, as JSON; `is_packed` packs it with gzip.
 
     Raises:
         NotFound: there is no such run, or it has no such round.
@@ -72,7 +77,7 @@ async def answer(workspace: Workspace, workers: WorkerPool, run_id: RunId, round
     """
     async with workers.turn(workspace.uuid) as worker:
         packed, cells = await workspace.scan(_gather, run_id, round_number)
-        return await computed(worker, of, packed, cells)
+        return await computed(worker, encoded, packed, cells, is_packed)
 
 
 def _gather(conn: Connection, run_id: RunId, round_number: int | None) -> tuple[PackedEvidence, Cells]:
@@ -104,8 +109,14 @@ def _gather(conn: Connection, run_id: RunId, round_number: int | None) -> tuple[
     return evidence.packed(conn, setup, has_marks=False), cells
 
 
-def of(packed: PackedEvidence, cells: Cells) -> Figures:
-    """The figures, from what judges said and what the rows say. Pure, and fit for the worker process."""
+def encoded(packed: PackedEvidence, cells: Cells, is_packed: bool) -> bytes:
+    """The figures as JSON, from what judges said and what the rows say. Pure, and fit for the worker process."""
+    made = msgspec.json.encode(_of(packed, cells))
+    # Columns of numbers become a fraction of their size; no text is in them that somebody else could have put there.
+    return gzip.compress(made, _LEVEL, mtime=0) if is_packed else made
+
+
+def _of(packed: PackedEvidence, cells: Cells) -> Figures:
     found = judgement.unpack(packed)
     heard = list(by_document.heard(found, [f"d{number}" for number in range(1, cells.documents + 1)]))
     labels = found.candidates
