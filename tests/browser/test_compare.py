@@ -171,9 +171,21 @@ async def test_whatever_is_dropped_is_told_and_leads_on(page: Page, deployment: 
     await expect(page.get_by_role("button", name="Checks without a judge")).to_contain_text("left out")
     await expect(page.get_by_role("listitem").filter(has_text="javascript")).to_be_visible()
 
+    await page.goto(f"{deployment.site.url}/desk#/presets")
+    async with page.expect_download() as download:
+        await page.get_by_role("button", name="for promptfoo").first.click()
+    assert "openai:chat:gpt-5-mini" in Path(await (await download.value).path()).read_text(encoding="utf-8")
+
     # Without a provider that Carrel can call, the same page goes on with it: only its models are missing.
     suite.write_text(SUITE.replace("openai:gpt-5-mini, ", ""), encoding="utf-8")
     await page.goto(f"{deployment.site.url}/desk#/compare")
+    tables = [tmp_path / "mini.csv", tmp_path / "large.csv"]
+    for table in tables:
+        table.write_text(f"n,message,reply\n1,Where?,{table.stem} here\n2,When?,{table.stem} now\n")
+    await hand.choose(page.get_by_role("button", name="Choose files"), tables)
+    await expect(brought).to_contain_text("mini.csv, large.csv: a table with 2 rows")
+    await expect(brought.get_by_role("button", name="Decide between these answers")).to_be_visible()
+    await brought.get_by_role("button", name="Not this file").click()
     await hand.choose(page.get_by_role("button", name="Choose files"), [tests, suite])
     await brought.get_by_role("button", name="Import it").click()
     await brought.get_by_role("link", name="Choose its models").click()

@@ -19,6 +19,7 @@ from click.testing import Result
 
 from carrel.cli.demonstration.own_service import own_service
 from tests.support.run_setup import text_of
+from tests.support.spreadsheets import text, xlsx
 
 Terminal = Callable[..., Result]
 RANK = ("rank", "--input", "question", "--candidates", "long,short", "--judge", "local:reader")
@@ -264,6 +265,17 @@ def test_each_candidates_option_names_one_or_several(signed_in: Terminal) -> Non
     rank = ("--input", "question", "--judge", "local:reader", "--json")
     for words in (("--candidates", "gpt, warm,gpt, cold"), ("--candidates", "gpt, warm", "--candidates", "gpt, cold")):
         assert ranked(signed_in, "commas.csv", *rank, *words)["sentence"]
+
+
+def test_a_sheet_that_is_named_is_ranked(signed_in: Terminal, tmp_path: Path) -> None:
+    rows = [[text(word) for word in ("right", "gpt", "claude")], *[[text(word) for word in ("a", "a", "b")]] * 12]
+    book = tmp_path / "answers.xlsx"
+    book.write_bytes(xlsx({"Notes": [[text("right")], [text("x")]], "Answers": rows}))
+    rank = ("rank", str(book), "--candidates", "gpt,claude", "--expected", "right", "--json")
+    answer = signed_in(*rank, "--sheet", "Answers")
+    assert answer.exit_code == 0, answer.stderr
+    assert "gpt" in json.loads(answer.stdout)["verdict"]["sentence"]
+    assert "answers.xlsx: sheet is not in the file" in signed_in(*rank, "--sheet", "None").stderr
 
 
 def test_a_table_without_two_answers_in_a_row_says_so(signed_in: Terminal) -> None:

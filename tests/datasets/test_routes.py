@@ -430,7 +430,40 @@ async def test_results_of_a_program_are_a_table_of_finished_answers(
     assert ("q", "metadata") in [(one["name"], one["role"]) for one in made.json()["columns"]] or "q" not in roles
 
 
-ALL_RESULTS = "several files have to be results of a program, all of them"
+ALL_RESULTS = "several files have to be results of a program, all of them, or tables"
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "roles", "outputs", "asked", "answer"),
+    [
+        ("id,question,answer,score\n1,Why?,a,1\n2,How?,b,0", "id,question,answer,score\n2,How?,c,0\n1,Why?,d,1", {},
+         ["answer", "gpt"], "question", "d"),
+        ("n,question\n1,Why?\n2,How?", "n,claude,gpt 5\n1,a,b\n2,c,d", {}, ["claude", "gpt 5"], "question", "b"),
+        ("q,answer\nWhy?,a\nHow?,b", "q,answer\nWhy?,c\nHow?,d", {}, ["answer", "gpt"], "q", "c"),
+        ("k,q,answer,score\n1,Why?,a,1\n2,How?,b,0", "k,q,answer,score\n1,Why?,c,0\n2,How?,d,0",
+         {"k": "id", "q": "variable", "answer": "output"}, ["answer", "gpt"], "q", "c"),
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("source", ["guess", "table"])
+async def test_tables_of_several_models_are_joined_by_the_column_with_the_same_ids(
+    ada: httpx.AsyncClient,
+    first: str,
+    second: str,
+    roles: dict[str, str],
+    outputs: list[str],
+    asked: str,
+    answer: str,
+    source: str,
+) -> None:
+    files = [("file", (name, body, "text/csv")) for name, body in (("a.csv", first), ("gpt.csv", second))]
+    sent = {"source": source, "roles": json.dumps(roles)}
+    seen = (await ada.post(f"{DATA_SETS}/preview", files=files, data=sent)).json()
+    found = {column["name"]: column["role"] for column in seen["columns"]}
+    assert (seen["row_count"], [name for name, role in found.items() if role == "output"]) == (2, outputs), seen
+    assert roles == {} or found[asked] == "variable"
+    assert seen["rows"][0]["values"][outputs[1]] == answer
+    made = await ada.post(DATA_SETS, files=files, data=sent | {"roles": json.dumps({asked: "variable"} | roles)})
+    assert (made.status_code, made.json()["row_count"]) == (201, 2), made.text
 
 
 async def test_logs_of_two_models_are_joined_by_their_samples(ada: httpx.AsyncClient) -> None:
@@ -439,7 +472,11 @@ async def test_logs_of_two_models_are_joined_by_their_samples(ada: httpx.AsyncCl
     outputs = [column["name"] for column in seen.json()["columns"] if column["role"] == "output"]
     assert (outputs, list(seen.json()["checks"][0]["columns"])) == (["fake/one", "two"], ["fake/one", "two"])
     for more, source, message in (
-        ([("file", ("q.csv", TABLE, "text/csv"))] * 2, "table", "must be sent once"),
+        (
+            [("file", (name, body, "text/csv")) for name, body in (("a.csv", "id,q\n1,a\n"), ("b.csv", "id,q\n2,b\n"))],
+            "guess",
+            "no column has the same ids in each file",
+        ),
         (files * 6, "guess", "must be sent at most 10 times"),
         (
             [files[0], ("file", ("q.csv", TABLE, "text/csv"))],
@@ -495,7 +532,7 @@ async def test_a_form_without_a_file_or_with_more_than_ours_is_bad_input(ada: ht
         ({"name": (None, b"\xff"), "file": ("a.csv", TABLE)}, {"name": "must be UTF-8"}),
         ({"name": (None, b"a\0"), "file": ("a.csv", TABLE)}, {"name": "holds characters that are no text"}),
         ({"name": (None, b"n" * 70_000), "file": ("a.csv", TABLE)}, {"name": "is too long"}),
-        ([("file", ("a.csv", TABLE)), ("file", ("b.csv", TABLE))], {"file": "must be sent once"}),
+        ([("file", ("a.csv", TABLE))] * 2, {"file": "a.csv: there is no column with answers"}),
     ):
         answer = await ada.post(DATA_SETS, files=files)
         assert (answer.status_code, faults_of(answer)) == (400, faults)

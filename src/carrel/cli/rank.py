@@ -71,6 +71,7 @@ class _Table(NamedTuple):
     tried: tuple[str, ...]
     checks: list[Check]
     headline: Literal["checks", "macro_f1"] | None
+    sheet: str | None = None
 
 
 @click.command("rank", context_settings={"help_option_names": ["-h", "--help"]})
@@ -78,6 +79,7 @@ class _Table(NamedTuple):
 @click.option(
     "--with", "others", multiple=True, metavar="[NAME=]FILE[:COLUMN]", help="More answers, with the same ids."
 )
+@click.option("--sheet", metavar="NAME", help="The sheet of a spreadsheet.  [default: the first one]")
 @click.option("--input", "inputs", multiple=True, metavar="COLUMN", help="What was asked. A table needs it.")
 @click.option(
     "--candidates",
@@ -120,6 +122,7 @@ class _Table(NamedTuple):
 def command(
     file: Path,
     others: tuple[str, ...],
+    sheet: str | None,
     inputs: tuple[str, ...],
     candidates: tuple[str, ...],
     judges: tuple[str, ...],
@@ -153,7 +156,7 @@ def command(
         by = by or ("judges" if judges else "checks")
         if by == "judges" and not judges:
             terminal.end(terminal.EXIT_USAGE, "--by judges needs a --judge", as_json=as_json)
-        table = _table(file, others, chosen, source, by, tried, as_json=as_json)
+        table = _table(file, others, chosen, source, by, tried, sheet, as_json=as_json)
     except Unreadable as error:
         terminal.end(terminal.EXIT_FAILED, str(error), as_json=as_json)
     # Without a handler, SIGTERM would end this process and leave the service running.
@@ -197,6 +200,7 @@ def _table(
     source: Source | None,
     by: str,
     tried: tuple[str, ...],
+    sheet: str | None,
     *,
     as_json: bool,
 ) -> _Table:
@@ -209,7 +213,7 @@ def _table(
     answers = _answers(file, body, source, named=bool(chosen.inputs))
     if not (others or tried) and answers is not None and len(answers.candidates) == 1:
         raise Unreadable(f"{file.name} has one candidate, {answers.candidates[0]}: join another file with --with")
-    table = answers or _rows(file, body)
+    table = answers or _rows(file, body, sheet)
     if others:
         parts = [_part(other, named=answers is None, as_json=as_json) for other in others]
         answers = join(JoinedFile(file.name, table), parts, chosen.id)
@@ -241,7 +245,7 @@ def _table(
     headlines: dict[str, Literal["checks", "macro_f1"]] = {"checks": "checks", "macro-f1": "macro_f1"}
     headline = headlines.get(by)
     if answers is None:
-        return _Table(file.name, file.name, body, rest | roles, labels, tried, checks, headline)
+        return _Table(file.name, file.name, body, rest | roles, labels, tried, checks, headline, sheet)
     lines = answers.as_json_lines()
     return _Table(file.name, f"{file.stem}.jsonl", lines, rest | roles, labels, tried, checks, headline)
 
@@ -311,9 +315,9 @@ def _answers(file: Path, body: bytes, source: Source | None = None, *, named: bo
         raise Unreadable(f"{file.name}: {error}") from None
 
 
-def _rows(file: Path, body: bytes) -> AnswerTable:
+def _rows(file: Path, body: bytes, sheet: str | None = None) -> AnswerTable:
     try:
-        table = read_table(file.name, body)
+        table = read_table(file.name, body, sheet)
     except Unreadable as error:
         raise Unreadable(f"{file.name}: {error}") from None
     for note in table.notes:
@@ -382,7 +386,9 @@ def _rank(
     prompt: Path | None,
 ) -> RunSummary:
     workspace, bench = cli.workspace, [Judge(model=model) for model in judges]
-    data_set = workspace.data_sets.upload(table.file_name, table.body, name=table.name, columns=table.roles)
+    data_set = workspace.data_sets.upload(
+        table.file_name, table.body, name=table.name, columns=table.roles, sheet=table.sheet
+    )
     scoring = comparison = None
     if bench:
         finalists = None if criteria is None else len(table.candidates) + len(table.tried)

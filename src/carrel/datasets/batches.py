@@ -2,6 +2,7 @@
 
 import io
 from collections.abc import Iterator
+from dataclasses import replace
 from itertools import count, islice, zip_longest
 from pathlib import PurePath
 from typing import Annotated, Final, TypeVar
@@ -15,8 +16,8 @@ from carrel.datasets.last_turns import with_answers
 from carrel.datasets.names import Cells
 from carrel.datasets.refusals import TableUnreadable
 from carrel.datasets.result_files.answers import AnswerTable, Unreadable
-from carrel.datasets.result_files.joining import JoinedFile, join
-from carrel.datasets.result_files.reading import read_results
+from carrel.datasets.result_files.joining import JoinedFile, join, shared_id
+from carrel.datasets.result_files.reading import read_results, table_of
 from carrel.datasets.schemas import (
     MAX_COLUMNS,
     RESULT_ENDINGS,
@@ -145,7 +146,8 @@ def read_answers(
 ) -> Iterator[bytes]:
     """Read files of finished answers as `read_table` reads a table, which the only one may be after all. For a worker.
 
-    `files` are their names and sizes in bytes. Rows of several are joined by their ids.
+    `files` are their names and sizes in bytes. Rows of several are joined by their ids: those of tables are in the
+    column that was chosen, or in the first one that has the same in each.
 
     Raises:
         CarrelError: one of `READING_REFUSALS`.
@@ -155,7 +157,7 @@ def read_answers(
     try:
         answers = _answers(*first, written_by)
         if others:
-            answers = _joined(first[0], answers, [(name, _answers(name, body, written_by)) for name, body in others])
+            answers = _joined([(*first, answers), *((*one, _answers(*one, written_by)) for one in others)], roles)
     except Unreadable as error:
         raise TableUnreadable(errors=(FieldError("file", str(error)[:_MOST_WORDS]),)) from None
     if answers is None and PurePath(first[0]).suffix.lower() in RESULT_ENDINGS:
@@ -166,7 +168,11 @@ def read_answers(
     lines = iter([answers.as_json_lines()])
     # What the user chose takes a role from the column that the file says.
     taken = {role for role in roles.values() if role in SINGLE_ROLES}
-    own: dict[str, Role] = {name: "metadata" if role in taken else role for name, role in answers.roles.items()}
+    own: dict[str, Role] = {
+        name: "metadata" if role in taken else role
+        for name, role in answers.roles.items()
+        if answers.source != "table" or role != "metadata"
+    }
     encoded = b""
     for following in read_table(lines, "jsonl", own | roles, [], limits):
         if encoded:
@@ -180,18 +186,27 @@ def _answers(name: str, body: bytes, written_by: WrittenBy) -> AnswerTable | Non
     return read_results(name, body, None if written_by == "guess" else written_by)
 
 
-def _joined(name: str, first: AnswerTable | None, others: list[tuple[str, AnswerTable | None]]) -> AnswerTable:
+def _joined(files: list[tuple[str, bytes, AnswerTable | None]], roles: dict[str, Role]) -> AnswerTable:
     """The rows of the first file with the answers of all. A candidate that an earlier one has is called as its file."""
-    if first is None or any(answers is None for _, answers in others):
-        raise Unreadable("several files have to be results of a program, all of them")
-    taken = {*first.columns}
+    are_tables = all(answers is None for _, _, answers in files)
+    found = [(name, table_of(name, body) if are_tables else answers) for name, body, answers in files]
+    read = [JoinedFile(name, answers) for name, answers in found if answers is not None]
+    if len(read) < len(files):
+        raise Unreadable("several files have to be results of a program, all of them, or tables")
+    chosen = {role: name for name, role in roles.items()}
+    row_id = chosen.get("id") or shared_id([one.answers for one in read]) if are_tables else None
+    taken = {*read[0].answers.columns}
     parts = []
-    for other, answers in others:
-        if answers is not None:
-            is_taken = len(answers.candidates) == 1 and taken.issuperset(answers.candidates)
-            parts.append(JoinedFile(other, answers, PurePath(other).stem if is_taken else None))
-            taken.update(answers.candidates)
-    return join(JoinedFile(name, first), parts, None)
+    for one in read[1:]:
+        own = one.answers.candidates or tuple(one.answers.columns)
+        is_taken = taken.issuperset(own) and (are_tables or len(own) == 1)
+        column = chosen.get("output") if are_tables else None
+        parts.append(one._replace(label=PurePath(one.file_name).stem, column=column) if is_taken else one)
+        taken.update(own)
+    joined = join(read[0], parts, row_id)
+    if are_tables and not {*joined.columns}.difference(joined.candidates, (row_id,)):
+        joined = replace(joined, id=None, inputs=tuple(filter(None, (row_id,))))  # nothing else says what was asked
+    return joined
 
 
 def cleaned(encoded: list[bytes]) -> list[bytes]:

@@ -55,7 +55,7 @@ class TableReaders:
             limits = self._limits
             files = [(file.file_name, len(file.body)), *((name, len(body)) for name, body in file.others)]
             pieces = chain(_taken(file.body), *(_taken(body) for _, body in file.others))
-            if file.source == "table":
+            if file.source == "table" and not file.others:
                 read = stream.read(read_table, pieces, file.format, file.roles, list(before), limits, file.sheet)
             else:
                 read = stream.read(read_answers, pieces, files, file.source, file.format, file.roles, limits)

@@ -56,8 +56,8 @@ FORM: Final[dict[str, Any]] = {
         "file": {
             "type": "string",
             "format": "binary",
-            "description": "A table (CSV, JSON, XLSX and others), with its name. Results of a program may come in up to"
-            " ten files, whose rows have the same ids.",
+            "description": "A table (CSV, JSON, XLSX and others), with its name. Tables, or results of a program, may"
+            " come in up to ten files, whose rows have the same ids.",
         },
         "name": {
             "type": "string",

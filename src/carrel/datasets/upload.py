@@ -109,8 +109,6 @@ async def read(
         raise TableFormatUnsupported
     # No program writes its results as one.
     written_by = cast(WrittenBy, "table" if sent.format in SPREADSHEETS else source)
-    if sent.others and written_by == "table":
-        raise BadInput.at("file", "must be sent once")
     others = tuple(sent.others)
     return TableUpload(name, sent.format, sent.body, chosen, sent.text("sheet"), written_by, sent.file_name, others)
 

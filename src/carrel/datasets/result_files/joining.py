@@ -68,6 +68,21 @@ def join(first: JoinedFile, others: Sequence[JoinedFile], row_id: str | None) ->
     return replace(first.answers, rows=rows, id=key, candidates=tuple(candidates), grades=grades)
 
 
+def shared_id(tables: Sequence[AnswerTable]) -> str:
+    """The first column with the same values in each table, each of them once.
+
+    Raises:
+        Unreadable: there is none.
+    """
+    for name in tables[0].columns:
+        ids = {row[name] for row in tables[0].rows}
+        if None not in ids and all(
+            len(table.rows) == len(ids) and {row.get(name) for row in table.rows} == ids for table in tables
+        ):
+            return name
+    raise Unreadable("no column has the same ids in each file")
+
+
 def _by_id(part: JoinedFile, row_id: str | None) -> _Rows:
     key = part.answers.id or row_id
     if key is None or key not in part.answers.columns:

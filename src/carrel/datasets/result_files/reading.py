@@ -17,7 +17,7 @@ from carrel.datasets import reading as tables
 from carrel.datasets.result_files import inspect_log, langfuse, one_candidate, promptfoo
 from carrel.datasets.result_files.answers import AnswerTable, ResultFile, Unreadable, get
 from carrel.datasets.result_files.json_text import MAX_ELEMENTS, MAX_FILE_BYTES, decoded, require_few, too_many
-from carrel.datasets.schemas import FORMATS, SPREADSHEETS, Format, Source
+from carrel.datasets.schemas import FORMATS, SPREADSHEETS, Source
 from carrel.errors import CarrelError
 from carrel.kit import yaml_values
 from carrel.kit.yaml_values import YamlUnreadable
@@ -136,8 +136,29 @@ def _as_records(header: Sequence[str], cells: Sequence[Sequence[str]]) -> list[d
     return [dict(zip(header, row, strict=False)) for row in cells]
 
 
-def read_table(file_name: str, body: bytes) -> AnswerTable:
-    """The rows of a CSV, TSV, JSONL or JSON file, or of the first sheet of a spreadsheet.
+def read_table(file_name: str, body: bytes, sheet: str | None = None) -> AnswerTable:
+    """The rows of a CSV, TSV, JSONL or JSON file, or of a sheet of a spreadsheet, the first one if none is named.
+
+    Raises:
+        Unreadable: naming row and column.
+    """
+    if FORMATS.get(PurePath(file_name).suffix.lower()) in SPREADSHEETS or body.startswith(tables.BOOKS):
+        return _in_a_process(file_name, body, sheet)
+    return table_of(file_name, body)
+
+
+def _in_a_process(file_name: str, body: bytes, sheet: str | None) -> AnswerTable:
+    """The rows, read by a process with bounded memory: a small spreadsheet may say that it has a billion cells."""
+    bounds = (resource.RLIMIT_AS, (_MOST_MEMORY, _MOST_MEMORY))
+    with ProcessPoolExecutor(1, get_context("spawn"), initializer=resource.setrlimit, initargs=bounds) as pool:
+        try:
+            return pool.submit(table_of, file_name, body, sheet).result()
+        except BrokenProcessPool:
+            raise Unreadable("reading it takes too much memory") from None
+
+
+def table_of(file_name: str, body: bytes, sheet: str | None = None) -> AnswerTable:
+    """What `read_table` reads, in this process. For one with bounded memory.
 
     Raises:
         Unreadable: naming row and column.
@@ -145,25 +166,9 @@ def read_table(file_name: str, body: bytes) -> AnswerTable:
     kind = FORMATS.get(PurePath(file_name).suffix.lower())
     if kind is None:
         raise Unreadable("only csv, tsv, jsonl, json, xlsx, xls and ods files are read")
-    if kind in SPREADSHEETS or body.startswith(tables.BOOKS):
-        return _in_a_process(kind, body)
-    return _table(kind, body)
-
-
-def _in_a_process(kind: Format, body: bytes) -> AnswerTable:
-    """The rows, read by a process with bounded memory: a small spreadsheet may say that it has a billion cells."""
-    bounds = (resource.RLIMIT_AS, (_MOST_MEMORY, _MOST_MEMORY))
-    with ProcessPoolExecutor(1, get_context("spawn"), initializer=resource.setrlimit, initargs=bounds) as pool:
-        try:
-            return pool.submit(_table, kind, body).result()
-        except BrokenProcessPool:
-            raise Unreadable("reading it takes too much memory") from None
-
-
-def _table(kind: Format, body: bytes) -> AnswerTable:
     try:
         # A row of a spreadsheet is longer than what it is packed to.
-        table = tables.read(kind, [body], max(len(body), MAX_FILE_BYTES))
+        table = tables.read(kind, [body], max(len(body), MAX_FILE_BYTES), sheet)
         cells = list(table.rows)
     except CarrelError as error:
         raise Unreadable("; ".join(f"{fault.path} {fault.message}" for fault in error.errors)) from None

@@ -1,6 +1,6 @@
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { getRouteApi, Link, useNavigate } from "@tanstack/react-router";
-import { Copy, Play, Plus, Search, Trash2 } from "lucide-react";
+import { Copy, FileDown, Play, Plus, Search, Trash2 } from "lucide-react";
 import { useState } from "react";
 import type { PresetSummary } from "../../api/types";
 import { useApi, useFormats } from "../../app/context";
@@ -14,7 +14,7 @@ import { useNextPage } from "../../lib/useNextPage";
 import { useNow } from "../../lib/useNow";
 import { ExecuteDialog } from "./ExecuteDialog";
 import { UnfinishedList } from "./UnfinishedList";
-import { presetsQuery, useDeletePreset, useDuplicatePreset } from "./queries";
+import { presetsQuery, useDeletePreset, useDuplicatePreset, useExportSuite } from "./queries";
 
 const route = getRouteApi("/presets");
 export function PresetsPage() {
@@ -29,6 +29,7 @@ export function PresetsPage() {
   const [executing, setExecuting] = useState<PresetSummary>();
   const [deleting, setDeleting] = useState<PresetSummary>();
   const duplicate = useDuplicatePreset();
+  const exported = useExportSuite();
   const remove = useDeletePreset();
   const navigate = useNavigate();
   return (
@@ -89,6 +90,7 @@ export function PresetsPage() {
               preset={preset}
               onExecute={() => setExecuting(preset)}
               onDelete={() => setDeleting(preset)}
+              onExport={() => exported.mutate(preset.id)}
               onDuplicate={() =>
                 duplicate.mutate(preset.id, {
                   onSuccess: (copy) => void navigate({ to: "/presets/$presetId", params: { presetId: copy.id } }),
@@ -123,10 +125,11 @@ interface RowProps {
   preset: PresetSummary;
   onExecute: () => void;
   onDuplicate: () => void;
+  onExport: () => void;
   onDelete: () => void;
 }
 
-function PresetRow({ preset, onExecute, onDuplicate, onDelete }: RowProps) {
+function PresetRow({ preset, onExecute, onDuplicate, onExport, onDelete }: RowProps) {
   const formats = useFormats();
   const now = useNow(60_000);
   return (
@@ -153,6 +156,12 @@ function PresetRow({ preset, onExecute, onDuplicate, onDelete }: RowProps) {
           label={`Duplicate ${preset.name}`}
           icon={<Copy size={16} aria-hidden />}
           onPress={onDuplicate}
+        />
+        <IconButton
+          small
+          label={`Save ${preset.name} for promptfoo`}
+          icon={<FileDown size={16} aria-hidden />}
+          onPress={onExport}
         />
         <IconButton small label={`Delete ${preset.name}`} icon={<Trash2 size={16} aria-hidden />} onPress={onDelete} />
       </div>

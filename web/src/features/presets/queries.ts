@@ -5,6 +5,7 @@ import { queryKeys } from "../../api/queryKeys";
 import type { ContentIn, DryRun, PresetIn, Run } from "../../api/types";
 import { useApi } from "../../app/context";
 import { toast } from "../../components/Toasts";
+import { download } from "../../lib/download";
 import { variablesFor } from "../../lib/placeholders";
 
 export function presetsQuery(api: Api) {
@@ -80,6 +81,20 @@ export function useDuplicatePreset() {
     mutationFn: (presetId: string) =>
       data(api.client.POST("/api/presets/{preset_id}/duplicate", { params: { path: { preset_id: presetId } } })),
     onSuccess: () => queries.invalidateQueries({ queryKey: queryKeys.presets }),
+    onError: toast.failed,
+  });
+}
+
+/** Save a preset as a configuration of promptfoo; what promptfoo has no word for is told. */
+export function useExportSuite() {
+  const api = useApi();
+  return useMutation({
+    mutationFn: (presetId: string) =>
+      data(api.client.GET("/api/presets/{preset_id}/suite", { params: { path: { preset_id: presetId } } })),
+    onSuccess: ({ config, dropped }) => {
+      download("promptfooconfig.yaml", new Blob([config], { type: "application/yaml" }));
+      if (dropped.length > 0) toast.done(`Left out: ${dropped.map(({ kind }) => kind).join(", ")}.`);
+    },
     onError: toast.failed,
   });
 }

@@ -12,7 +12,7 @@ export type Brought =
   | {
       kind: "table";
       file: File;
-      /** More results of the same program, whose rows have the same ids. */
+      /** More results of the same program, or tables, whose rows have the same ids. */
       others: readonly File[];
       preview: TablePreview;
       columns: DataSetColumn[];
@@ -43,10 +43,14 @@ export function first(files: readonly File[]): File | undefined {
   return files.find(({ name }) => /promptfooconfig/i.test(name)) ?? files.find(isToLookAt);
 }
 
-/** The other results that belong to a file: logs of other models, each in a file of its own. */
+/** How many files may be one table. */
+const MOST = 10;
+
+/** The other results that belong to a file: the answers of other models, each in a file of its own. */
 export function othersOf(file: File, beside: readonly File[]): File[] {
-  const [ending] = [".eval", ".json"].filter((one) => endsIn(file, [one]));
-  return ending ? beside.filter((one) => endsIn(one, [ending])) : [];
+  const [ending] = [".eval", ...TABLE_ENDINGS].filter((one) => endsIn(file, [one]));
+  const others = ending ? beside.filter((one) => endsIn(one, [ending])) : [];
+  return others.length < MOST ? others : [];
 }
 
 /** Whether a text is a configuration of promptfoo. Its results name their configuration, too. */

@@ -23,13 +23,23 @@ export function useLook() {
         if (isSuite(file.name, text)) return { kind: "suite", file, text, beside } satisfies Brought;
         if (!mayHoldResults(file, text)) return undefined;
       }
-      const others = othersOf(file, beside);
-      const preview = await previewOf(api, [file, ...others], sheet);
+      const { preview, others } = await lookedAt(api, file, othersOf(file, beside), sheet);
       // A program says itself what its columns are.
       const columns = preview.source === "table" ? guessedRoles(preview.columns, preview.rows) : preview.columns;
       return { kind: "table", file, others, preview, columns, sheet } satisfies Brought;
     },
   });
+}
+
+/** Tables that do not belong together are looked at one by one. */
+async function lookedAt(api: Api, file: File, others: readonly File[], sheet: string | undefined) {
+  try {
+    return { preview: await previewOf(api, [file, ...others], sheet), others };
+  } catch (error) {
+    const preview = others.length > 0 ? await previewOf(api, [file], sheet) : undefined;
+    if (preview?.source !== "table") throw error;
+    return { preview, others: [] };
+  }
 }
 
 async function previewOf(api: Api, files: readonly File[], sheet: string | undefined): Promise<TablePreview> {
