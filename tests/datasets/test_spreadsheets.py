@@ -36,6 +36,8 @@ async def test_the_first_sheet_comes_in_as_it_is_seen_and_another_by_its_name(ad
     ]
     named = await upload(ada, "a.xlsx", book, sheet="More")
     assert await rows_of(ada, named) == [{"question": "What?"}]
+    covered = await upload(ada, "a.xlsx", xlsx({"Cover": [], "More": [[text("question")], [text("What?")]]}))
+    assert await rows_of(ada, covered) == [{"question": "What?"}]
     missing = await upload(ada, "a.xlsx", book, sheet="None")
     assert (missing.status_code, faults_of(missing)) == (400, {"sheet": "is not in the file"})
 

@@ -24,7 +24,7 @@ _BROKEN: Final = "is damaged, or closed by a password"
 
 
 def read(body: bytes, longest: int, sheet: str | None) -> TableReader:
-    """Begin to read the sheet of this name, or the first one that is not hidden.
+    """Begin to read the sheet of this name, or the first one that is neither hidden nor empty.
 
     Raises:
         TableUnreadable, ColumnsInvalid, RowTooLarge: at the beginning, or at a row while it is read.
@@ -34,7 +34,8 @@ def read(body: bytes, longest: int, sheet: str | None) -> TableReader:
         names = _sheets(book)
         if not names or (sheet or names[0]) not in book.sheet_names:
             raise TableUnreadable(errors=(FieldError("sheet", "is not in the file"),))
-        found = book.get_sheet_by_name(sheet or names[0])
+        found = next((one for name in names if (one := book.get_sheet_by_name(sheet or name)).height), None)
+        found = found or book.get_sheet_by_name(sheet or names[0])
         hidden: Counter[str] = Counter()
         shown = looks.looks(body, found.name, hidden) if body.startswith(_ZIP) else iter(())
         records, merged = _records(found, shown, longest), _merged(found)
@@ -54,10 +55,10 @@ def read(body: bytes, longest: int, sheet: str | None) -> TableReader:
         table.notes.append(
             f"Left out {titles:,} {'title' if titles == 1 else 'titles'} above the names of the columns."
         )
-    first = sheet or names[0]
-    table.sheets = [first, *(name for name in names if name != first)]
+    table.sheets = [found.name, *(name for name in names if name != found.name)]
     if sheet is None and len(names) > 1:
-        table.notes.append(f"Of {len(names)} sheets, the first one was read.")
+        which = "first one" if found.name == names[0] else "first one that holds something"
+        table.notes.append(f"Of {len(names)} sheets, the {which} was read.")
     return table
 
 
