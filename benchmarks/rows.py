@@ -20,7 +20,8 @@ import psutil
 
 from benchmarks import load
 from benchmarks.load import Measured, Request
-from benchmarks.servers import customary, floor
+from benchmarks.servers import floor
+from benchmarks.servers.tokens import token_of
 
 SERVER_CORE, LOAD_CORE = 0, 1
 """One core for the server, the other for the load."""
@@ -161,7 +162,7 @@ def reads(folder: Path, rounds: int = 3) -> list[Figure]:
         running(customary_command, customary_port, "/docs") as other,
     ):
         bare_read = _read("c1", floor.TOKEN.decode())
-        other_read = _read("c1", customary.token_of("user0"))
+        other_read = _read("c1", token_of("user0"))
         ours_read = own_read(own)
         for _ in range(rounds):
             floors.append(load.run(bare.port, bare.pid, lambda _: bare_read, requests=16_000, connections=8))

@@ -11,7 +11,8 @@ from typing import NamedTuple
 from benchmarks import load, rows
 from benchmarks.load import Measured
 from benchmarks.rows import BODY_1KB, Figure
-from benchmarks.servers import customary, floor
+from benchmarks.servers import floor
+from benchmarks.servers.tokens import token_of
 from carrel.kit.clock import SystemClock
 from carrel.kit.ids import uuid7_factory
 from carrel.kit.sqlite import database
@@ -49,7 +50,7 @@ def writes(folder: Path) -> list[Figure]:
         rows.running(command, port, "/docs") as other,
     ):
         tokens = [rows.sign_in(own, f"writer{i}") for i in range(USERS)]
-        their_tokens = [customary.token_of(f"user{i}") for i in range(USERS)]
+        their_tokens = [token_of(f"user{i}") for i in range(USERS)]
         workspaces = [_workspace(folder, number, opened) for number in range(USERS + 1)]
         plain = _plain_table(folder, opened)
         for _ in range(_ROUNDS):

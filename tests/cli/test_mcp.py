@@ -5,15 +5,17 @@ import sys
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
 import pytest
 from carrel_sdk import Host, Workspace
 from carrel_sdk.models import Candidate, Comparison, Generation, Judge, Preset, PresetDraft
-from mcp import Client, StdioServerParameters
 
 from tests.support.service import Service
+
+if TYPE_CHECKING:
+    from mcp import Client
 
 READING = {
     "list_presets",
@@ -57,12 +59,15 @@ def workspace(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Preset
 
 
 @asynccontextmanager
-async def assistant(env: dict[str, str], *options: str) -> AsyncIterator[Client]:
+async def assistant(env: dict[str, str], *options: str) -> "AsyncIterator[Client]":
+    # Half a second, of the worker that comes here and not of all of them.
+    from mcp import Client, StdioServerParameters
+
     async with Client(StdioServerParameters(command=CARREL, args=["mcp", *options], env=env)) as client:
         yield client
 
 
-async def told(client: Client, tool: str, **arguments: object) -> Any:
+async def told(client: "Client", tool: str, **arguments: object) -> Any:
     result = await client.call_tool(tool, arguments)
     assert not result.is_error, result.content
     return result.structured_content

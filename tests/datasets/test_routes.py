@@ -110,59 +110,63 @@ CHAT = '[{"role": "user", "content": "Hi"}]'
 NOT_UTF8 = "is neither UTF-8 nor UTF-16 with its mark; save it as UTF-8, in a spreadsheet program as “CSV UTF-8”"
 TOO_EMPTY = {"file": "must have at most 100,000 empty lines"}
 TOO_LONG = {"rows": "must have at most 2,097,152 characters each"}
-REFUSED = [
-    ("a.csv", b"", 400, "data-set-empty", {}),
-    ("a.csv", b"question\n", 400, "data-set-empty", {}),
-    ("a.docx", b"PK\x03\x04", 415, "data-set-format-unsupported", {}),
-    ("a.xlsx", b"PK\x03\x04", 400, "data-set-unreadable", {"file": "is damaged, or closed by a password"}),
-    ("a.csv", b"\n", 400, "data-set-columns-invalid", {"columns": "are missing: the first line names them"}),
-    ("a.csv", b"a,b,a\n1,2,3\n", 400, "data-set-columns-invalid", {"columns[3]": "has the name of column 1"}),
-    (
-        "a.jsonl",
-        b'{"%b": 1}' % (b"x" * 101),
-        400,
-        "data-set-columns-invalid",
-        {"rows[1].columns[1]": "has a name of more than 100 characters"},
-    ),
-    (
-        "a.csv",
-        b",".join(b"c%d" % i for i in range(201)) + b"\n",
-        400,
-        "data-set-columns-invalid",
-        {"columns": "must be at most 200"},
-    ),
-    ("a.csv", b"a,b\n1,2,3\n", 400, "data-set-unreadable", {"rows[1]": "has too many columns: 3 instead of 2"}),
-    ("a.csv", b'a,b\n1,"2\n', 400, "data-set-unreadable", {"rows[1]": "is not valid CSV: see the quotation marks"}),
-    ("a.csv", "a\nПривет\n".encode("cp1251"), 400, "data-set-unreadable", {"file": NOT_UTF8}),
-    ("a.jsonl", b'{"a": 1}\n[1]\n', 400, "data-set-unreadable", {"rows[2]": "is not a JSON object"}),
-    ("a.jsonl", b'{"a": ' + b"[" * 100_000, 400, "data-set-unreadable", {"rows[1]": "is not a JSON object"}),
-    ("a.json", b'{"a": 1}', 400, "data-set-unreadable", {"file": "is not a JSON array of objects"}),
-    ("a.json", b'[{"a": 1}, {"a": 2} {"a": 3}]', 400, "data-set-unreadable",
-     {"rows[2]": "is neither the last of the array nor followed by a comma"}),
-    ("a.json", b'[{"a": 1}, {"a": 2', 400, "data-set-unreadable", {"rows[2]": "does not end"}),
-    ("a.json", b'[{"a": 1}, {"a": x}]', 400, "data-set-unreadable", {"rows[2]": "is not a JSON object"}),
-    ("a.jsonl", b'{"a": "\\u0000"}', 400, "data-set-rows-invalid", {"rows[1].a": "holds characters that are no text"}),
-    ("a.csv", b"question,Long Name\na,b\nc," + b"x" * 1_100_000, 413, "data-set-cell-too-large",
-     {"rows[2].columns[2]": "must have at most 1,048,576 bytes"}),
-    ("a.csv", b"a\nx\n" + b"\n" * 100_001, 400, "data-set-unreadable", TOO_EMPTY),
-    ("a.jsonl", b"\n" * 100_001, 400, "data-set-unreadable", TOO_EMPTY),
-    ("a.csv", b"question\n" + b"x" * (10 << 20), 413, "data-set-row-too-large", TOO_LONG),
-    ("a.csv", b'question\n"' + b"x\n" * (5 << 20), 413, "data-set-row-too-large", TOO_LONG),
-    ("a.jsonl", b'{"a": "' + b"x" * (10 << 20), 413, "data-set-row-too-large", TOO_LONG),
-    ("a.json", b'[{"a": "b"}, {"a": "' + b"x" * (10 << 20), 413, "data-set-row-too-large", TOO_LONG),
-    ("a.csv", b"a,b\n" + b"," * 1_000_000, 400, "data-set-unreadable",
-     {"rows[1]": "has too many columns: more than 2 instead of 2"}),
-    ("a.csv", b"ab," * 500_000, 400, "data-set-columns-invalid", {"columns": "must be at most 200"}),
-    ("a.json", b"[" + b"1," * 5_000_000 + b"1]", 400, "data-set-unreadable", {"rows[1]": "is not a JSON object"}),
-    ("a.jsonl", b"{" + b",".join(b'"%05x":1' % number for number in range(150_000)) + b"}", 400,
-     "data-set-unreadable", {"rows[1]": "must have at most 100,000 elements"}),
-]  # fmt: skip
+
+
+def refused() -> list[tuple[str, bytes, int, str, dict[str, str]]]:
+    return [
+        ("a.csv", b"", 400, "data-set-empty", {}),
+        ("a.csv", b"question\n", 400, "data-set-empty", {}),
+        ("a.docx", b"PK\x03\x04", 415, "data-set-format-unsupported", {}),
+        ("a.xlsx", b"PK\x03\x04", 400, "data-set-unreadable", {"file": "is damaged, or closed by a password"}),
+        ("a.csv", b"\n", 400, "data-set-columns-invalid", {"columns": "are missing: the first line names them"}),
+        ("a.csv", b"a,b,a\n1,2,3\n", 400, "data-set-columns-invalid", {"columns[3]": "has the name of column 1"}),
+        (
+            "a.jsonl",
+            b'{"%b": 1}' % (b"x" * 101),
+            400,
+            "data-set-columns-invalid",
+            {"rows[1].columns[1]": "has a name of more than 100 characters"},
+        ),
+        (
+            "a.csv",
+            b",".join(b"c%d" % i for i in range(201)) + b"\n",
+            400,
+            "data-set-columns-invalid",
+            {"columns": "must be at most 200"},
+        ),
+        ("a.csv", b"a,b\n1,2,3\n", 400, "data-set-unreadable", {"rows[1]": "has too many columns: 3 instead of 2"}),
+        ("a.csv", b'a,b\n1,"2\n', 400, "data-set-unreadable", {"rows[1]": "is not valid CSV: see the quotation marks"}),
+        ("a.csv", "a\nПривет\n".encode("cp1251"), 400, "data-set-unreadable", {"file": NOT_UTF8}),
+        ("a.jsonl", b'{"a": 1}\n[1]\n', 400, "data-set-unreadable", {"rows[2]": "is not a JSON object"}),
+        ("a.jsonl", b'{"a": ' + b"[" * 100_000, 400, "data-set-unreadable", {"rows[1]": "is not a JSON object"}),
+        ("a.json", b'{"a": 1}', 400, "data-set-unreadable", {"file": "is not a JSON array of objects"}),
+        ("a.json", b'[{"a": 1}, {"a": 2} {"a": 3}]', 400, "data-set-unreadable",
+         {"rows[2]": "is neither the last of the array nor followed by a comma"}),
+        ("a.json", b'[{"a": 1}, {"a": 2', 400, "data-set-unreadable", {"rows[2]": "does not end"}),
+        ("a.json", b'[{"a": 1}, {"a": x}]', 400, "data-set-unreadable", {"rows[2]": "is not a JSON object"}),
+        ("a.jsonl", b'{"a": "\\u0000"}', 400, "data-set-rows-invalid",
+         {"rows[1].a": "holds characters that are no text"}),
+        ("a.csv", b"question,Long Name\na,b\nc," + b"x" * 1_100_000, 413, "data-set-cell-too-large",
+         {"rows[2].columns[2]": "must have at most 1,048,576 bytes"}),
+        ("a.csv", b"a\nx\n" + b"\n" * 100_001, 400, "data-set-unreadable", TOO_EMPTY),
+        ("a.jsonl", b"\n" * 100_001, 400, "data-set-unreadable", TOO_EMPTY),
+        ("a.csv", b"question\n" + b"x" * (10 << 20), 413, "data-set-row-too-large", TOO_LONG),
+        ("a.csv", b'question\n"' + b"x\n" * (5 << 20), 413, "data-set-row-too-large", TOO_LONG),
+        ("a.jsonl", b'{"a": "' + b"x" * (10 << 20), 413, "data-set-row-too-large", TOO_LONG),
+        ("a.json", b'[{"a": "b"}, {"a": "' + b"x" * (10 << 20), 413, "data-set-row-too-large", TOO_LONG),
+        ("a.csv", b"a,b\n" + b"," * 1_000_000, 400, "data-set-unreadable",
+         {"rows[1]": "has too many columns: more than 2 instead of 2"}),
+        ("a.csv", b"ab," * 500_000, 400, "data-set-columns-invalid", {"columns": "must be at most 200"}),
+        ("a.json", b"[" + b"1," * 5_000_000 + b"1]", 400, "data-set-unreadable", {"rows[1]": "is not a JSON object"}),
+        ("a.jsonl", b"{" + b",".join(b'"%05x":1' % number for number in range(150_000)) + b"}", 400,
+         "data-set-unreadable", {"rows[1]": "must have at most 100,000 elements"}),
+    ]  # fmt: skip
 
 
 async def test_a_table_that_breaks_a_rule_is_refused_whole_and_the_error_names_row_and_column(
     ada: httpx.AsyncClient,
 ) -> None:
-    for name, body, status, code, faults in REFUSED:
+    for name, body, status, code, faults in refused():
         answer = await upload(ada, name, body)
         assert (answer.status_code, code_of(answer)) == (status, code), (name, body[:40], answer.text)
         assert faults_of(answer) == faults, (body[:40], answer.text)
