@@ -54,15 +54,21 @@ def literal_codes() -> Iterator[tuple[str, str]]:
     """Codes that are given where an error is raised: the error's class and the code."""
     for path in Path("src/carrel").rglob("*.py"):
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            if not isinstance(node, ast.Call):
+            if not isinstance(node, ast.Call) or not any(map(_is_text, [*node.args[:3], *_codes_of(node)])):
                 continue
             name = ast.unparse(node.func)
             places = {"BadInput.at": 2}.get(name, 0)
-            candidates = [keyword.value for keyword in node.keywords if keyword.arg == "code"]
-            candidates += node.args[places : places + 1]
-            for candidate in candidates:
+            for candidate in [*_codes_of(node), *node.args[places : places + 1]]:
                 if isinstance(candidate, ast.Constant) and isinstance(candidate.value, str):
                     yield name.removesuffix(".at"), candidate.value
+
+
+def _codes_of(call: ast.Call) -> list[ast.expr]:
+    return [keyword.value for keyword in call.keywords if keyword.arg == "code"]
+
+
+def _is_text(node: ast.expr) -> bool:
+    return isinstance(node, ast.Constant) and isinstance(node.value, str)
 
 
 def documented() -> dict[str, int]:

@@ -19,8 +19,8 @@ from carrel.errors import CarrelError
 from tests.support.spreadsheets import text, xlsx
 from tests.support.tables import hostile, uploaded
 
-LONGEST = 500_000
-SIZE = 6_000_000
+LONGEST = 250_000
+SIZE = 3_000_000
 HOSTILE = hostile(SIZE)
 
 

@@ -152,7 +152,14 @@ def test_the_gate_runs_make_check_and_that_runs_every_step() -> None:
     assert gate[install + 1] == f'  export {programs.EVERY}="${{{programs.EVERY}-1}}"'
     assert gate[-1] == "exec make check"
     said = run(["make", "-n", "check"], ROOT).stdout
-    steps = [r"ruff check \.", r"ruff format --check \.", r"bin/mypy$", "lint-imports", "npm run -s check", "-m pytest"]
+    steps = [
+        r"ruff check \.",
+        r"ruff format --check \.",
+        r"bin/mypy$",
+        "lint-imports",
+        "npm run -s check",
+        "-m pytest$",
+    ]
     places = [re.search(step, said, re.MULTILINE) for step in steps]
     assert all(places), said
     assert sorted(places, key=lambda found: found.start() if found else 0) == places

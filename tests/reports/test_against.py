@@ -186,7 +186,7 @@ def test_a_long_list_of_documents_ends_and_says_how_many_more_there_are(monkeypa
 MARK = st.one_of(st.none(), st.integers(1, 5))
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=20, deadline=None)
 @given(st.lists(st.tuples(st.tuples(MARK, MARK, MARK, MARK), st.sampled_from("ab=f?")), min_size=1, max_size=9))
 def test_the_worst_come_first_and_swapped_runs_negate_every_difference(
     rows: list[tuple[tuple[int | None, int | None, int | None, int | None], str]],

@@ -13,6 +13,7 @@ from carrel.config import Settings
 from carrel.providers.registry import Registry
 from carrel.vault.keyring import UserUuid
 from carrel.vault.pool import WorkspacePool
+from tests.support import begun
 from tests.support.asgi import client_of, running
 from tests.support.clock import FakeClock
 from tests.support.engine import WorkersHere
@@ -135,6 +136,7 @@ async def busy_service(
 
     monkeypatch.setattr(services, "WorkspacePool", pool)
     stopping = asyncio.Event()
+    begun.begin(settings)
     app = create_app(settings, clock=clock, stopping=stopping)
     async with running(app), client_of(app) as client:
         yield Busy(client, pools[0], models, stopping)

@@ -11,6 +11,7 @@ import httpx
 from carrel.accounts.slots import folder_of
 from carrel.app import create_app
 from carrel.config import Settings
+from tests.support import begun
 from tests.support.asgi import client_of, running
 from tests.support.clock import FakeClock
 
@@ -36,6 +37,7 @@ def workspace_file(settings: Settings, uuid: str) -> Path:
 @asynccontextmanager
 async def service(settings: Settings, clock: FakeClock) -> AsyncIterator[httpx.AsyncClient]:
     """The service from start to stop, and a client of it."""
+    begun.begin(settings)
     app = create_app(settings, clock=clock)
     async with running(app), client_of(app) as client:
         yield client

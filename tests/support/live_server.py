@@ -10,6 +10,7 @@ import uvicorn
 from carrel.app import create_app
 from carrel.config import Settings
 from carrel.http.server.protocol import Protocol
+from tests.support import begun
 from tests.support.clock import FakeClock
 
 
@@ -17,6 +18,7 @@ from tests.support.clock import FakeClock
 async def live_server(settings: Settings, clock: FakeClock) -> AsyncIterator[httpx.AsyncClient]:
     """The service from start to stop, and a client that reaches it over TCP."""
     stopping = asyncio.Event()
+    begun.begin(settings)
     app = create_app(settings, clock=clock, stopping=stopping)
     config = uvicorn.Config(app, port=0, http=Protocol, ws="none", lifespan="on", log_config=None, access_log=False)
     server = uvicorn.Server(config)

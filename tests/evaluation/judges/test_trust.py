@@ -152,15 +152,15 @@ def test_a_third_wordy_candidate_changes_nothing_between_the_other_two() -> None
     assert kinds(judged([*told, *others])) == kinds(judged(told, candidates="AB"))
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=150, deadline=None)
 @given(st.text("ab=", min_size=5, max_size=30), st.data())
 def test_more_wins_never_make_a_verdict_weaker(outcomes: str, data: st.DataObject) -> None:
     longer = data.draw(st.text("ls", min_size=len(outcomes), max_size=len(outcomes)))
     place = data.draw(st.integers(0, len(outcomes) - 1))
     before = judged(by_length(outcomes, longer), candidates="AB")
-    better = outcomes[:place] + "a" + outcomes[place + 1 :]
-    after = judged(by_length(better, longer), candidates="AB")
     if before.best == "A":
+        better = outcomes[:place] + "a" + outcomes[place + 1 :]
+        after = judged(by_length(better, longer), candidates="AB")
         assert after.best == "A"
         assert sum(one.kind == "length" for one in after.distrust) <= sum(
             one.kind == "length" for one in before.distrust

@@ -1,4 +1,4 @@
-"""The ranking as a whole: worked examples, and what may never change it."""
+"""The ranking as a whole: worked examples, and what may never change it (`test_properties.py` has more of that)."""
 
 import math
 import random
@@ -16,7 +16,7 @@ from carrel.evaluation.statistics.quantiles import student
 from carrel.evaluation.verdict import state
 from tests.evaluation.told import CRITERIA, score, tournaments, verdict, verdicts
 
-FEW = settings(max_examples=60, deadline=None)
+FEW = settings(max_examples=30, deadline=None)
 
 
 def encoded(ranking: Ranking) -> bytes:
@@ -207,19 +207,6 @@ def test_shuffling_the_comparisons_changes_nothing(told: tuple[str, list[Verdict
 
 
 @FEW
-@given(tournaments())
-def test_swapping_two_candidates_mirrors_the_ranking(told: tuple[str, list[Verdict]]) -> None:
-    candidates, records = told
-    other = {"A": "B", "B": "A"}
-    swapped = [msgspec.structs.replace(v, a=other.get(v.a, v.a), b=other.get(v.b, v.b)) for v in records]
-    before, after = rank(candidates, records), rank(candidates, swapped)
-    for candidate in candidates:
-        here, there = row(before, candidate), row(after, other.get(candidate, candidate))
-        for field in Row.__struct_fields__[1:]:
-            assert getattr(there, field) == pytest.approx(getattr(here, field), abs=2e-6), field
-
-
-@FEW
 @given(tournaments(outcomes=["a", "b", "tie", "flip"]))
 def test_turning_every_verdict_round_turns_two_candidates_round(told: tuple[str, list[Verdict]]) -> None:
     records = [v for v in told[1] if (v.a, v.b) == ("A", "B")]
@@ -231,24 +218,6 @@ def test_turning_every_verdict_round_turns_two_candidates_round(told: tuple[str,
         assert there.win_share == pytest.approx(1 - (here.win_share or 0), abs=2e-6)
         assert there.rating == pytest.approx(-(here.rating or 0), abs=2e-6)
         assert row(after, "B").low == here.low
-
-
-@FEW
-@given(tournaments(), st.sampled_from([0.125, 3.0, 1e-9, 7.7e12]))
-def test_scaling_the_judges_weights_changes_nothing(told: tuple[str, list[Verdict]], factor: float) -> None:
-    candidates, records = told
-    weights = {"x": 0.25, "y": 0.75}
-    scaled = {judge: weight * factor for judge, weight in weights.items()}
-    assert encoded(rank(candidates, records, weights=scaled)) == encoded(rank(candidates, records, weights=weights))
-
-
-@FEW
-@given(tournaments(outcomes=["a"]))
-def test_a_candidate_that_was_never_beaten_stays_finite(told: tuple[str, list[Verdict]]) -> None:
-    for found in rank(*told).rows:
-        numbers = [found.rating, found.rating_low, found.rating_high]
-        assert all(number is None or math.isfinite(number) for number in numbers)
-        assert found.rating is None or abs(found.rating) < 10
 
 
 @FEW
@@ -269,7 +238,7 @@ def test_a_ranking_survives_json() -> None:
 
 def test_whoever_is_first_by_chance_alone_keeps_its_true_share_within_its_interval() -> None:
     draw, held, narrow = random.Random(5), 0, 0
-    for _ in range(150):
+    for _ in range(70):
         told = [
             v for pair in combinations("ABCDE", 2) for v in verdicts("".join(pair), "".join(draw.choices("ab", k=8)))
         ]
@@ -278,6 +247,6 @@ def test_whoever_is_first_by_chance_alone_keeps_its_true_share_within_its_interv
         assert first.low is not None
         held += first.first_low <= 0.5
         narrow += first.low <= 0.5
-    assert held >= 0.93 * 150
+    assert held >= 0.93 * 70
     assert narrow < held
     assert all(row.first_low is None for row in rank("AB", verdicts("AB", "aaab")).rows)

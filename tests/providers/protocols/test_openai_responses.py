@@ -191,8 +191,7 @@ async def asked(provider: HttpProvider, made: ModelRequest, *, stream: bool) -> 
     return await (provider.stream(made, lambda _: None) if stream else provider.complete(made))
 
 
-@pytest.mark.parametrize("stream", [False, True])
-@pytest.mark.parametrize("own", [False, True])
+@pytest.mark.parametrize(("own", "stream"), [(False, True), (True, False)])
 async def test_every_text_model_of_the_price_list_answers_and_judges(
     server: OpenAiResponses, *, own: bool, stream: bool
 ) -> None:

@@ -14,6 +14,7 @@ from functools import partial
 from types import NoneType, UnionType
 from typing import Annotated, Any, Final, Union, get_args, get_origin, get_type_hints
 from urllib.parse import parse_qsl
+from weakref import WeakKeyDictionary
 
 import msgspec
 from starlette import routing
@@ -137,16 +138,14 @@ class Signature:
         self.body_default: Any = REQUIRED
         self.takes_request = False
         self.dependencies: dict[str, Signature] = {}
-        hints = get_type_hints(function, include_extras=True)
-        for variable, parameter in inspect.signature(function).parameters.items():
-            annotation = hints.get(variable)
+        for variable, annotation, default in _taken(function):
             notes = get_args(annotation)[1:] if get_origin(annotation) is Annotated else ()
             if variable == "request":
                 self.takes_request = True
             elif variable == "data":
-                self.body, self.body_default = annotation, parameter.default
+                self.body, self.body_default = annotation, default
             elif f"{{{variable}" in path or any(isinstance(note, Path) for note in notes):
-                self.parameters.append(Parameter(variable, annotation, parameter.default))
+                self.parameters.append(Parameter(variable, annotation, default))
             else:
                 self.dependencies[variable] = Signature(dependencies[variable], "", dependencies)
 
@@ -171,6 +170,19 @@ class Signature:
             given = signature.values(request, queried, faults)
             values[variable] = None if faults else signature.function(**given)
         return values
+
+
+_TAKEN: WeakKeyDictionary[Callable[..., Any], tuple[tuple[str, Any, Any], ...]] = WeakKeyDictionary()
+
+
+def _taken(function: Callable[..., Any]) -> tuple[tuple[str, Any, Any], ...]:
+    """Name, annotation and default of what a function takes; most dependencies are those of many routes."""
+    found = _TAKEN.get(function)
+    if found is None:
+        hints, parameters = get_type_hints(function, include_extras=True), inspect.signature(function).parameters
+        found = tuple((name, hints.get(name), parameter.default) for name, parameter in parameters.items())
+        _TAKEN[function] = found
+    return found
 
 
 class RouteMethod:
