@@ -25,6 +25,7 @@ from tests.support.host import Host
 from tests.support.lent_blank import lent_blank
 from tests.support.lent_worker import LentWorkers
 from tests.support.service import Service
+from tests.support.warm_service import ServiceStarter
 
 # No test is timed, on a machine that may be busy; and every run tries the same examples.
 hypothesis_settings.register_profile(
@@ -45,6 +46,40 @@ REAL_KEYS = (
     "tests/contract/test_section_7_and_8_errors_and_limits.py",
 )
 """Where keys are derived as slowly as hosts do, because that is the subject."""
+
+
+AS_AN_OPERATOR = (
+    "tests/auth/test_flood.py",
+    "tests/benchmarks/",
+    "tests/campaigns/",
+    "tests/checks/test_isolation.py",
+    "tests/cli/test_full_disk.py",
+    "tests/cli/test_reload.py",
+    "tests/cli/test_serve.py",
+    "tests/cli/test_without_service.py",
+    "tests/deploy/test_prometheus.py",
+    "tests/kit/",
+    "tests/packaging/",
+    "tests/privacy/",
+    "tests/proxy/",
+    "tests/vault/",
+)
+"""Where services are started as operators do, because starts, memory or processes are the subject."""
+
+
+@pytest.fixture(scope="session")
+def starter() -> Iterator[ServiceStarter]:
+    with ServiceStarter() as starter:
+        yield starter
+
+
+@pytest.fixture(scope="module", autouse=True)
+def quick_starts(request: pytest.FixtureRequest, starter: ServiceStarter) -> Iterator[None]:
+    """A service that is a fork of a process with everything imported takes half a second less to start."""
+    with pytest.MonkeyPatch.context() as patch:
+        if not request.node.nodeid.startswith(AS_AN_OPERATOR):
+            patch.setattr(Service, "fork", starter.launch)
+        yield
 
 
 @pytest.fixture(scope="module", autouse=True)

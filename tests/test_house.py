@@ -1,9 +1,7 @@
-"""The rules of the house that a machine can hold: import order, file length, what locks may say."""
+"""The rules of the house that a machine can hold: file length, names, what locks say. `make imports` has the order."""
 
 import ast
 import re
-import subprocess
-import sys
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
@@ -30,13 +28,12 @@ SLEEPERS = {
     "tests/support/worker_jobs.py": "is what hangs",
 }
 """Who sleeps, and not until something is there. No test waits so for what it expects."""
+MAYBE_PRIVATE = re.compile(
+    r"""(?<!\bself)(?<!\bcls)\._(?!_|replace\b|asdict\b|fields\b)\w|import[^\n]*\b_\w|^ {4}_\w+,?$|["']_[A-Za-z]""",
+    re.MULTILINE,
+)
+"""In most files nothing looks like the private name of somebody else, and they need no parser."""
 SOURCES = [path for folder in ("src", "sdk/src", "benchmarks") for path in (ROOT / folder).rglob("*.py")]
-
-
-def test_imports_go_downward_only() -> None:
-    linter = Path(sys.executable).with_name("lint-imports")
-    done = subprocess.run([linter, "--no-cache"], cwd=ROOT, capture_output=True, text=True)
-    assert done.returncode == 0, done.stdout
 
 
 def test_a_file_of_more_than_600_lines_holds_two_nouns() -> None:
@@ -51,12 +48,8 @@ def test_every_module_opens_with_a_sentence() -> None:
 
 
 def test_a_name_of_a_public_class_has_one_home() -> None:
-    classes = (
-        node.name
-        for path in (ROOT / "src/carrel").rglob("*.py")
-        for node in ast.parse(path.read_text()).body
-        if isinstance(node, ast.ClassDef) and not node.name.startswith("_")
-    )
+    declared = re.compile(r"^class ([A-Za-z]\w*)", re.MULTILINE)
+    classes = (name for path in (ROOT / "src/carrel").rglob("*.py") for name in declared.findall(path.read_text()))
     twice = sorted(name for name, homes in Counter(classes).items() if homes > 1)
     assert len(twice) <= MOST_NAMES_WITH_TWO_HOMES, twice
 
@@ -104,7 +97,8 @@ def test_tests_use_public_names() -> None:
     found = [
         f"{path.relative_to(ROOT)}:{touch}"
         for path in (ROOT / "tests").rglob("*.py")
-        for touch in private_touches(ast.parse(path.read_text()))
+        if MAYBE_PRIVATE.search(text := path.read_text())
+        for touch in private_touches(ast.parse(text))
     ]
     assert len(found) <= MOST_PRIVATE_TOUCHES, "\n".join(found)
 

@@ -65,7 +65,7 @@ def _campaign(folder: Path, rows: int) -> tuple[Ended, Ended, list[Ended]]:
 
 
 def test_a_run_with_checks_alone_survives_five_kills_to_the_byte(tmp_path: Path) -> None:
-    _campaign(tmp_path, 1_500)
+    _campaign(tmp_path, 900)
 
 
 @pytest.mark.soak(campaign="rows", alone=True)

@@ -51,31 +51,31 @@ def test_the_simulation_s_looks_are_the_service_s(cell: Cell) -> None:
 
 
 def test_looking_costs_no_more_false_winners_than_one_look_may_have() -> None:
-    found = [claims(cell, 600, seed=7) for cell in SEEDED]
+    found = [claims(cell, 300, seed=7) for cell in SEEDED]
     for one in found:
         for field, rate in one.ours.items():
-            # 150 tournaments each: more than three points of chance.
-            assert rate.share <= 0.1, (one.cell, field, rate)
+            # 75 tournaments each: five points of chance.
+            assert rate.share <= 0.12, (one.cell, field, rate)
     two = [one for one in found if one.cell.candidates == 2]
     assert early.worst(two, "peeking").share > 0.085 > 0.07 > early.worst(two, "ours").share
     assert added(one.held for one in found).share >= 0.95
 
 
 def test_judges_that_are_sure_of_themselves_make_no_false_winners_either() -> None:
-    found = sure(Cell(30, 2, 1, 0.0), 1000, seed=7)
+    found = sure(Cell(30, 2, 1, 0.0), 500, seed=7)
     assert found.ours["level"].share <= 0.07 < found.peeking["level"].share
 
 
 def test_a_clear_lead_saves_nearly_half_of_the_calls_and_a_close_one_almost_none() -> None:
-    clear = saving(Cell(30, 3, 1, 0.0), "2 logits", 200, seed=7)
-    close = saving(Cell(30, 3, 1, 0.0), "0.2 logits", 200, seed=7)
+    clear = saving(Cell(30, 3, 1, 0.0), "2 logits", 100, seed=7)
+    close = saving(Cell(30, 3, 1, 0.0), "0.2 logits", 100, seed=7)
     assert clear.saved > 0.43
     assert clear.found.share > 0.97
     assert close.saved < 0.12
 
 
 def test_of_five_candidates_the_best_is_found_with_half_of_the_calls() -> None:
-    found = saving(Cell(60, 5, 1, 0.0), "led", 250, seed=7)
+    found = saving(Cell(60, 5, 1, 0.0), "led", 120, seed=7)
     assert found.saved > 0.48
     assert found.found.share > 0.86
     assert found.wrong.share == 0.0

@@ -16,7 +16,7 @@ from carrel.runs.verdicts import judgement
 from carrel.runs.verdicts.judgement import Evidence
 from tests.evaluation.told import CRITERIA, score, tournaments, verdicts
 
-FEW = settings(max_examples=60, deadline=None)
+FEW = settings(max_examples=30, deadline=None)
 WEIGHTS = {"x": 0.3, "y": 0.7}
 
 

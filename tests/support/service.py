@@ -10,13 +10,14 @@ import time
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Protocol
+from typing import ClassVar, Protocol
 from urllib.error import URLError
 from urllib.request import urlopen
 
 from tests.support.processes import at_work
 from tests.support.tls import trusting
 
+CARREL = str(Path(sys.executable).with_name("carrel"))
 START_SECONDS = 120.0
 """Far more than any start takes; one that fails ends the process, which is noticed at once."""
 _POLL_SECONDS = 0.05
@@ -90,11 +91,13 @@ class Service:
     service_key: str = field(default_factory=lambda: secrets.token_hex(32), repr=False)
     settings: dict[str, str] = field(default_factory=dict)
     """Further variables, such as `{"CARREL_FREE_PLAN": "full"}`."""
-    program: list[str] = field(default_factory=lambda: [str(Path(sys.executable).with_name("carrel"))])
+    program: list[str] = field(default_factory=lambda: [CARREL])
     """What is started; its arguments follow."""
     certificate: Path | None = None
     """A file with the certificate and its key, if it speaks HTTPS."""
     launch: Launch = launch
+    fork: ClassVar[Launch | None] = None
+    """What starts those that nobody wants started otherwise; without it, they are started as an operator does."""
 
     def __post_init__(self) -> None:
         self.port = free_port()
@@ -132,12 +135,13 @@ class Service:
     def start(self) -> None:
         """Start it and return when it answers."""
         self.folder.mkdir(parents=True, exist_ok=True)
-        command = [*self.program, "serve", "--host", "127.0.0.1"]
+        forked = self.fork if self.launch is launch and self.program == [CARREL] else None
+        command = [*(["carrel.cli.main"] if forked else self.program), "serve", "--host", "127.0.0.1"]
         command += ["--port", str(self.port), "--data-dir", str(self.data_dir)]
         if self.certificate is not None:
             command += ["--tls-cert", str(self.certificate), "--tls-key", str(self.certificate)]
         # The working directory is the test's own: a `.env` of the developer must not be read.
-        self.process = self.launch(command, self.environment(), self.folder, self.log_file)
+        self.process = (forked or self.launch)(command, self.environment(), self.folder, self.log_file)
         self._wait_until_it_answers()
 
     def stop(self, timeout_seconds: float = 120.0) -> int:

@@ -1,4 +1,6 @@
-"""Starts services by forking a process that has everything imported: a campaign of kills starts hundreds of them.
+"""Starts services by forking a process that has everything imported: the tests start hundreds of them.
+
+That takes a tenth of the processor time of an operator's start, which is for the tests of starts, memory and processes.
 
 The forking process opens no database, no socket and no loop, so nothing that must not be shared goes through a fork.
 """
@@ -10,12 +12,13 @@ import select
 import signal
 import subprocess
 import sys
+import threading
 from importlib import import_module
 from pathlib import Path
 from types import TracebackType
 from typing import Any, NoReturn
 
-from carrel.kit.processes import allocator
+from carrel.kit.processes import allocator, private_memory
 from tests.support.kills import ROOT, leave
 
 
@@ -54,17 +57,11 @@ class ForkedService:
 
 
 class ServiceStarter:
-    """The process that forks services. `launch` stands where a `Service` has `subprocess.Popen`."""
+    """The process that forks services, from the first on. `launch` stands where a `Service` has `subprocess.Popen`."""
 
     def __init__(self) -> None:
-        self._process = subprocess.Popen(
-            [sys.executable, "-m", "tests.support.warm_service"],
-            cwd=ROOT,
-            env=os.environ | allocator.ENVIRONMENT,
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            text=True,
-        )
+        self._process: subprocess.Popen[str] | None = None
+        self._turn = threading.Lock()
 
     def __enter__(self) -> "ServiceStarter":
         return self
@@ -72,11 +69,8 @@ class ServiceStarter:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
-        assert self._process.stdin is not None
-        assert self._process.stdout is not None
-        self._process.stdin.close()
-        self._process.wait(60)
-        self._process.stdout.close()
+        if self._process is not None:
+            self._process.communicate(timeout=60)
 
     def launch(self, command: list[str], env: dict[str, str], cwd: Path, log: Path) -> ForkedService:
         """`command` begins with the module whose `main` is the program."""
@@ -87,11 +81,21 @@ class ServiceStarter:
         return self._ask("ended", pid)
 
     def _ask(self, *question: Any) -> int:
-        assert self._process.stdin is not None
-        assert self._process.stdout is not None
-        self._process.stdin.write(json.dumps(question) + "\n")
-        self._process.stdin.flush()
-        return int(self._process.stdout.readline())
+        with self._turn:
+            if self._process is None:
+                self._process = subprocess.Popen(
+                    [sys.executable, "-m", "tests.support.warm_service"],
+                    cwd=ROOT,
+                    env=os.environ | allocator.ENVIRONMENT,
+                    stdin=subprocess.PIPE,
+                    stdout=subprocess.PIPE,
+                    text=True,
+                )
+            assert self._process.stdin is not None
+            assert self._process.stdout is not None
+            self._process.stdin.write(json.dumps(question) + "\n")
+            self._process.stdin.flush()
+            return int(self._process.stdout.readline())
 
 
 # In the process that forks --------------------------------------------------------------------------------------------
@@ -99,6 +103,8 @@ class ServiceStarter:
 
 def _child(command: list[str], env: dict[str, str], cwd: str, log: str) -> NoReturn:
     status = 70
+    # Nobody else would end it if the tests were killed.
+    private_memory.end_with_parent()
     try:
         with open(os.devnull) as nothing, open(log, "a") as written:
             os.dup2(nothing.fileno(), 0)
@@ -125,6 +131,7 @@ def _serve() -> None:
         "carrel.app",
         "carrel.cli.operators.serve",
         "carrel.cli.serving.uvicorn_server",
+        "carrel.cluster.etcd",
         "tests.crash.dying_service",
     ):
         import_module(module)

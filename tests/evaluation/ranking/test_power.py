@@ -16,7 +16,7 @@ def test_three_candidates_have_the_promised_chance(documents: int, promised: flo
 @pytest.mark.parametrize("sure", [False, True])
 @pytest.mark.parametrize(("documents", "candidates"), [(5, 2), (12, 2), (8, 3), (20, 3), (12, 5), (10, 8), (15, 6)])
 def test_the_table_is_what_the_simulation_gives(documents: int, candidates: int, sure: bool) -> None:
-    found = chance(documents, candidates, 1500, 7, sure=sure)
+    found = chance(documents, candidates, 800, 7, sure=sure)
     assert chance_to_decide(documents, candidates, sure=sure) == pytest.approx(found, abs=0.05)
 
 
@@ -70,7 +70,7 @@ def test_the_sentence_says_what_the_money_buys() -> None:
 
 @pytest.mark.parametrize(("documents", "candidates"), [(13, 2), (15, 5), (20, 3), (30, 3), (40, 2)])
 def test_the_table_of_runs_that_may_stop_early_is_what_the_simulation_gives(documents: int, candidates: int) -> None:
-    found = chance(documents, candidates, 1500, 7, early=True)
+    found = chance(documents, candidates, 800, 7, early=True)
     assert chance_to_decide(documents, candidates, early=True) == pytest.approx(found, abs=0.05)
 
 

@@ -116,7 +116,7 @@ def test_a_judge_s_weight_moves_the_leader() -> None:
     assert by_scores(*told, score_weights={"x": 1.0, "y": 9.0}).leaders == ("B",)
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=25, deadline=None)
 @given(st.lists(st.text("12345?!.", min_size=6, max_size=6), min_size=2, max_size=4), st.randoms(use_true_random=False))
 def test_order_and_scale_of_weights_change_nothing(marks: list[str], shuffler: random.Random) -> None:
     told = [one for name, line in zip("ABCD", marks, strict=False) for j in "xy" for one in scores(name, line, j)]
@@ -130,9 +130,9 @@ def test_order_and_scale_of_weights_change_nothing(marks: list[str], shuffler: r
 def test_equal_candidates_are_hardly_ever_called_best_by_scores() -> None:
     source = random.Random(11)
     claims = 0
-    for _ in range(400):
+    for _ in range(150):
         marks = ["".join(source.choice("12345") for _ in range(8)) for _ in "ABC"]
         claims += (
             by_scores(*(scores(*pair) for pair in zip("ABC", marks, strict=True)), candidates="ABC").best is not None
         )
-    assert claims <= 0.05 * 400
+    assert claims <= 0.05 * 150

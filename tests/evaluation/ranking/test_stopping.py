@@ -15,7 +15,7 @@ from carrel.evaluation.records import Verdict
 from carrel.evaluation.statistics.quantiles import normal
 from tests.evaluation.told import CRITERIA, score, tournaments, verdicts
 
-FEW = settings(max_examples=80, deadline=None)
+FEW = settings(max_examples=30, deadline=None)
 THIRD = Look(number=3, of=6, before=10, documents=15, planned=30, part=1 / 6)
 
 
@@ -68,14 +68,14 @@ def test_the_levels_of_all_looks_together_err_as_often_as_one(
     if expected is not None:
         assert found == pytest.approx(expected, abs=1e-7)
     random = np.random.default_rng(3)
-    steps = random.normal(size=(400_000, len(places))) * np.sqrt(np.diff((0, *places)))
+    steps = random.normal(size=(100_000, len(places))) * np.sqrt(np.diff((0, *places)))
     sums = steps.cumsum(axis=1) / np.sqrt(places)
     past = sums > [normal(1.0 - level) for level in found]
     growth = 4 if places[-1] == 20 else 2
     spent = [0.025 * np.expm1(growth * place / places[-1]) / np.expm1(growth) for place in places]
     for upto, most in enumerate(spent, start=1):
-        # Four deviations of 400,000 draws.
-        assert past[:, :upto].any(axis=1).mean() == pytest.approx(most, abs=4 * (most / 400_000) ** 0.5)
+        # Four deviations of 100,000 draws.
+        assert past[:, :upto].any(axis=1).mean() == pytest.approx(most, abs=4 * (most / 100_000) ** 0.5)
 
 
 @pytest.mark.parametrize(
