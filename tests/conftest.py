@@ -166,8 +166,6 @@ def quick_services() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         # In memory, as the files of tests are, the room for deletions on a full disk takes 7 ms of each start.
         patch.setattr(reserve, "RESERVE_BYTES", 64 * 1024)
-        # They take their workers over from each other: starting one takes half a second.
-        patch.setattr(services, "WorkerPool", LentWorkers)
         patch.setattr(files, "Blank", lent_blank)
         yield
 
@@ -179,6 +177,12 @@ def begun_once(quick_services: None, tmp_path_factory: pytest.TempPathFactory) -
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(services, "run_self_test", lambda data, cipher: None)
         yield
+
+
+@pytest.fixture(autouse=True)
+def lent_workers(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Services in this process take their workers over from each other: starting one takes half a second."""
+    monkeypatch.setattr(services, "WorkerPool", LentWorkers)
 
 
 def refuse(service: Service) -> None:

@@ -66,7 +66,7 @@ def _called_best(measure: Measure, count: int, documents: int) -> float:
 
 
 def test_intervals_hold_and_nobody_is_best_by_luck() -> None:
-    held = _held(40)
+    held = _held(20)
     assert 0.93 < sum(held) / len(held) < 0.985
     assert _called_best("accuracy", 8, 40) <= 0.1
     assert _called_best("macro_f1", 8, 40) <= 0.1
