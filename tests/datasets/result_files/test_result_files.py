@@ -289,6 +289,23 @@ PROMPTFOO = (
         ("o.csv", csv_of(*LANGFUSE), [("Why?", None, "So", "No")], {"tone": ["0.5"]}),
         ("gpt.jsonl", lines_of(OPENAI), [("7", "2+2?", "4", "4")], {"exact": ["1"]}),
         (
+            "failed.jsonl",
+            lines_of(
+                OPENAI, OPENAI | {"datasource_item_id": 8, "sample": {"input": [], "output": [], "model": "gpt-5"}}
+            ),
+            [("7", "2+2?", "4", "4"), ("8", '{"question": "2+2", "ground_truth": "4"}', "4", None)],
+            {"exact": ["1"]},
+        ),
+        (
+            "tools.jsonl",
+            lines_of(
+                {"type": "GENERATION", "model": "gpt", "id": "o", "traceId": "t", "input": "Why?"}
+                | {"output": {"role": "assistant", "content": None, "tool_calls": [{"type": "function"}]}}
+            ),
+            [("Why?", None, '[{"type": "function"}]')],
+            {},
+        ),
+        (
             "m/samples_a.jsonl",
             lines_of(harness(1, "8", "strict", 0), harness(1, "8", "loose", 1)),
             [("1", "Q1", "8", "8")],

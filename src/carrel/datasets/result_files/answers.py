@@ -149,7 +149,7 @@ def text_of(value: Any) -> str | None:
     if value is None or isinstance(value, str):
         return value or None
     if isinstance(value, dict) and "role" in value and "content" in value:
-        return text_of(value["content"])
+        return text_of(value["content"]) or _calls(value)
     if isinstance(value, dict) and list(value) == ["messages"]:
         return text_of(value["messages"])
     if isinstance(value, list) and value and all(isinstance(part, dict) for part in value):
@@ -163,8 +163,15 @@ def text_of(value: Any) -> str | None:
 
 def _conversation(messages: Sequence[Mapping[str, Any]]) -> str | None:
     if len(messages) == 1:
-        return text_of(messages[0]["content"])
-    return "\n\n".join(f"{message['role']}: {text_of(message['content']) or ''}" for message in messages)
+        return text_of(messages[0]["content"]) or _calls(messages[0])
+    said = ((message["role"], text_of(message["content"]) or _calls(message)) for message in messages)
+    return "\n\n".join(f"{role}: {text or ''}" for role, text in said)
+
+
+def _calls(message: Mapping[str, Any]) -> str | None:
+    """The tools that a model called in place of an answer."""
+    calls = message.get("tool_calls")
+    return json.dumps(calls, ensure_ascii=False) if calls else None
 
 
 def mark_of(value: Any) -> float | None:

@@ -138,8 +138,8 @@ def _named_by(file: ResultFile) -> str:
 def _openai(record: Any) -> _Item:
     sample, item = get(record, "sample"), get(record, "datasource_item") or get(record, "item")
     item = get(item, "item") if isinstance(get(item, "item"), dict) else item
-    output = get(sample, "output_text") or text_of(get(sample, "output")) or get(item, "output")
-    asked = text_of(get(sample, "input")) or text_of(get(item, "input")) or text_of(item)
+    output = get(sample, "output_text") or text_of(get(sample, "output") or None) or get(item, "output")
+    asked = text_of(get(sample, "input") or None) or text_of(get(item, "input")) or text_of(item)
     results = get(record, "results")
     number = get(record, "datasource_item_id")
     return _Item(
