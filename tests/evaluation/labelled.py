@@ -2,9 +2,13 @@
 
 Every world has two candidates at the top that are exactly level in what the verdict is about: the errors of one are
 spread over all classes, those of the other may all be in the rarest one. So whoever is called best is so by chance.
+
+    python -m tests.evaluation.labelled 2000
+
+prints the tables of `docs/coverage` for so many runs of each kind.
 """
 
-from collections.abc import Iterator
+import sys
 from typing import TYPE_CHECKING, NamedTuple
 
 from msgspec.structs import replace
@@ -14,6 +18,8 @@ from carrel.evaluation.ranking.grouping import Groups
 from carrel.evaluation.ranking.ranking import Measure, Ranking, rank
 from carrel.evaluation.records import Mark
 from carrel.evaluation.statistics import f_scores
+from tests.evaluation import vectorised
+from tests.evaluation.coverage import Rate
 
 if TYPE_CHECKING:
     import numpy as np
@@ -96,34 +102,101 @@ def drawn(
     """The answers to documents of these classes."""
     import numpy as np
 
-    wrong = draw.random(len(expected)) < rates[expected]
-    other = (expected + draw.integers(1, world.classes, len(expected))) % world.classes
+    wrong = draw.random(expected.shape) < rates[expected]
+    other = (expected + draw.integers(1, world.classes, expected.shape)) % world.classes
     return np.where(wrong, other, expected)
 
 
-def tournaments(
-    world: World, measure: Measure, candidates: int, documents: int, count: int, seed: int
-) -> Iterator[Ranking]:
-    """Rankings of runs whose first two candidates are level; the others err half as often again."""
+class Answers(NamedTuple):
+    """By tournament and document: the class, and by candidate besides: which one was named."""
+
+    expected: "NDArray[np.int64]"
+    given: "NDArray[np.int64]"
+
+
+def tournaments(world: World, measure: Measure, candidates: int, documents: int, count: int, seed: int) -> Answers:
+    """Runs whose first two candidates are level; the others err half as often again."""
     import numpy as np
 
-    draw = np.random.default_rng(seed)
+    draw = np.random.default_rng([seed, documents, candidates])
     first, second = level_rates(world, measure)
     rates = [first, second, *[np.minimum(1.0, 1.5 * second + 0.02)] * (candidates - 2)]
-    names = [f"c{i}" for i in range(candidates)]
-    nobody = rank(names, [])
-    for _ in range(count):
-        expected = draw.choice(world.classes, documents, p=world.shares)
-        numbers = {one: place for place, one in enumerate(sorted(set(expected.tolist())))}
-        if len(numbers) < 2:
-            continue
-        marks = []
-        for name, rate in zip(names, rates, strict=True):
-            answers = drawn(world, rate, expected, draw)
-            for place, (one, answer) in enumerate(zip(expected.tolist(), answers.tolist(), strict=True)):
-                mark = Mark(document=f"d{place}", candidate=name, value=float(one == answer))
-                marks.append(replace(mark, expected=numbers[one], answer=numbers.get(answer)))
-        yield by_checks.rank(names, marks, measure, nobody, Groups())
+    expected = draw.choice(world.classes, (count, documents), p=world.shares)
+    expected = expected[(expected != expected[:, :1]).any(axis=1)]
+    given = np.stack([drawn(world, rate, expected, draw) for rate in rates], axis=2)
+    return Answers(expected, given)
+
+
+def ranked(made: Answers, tournament: int, measure: Measure) -> Ranking:
+    """As a run is ranked."""
+    expected = made.expected[tournament].tolist()
+    numbers = {one: place for place, one in enumerate(sorted(set(expected)))}
+    names = [f"c{i}" for i in range(made.given.shape[2])]
+    marks = []
+    for name, answers in zip(names, made.given[tournament].T.tolist(), strict=True):
+        for place, (one, answer) in enumerate(zip(expected, answers, strict=True)):
+            mark = Mark(document=f"d{place}", candidate=name, value=float(one == answer))
+            marks.append(replace(mark, expected=numbers[one], answer=numbers.get(answer)))
+    return by_checks.rank(names, marks, measure, rank(names, []), Groups())
+
+
+def best(made: Answers, measure: Measure) -> "NDArray[np.int64]":
+    """Who is called best, -1 for nobody: the same rule over arrays."""
+    import numpy as np
+
+    expected, given = made
+    classes = 1 + int(max(expected.max(), given.max()))
+    often = (expected[:, :, None] == np.arange(classes)).sum(axis=1)
+    usual = np.broadcast_to(often.argmax(axis=1)[:, None, None], (*expected.shape, 1))
+    right = (given := np.concatenate([given, usual], axis=2)) == expected[:, :, None]
+    values = right.astype(float)
+    if measure == "macro_f1":
+        values = _added(expected, given, right, often)
+    centre = np.round(values[:, :, :-1].mean(axis=1), 9)
+    first = centre.argmax(axis=1)
+    alone = (centre == centre.max(axis=1)[:, None]).sum(axis=1) == 1
+    return np.where(vectorised.ahead_of_all(values, first) & alone, first, -1)
+
+
+def _added(
+    expected: "NDArray[np.int64]", given: "NDArray[np.int64]", right: "NDArray[np.bool_]", often: "NDArray[np.int64]"
+) -> "Floats":
+    """What each answer adds to macro F1 over the classes that are there, in units of the furthest that one can."""
+    import numpy as np
+
+    known, documents = often > 0, expected.shape[1]
+    classes = known.sum(axis=1)[:, None]
+    lines = np.arange(len(often))[:, None] * often.shape[1]
+    values = np.empty(given.shape)
+    for candidate in range(given.shape[2]):
+        answers, hit = given[:, :, candidate], right[:, :, candidate]
+        named = (answers + lines).ravel()
+        hits, times = (np.bincount(named, weights, often.size).reshape(often.shape) for weights in (hit.ravel(), None))
+        said = np.maximum((often + times) * known, 1)
+        share = documents / said / classes
+        f1 = 2.0 * hits / said * known
+        lost = f1 * share
+        one, other = (np.take_along_axis(lost, which, axis=1) for which in (expected, answers))
+        gain = 2.0 * np.take_along_axis(share, expected, axis=1) * hit
+        values[:, :, candidate] = f1.sum(axis=1)[:, None] / classes + gain - one - other
+    least = np.where(known, often, documents).min(axis=1)[:, None]
+    reach: Floats = np.maximum(1.0, documents / (classes * least))
+    return np.asarray(values / reach[:, :, None])
+
+
+def of_checks(candidates: int, documents: int, count: int, seed: int, rate: float = 0.1) -> "NDArray[np.int64]":
+    """Who is called best by four checks: the first fails them one by one, the second all at once and as many."""
+    import numpy as np
+
+    draw = np.random.default_rng([seed, documents, candidates])
+    rates = np.array([rate] * 2 + [1.5 * rate + 0.02] * (candidates - 2))
+    fails = draw.random((count, documents, candidates, 4)) < rates[:, None]
+    fails[:, :, 1] = fails[:, :, 1, :1]
+    values = 1.0 - fails.mean(axis=3)
+    centre = np.round(values.mean(axis=1), 9)
+    first = centre.argmax(axis=1)
+    alone = (centre == centre.max(axis=1)[:, None]).sum(axis=1) == 1
+    return np.where(vectorised.ahead_of_all(values, first) & alone, first, -1)
 
 
 def covered(world: World, documents: int, count: int, seed: int) -> float:
@@ -159,3 +232,79 @@ WORLDS = (
     (20, 0.5, 500, 0.1),
 )
 """Classes, the share of the first, documents, and how often candidates err."""
+
+LEVEL = (
+    World(2, 0.5, 0.15),
+    World(2, 0.95, 0.04, lopsided=True),
+    World(5, 0.2, 0.1, lopsided=True),
+    World(5, 0.8, 0.1),
+    World(10, 0.1, 0.2),
+    World(20, 0.05, 0.1, lopsided=True),
+    World(20, 0.5, 0.1),
+)
+"""Worlds in which two candidates are level."""
+CHECKED = (0.02, 0.1, 0.3)
+CANDIDATES = (2, 3, 5, 10)
+DOCUMENTS = (20, 50, 100, 200, 500)
+_AT_ONCE = 250
+
+
+def called_best(world: World | float, measure: Measure, candidates: int, documents: int, count: int, seed: int) -> Rate:
+    """How often somebody is, where two are level; a number is how often one of four checks fails."""
+    found = Rate()
+    for part in range(0, count, _AT_ONCE):
+        size = min(_AT_ONCE, count - part)
+        if isinstance(world, World):
+            one = best(tournaments(world, measure, candidates, documents, size, seed + part), measure)
+        else:
+            one = of_checks(candidates, documents, size, seed + part, world)
+        found = found.plus((int((one >= 0).sum()), len(one)))
+    return found
+
+
+class Kind(NamedTuple):
+    """What a verdict is by, of which world or how often one of four checks fails, and for how many candidates."""
+
+    measure: Measure
+    world: World | float
+    candidates: int
+
+    def __str__(self) -> str:
+        if not isinstance(self.world, World):
+            return f"| checks | | | {self.world:.0%} of four, or of all at once | {self.candidates} |"
+        errors = f"{self.world.rate:.0%}" + (", or all in one class" if self.world.lopsided else "")
+        return f"| {self.measure} | {self.world.classes} | {self.world.first:.0%} | {errors} | {self.candidates} |"
+
+
+def grid(count: int, seed: int) -> dict[Kind, list[Rate]]:
+    """How often somebody is called best, by kind and number of documents."""
+    measures: tuple[Measure, ...] = ("accuracy", "macro_f1")
+    kinds: list[tuple[Measure, World | float]] = [(measure, world) for measure in measures for world in LEVEL]
+    kinds += [("checks", rate) for rate in CHECKED]
+    return {
+        Kind(measure, world, candidates): [
+            called_best(world, measure, candidates, documents, count, seed) for documents in DOCUMENTS
+        ]
+        for measure, world in kinds
+        for candidates in CANDIDATES
+    }
+
+
+def table(found: dict[Kind, list[Rate]]) -> str:
+    """As Markdown, in per cent."""
+    lines = ["| by | classes | of the first | errors | candidates |" + "".join(f" D = {d} |" for d in DOCUMENTS)]
+    lines.append("|---|---:|---:|---|---:|" + "---:|" * len(DOCUMENTS))
+    return "\n".join([*lines, *(f"{kind} {' | '.join(map(str, rates))} |" for kind, rates in found.items())])
+
+
+def held(count: int, seed: int) -> str:
+    """How often the interval of macro F1 holds, in per cent."""
+    lines = ["| classes | of the first | documents | errors | held |", "|---:|---:|---:|---:|---:|"]
+    for classes, first, documents, rate in WORLDS:
+        share = covered(World(classes, first, rate), documents, count, seed)
+        lines.append(f"| {classes} | {first:.0%} | {documents} | {rate:.0%} | {100 * share:.1f} |")
+    return "\n".join(lines)
+
+
+if __name__ == "__main__":
+    print(f"{table(grid(int(sys.argv[1]), 2026))}\n\n{held(int(sys.argv[1]), 2026)}")

@@ -167,6 +167,25 @@ def tell(
     return Told(first, ahead, np.where(every[:, None], ahead, beaten & ahead), shares)
 
 
+def ahead_of_all(values: Array, first: npt.NDArray[np.intp]) -> Flags:
+    """Whether the first leads everybody as scores ask for it: values by tournament, document and candidate."""
+    every, centre = np.arange(len(first)), values.mean(axis=1)
+    gaps = values[every, :, first][:, :, None] - values
+    itself = np.arange(centre.shape[1]) == first[:, None]
+    alive = np.ones(centre.shape, dtype=bool)
+    # The closest rival spares most questions about the others.
+    closest = np.where(itself, -np.inf, centre).argmax(axis=1)
+    t = _standardised(gaps[every, :, closest][:, :, None])[:, 0]
+    some = t >= student(probability(), values.shape[1] - 1)
+    if not some.any():
+        return np.asarray(some)
+    found = _ahead(gaps[some], centre[some], first[some], 1.0, alive[some], last=False)
+    by_t = (found.told | itself[some]).all(axis=1)[:, None]
+    found = found._replace(told=found.told & by_t, open=found.open & by_t)
+    some[some] = (_told(gaps[some], found) | itself[some]).all(axis=1)
+    return np.asarray(some)
+
+
 def _ruled_out(
     gaps: Array,
     ahead: Flags,
