@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from itertools import count, islice, zip_longest
 from pathlib import PurePath
-from typing import Annotated, Final, TypeVar
+from typing import Annotated, Final, Generic, TypeVar
 
 import msgspec
 from msgspec import Meta
@@ -33,6 +33,7 @@ from carrel.datasets.schemas import (
 from carrel.datasets.table import CheckedTable, Limits
 from carrel.errors import FieldError
 
+R = TypeVar("R")
 T = TypeVar("T")
 
 _BATCH_BYTES: Final = 256 * 1024
@@ -53,10 +54,10 @@ class BatchRow(msgspec.Struct, frozen=True, array_like=True, gc=False):
     cells: Annotated[Cells, Meta(max_length=MAX_COLUMNS)]
 
 
-class RowBatch(msgspec.Struct, frozen=True, array_like=True):
+class _Batch(msgspec.Struct, Generic[R], frozen=True, array_like=True):
     """The next rows. All else is there in the last batch, because a row may add columns."""
 
-    rows: list[BatchRow]
+    rows: list[R]
     columns: _Columns | None = None
     notes: list[str] = []
     """What was left out or taken otherwise than its name suggests, for people."""
@@ -72,19 +73,9 @@ class RowBatch(msgspec.Struct, frozen=True, array_like=True):
     """The columns with grades, by their name and the candidate."""
 
 
-class _EncodedBatch(msgspec.Struct, frozen=True, array_like=True):
-    """A batch of rows that are encoded already."""
-
-    rows: list[msgspec.Raw]
-    columns: _Columns | None = None
-    notes: list[str] = []
-    lost_ids: bool = False
-    hollow: list[int] = []
-    sheets: list[str] = []
-    row_count: int = 0
-    source: Source = "table"
-    grades: dict[str, dict[str, str]] = {}
-
+RowBatch = _Batch[BatchRow]
+_EncodedBatch = _Batch[msgspec.Raw]
+"""Its rows are encoded already."""
 
 _batch = msgspec.msgpack.Decoder(RowBatch)
 _encode = msgspec.msgpack.Encoder().encode

@@ -35,7 +35,7 @@ from carrel.providers.connections.transport import MAX_ERROR_BYTES, Reply, Trans
 from carrel.providers.credentials import trade
 from carrel.providers.credentials.key_tokens import KeyTokens
 from carrel.providers.families import family_of
-from carrel.providers.protocols import call_bodies
+from carrel.providers.protocols import call_bodies, names
 from carrel.providers.protocols.names import Listed
 from carrel.providers.protocols.streamed import StreamReader
 from carrel.providers.protocols.wire import NO_QUIRKS, Form, ModelPage, Quirks, Wire
@@ -98,7 +98,7 @@ class HttpProvider:
 
     def named(self, name: str) -> ModelInfo | None:
         """Return a model for any name that a model could have."""
-        if not self._wire.can_be_called(name):
+        if not names.can_be(name):
             return None
         family = family_of(self.name, name)
         return ModelInfo(name=name, family=family, roles=("generate", "judge"), description="")

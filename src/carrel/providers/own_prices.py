@@ -21,6 +21,7 @@ from carrel.kit.sqlite.versions import NO_ROW, version_of
 from carrel.providers import hosts, prices
 from carrel.providers.catalogue import find
 from carrel.providers.prices import Price, PriceTier
+from carrel.providers.protocols import names
 from carrel.providers.registry import is_free, name_of, provider_of
 
 SOURCE: Final = "own"
@@ -149,10 +150,9 @@ def delete(conn: Connection, model: str, if_match: IfMatch) -> None:
 
 
 def _check_model(model: str) -> None:
-    known = find(provider_of(model))
-    if known is None:
+    if find(provider_of(model)) is None:
         raise BadInput.at("model", "must be a provider, or a model of one as `provider:name`")
-    if ":" in model and not (len(model) <= _LONGEST_MODEL and known.wire.can_be_called(name_of(model))):
+    if ":" in model and not (len(model) <= _LONGEST_MODEL and names.can_be(name_of(model))):
         raise BadInput.at("model", "is not a name that a model of this provider can have")
 
 

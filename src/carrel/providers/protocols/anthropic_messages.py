@@ -84,10 +84,6 @@ class MessagesWire:
     forms: tuple[Form, ...] = ("json_schema", "tool", "words")
     stops_empty = False
 
-    def can_be_called(self, name: str) -> bool:
-        """Accept every string that could be a name."""
-        return names.can_be(name)
-
     def headers(self, key: str) -> dict[str, str]:
         """The key, and the version of the protocol."""
         return {"x-api-key": key, "anthropic-version": _VERSION}

@@ -108,10 +108,6 @@ class ConverseWire:
     forms: tuple[Form, ...] = ("json_schema", "tool", "words")
     stops_empty = False
 
-    def can_be_called(self, name: str) -> bool:
-        """Accept every string that could be a name, also those of profiles and of resources."""
-        return names.can_be(name)
-
     def headers(self, key: str) -> dict[str, str]:
         """An API key. Answers are JSON, and streams are frames of AWS's own."""
         return {"Authorization": f"Bearer {key}", "Accept": "*/*"}

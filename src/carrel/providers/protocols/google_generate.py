@@ -83,10 +83,6 @@ class GenerateWire:
     forms: tuple[Form, ...] = ("json_schema", "json_object", "words")
     stops_empty = True
 
-    def can_be_called(self, name: str) -> bool:
-        """Accept every string that could be a name."""
-        return names.can_be(name)
-
     def headers(self, key: str) -> dict[str, str]:
         """The key. The URL may hold it too, but others would read it there."""
         return {"x-goog-api-key": key}

@@ -20,10 +20,6 @@ class ChatWire:
         self.dialect = dialect
         self.forms: tuple[Form, ...] = dialect.forms
 
-    def can_be_called(self, name: str) -> bool:
-        """Accept every string that could be a name: it goes into the body only."""
-        return names.can_be(name)
-
     def headers(self, key: str) -> dict[str, str]:
         """The key, in the server's own header."""
         return {self.dialect.key_header: self.dialect.key_prefix + key}

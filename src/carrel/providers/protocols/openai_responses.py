@@ -142,10 +142,6 @@ class ResponsesWire:
     forms: tuple[Form, ...] = ("json_schema", "json_object", "words")
     stops_empty = False
 
-    def can_be_called(self, name: str) -> bool:
-        """Accept every string that could be a name: it goes into the body only."""
-        return names.can_be(name)
-
     def headers(self, key: str) -> dict[str, str]:
         """The key."""
         return {"Authorization": f"Bearer {key}"}

@@ -46,10 +46,6 @@ class Wire(Protocol):
         """The forms in which to ask for a structured answer: the strongest first. After a refusal the next is used."""
         ...
 
-    def can_be_called(self, name: str) -> bool:
-        """Whether a model can have this name."""
-        ...
-
     def headers(self, key: str) -> dict[str, str]:
         """The headers that every request carries."""
         ...
