@@ -15,7 +15,7 @@ from hypothesis import settings as hypothesis_settings
 from starlette.types import ASGIApp
 
 from carrel.app import create_app, services
-from carrel.config import Secret, Settings
+from carrel.config import Settings
 from carrel.kit import reserve
 from carrel.vault import files
 from tests.support import begun, programs, slow, soak
@@ -32,9 +32,6 @@ hypothesis_settings.register_profile(
     "carrel", deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow]
 )
 hypothesis_settings.load_profile("carrel")
-
-PLUGIN_SECRET = "plugin-secret-for-tests-0123456789abcdef"
-ADMIN_SECRET = "admin-secret-for-tests-0123456789abcdef"
 
 IN_MEMORY = Path("/dev/shm")
 ROOM_BYTES = 2 * 1024**3
@@ -173,7 +170,7 @@ def quick_services() -> Iterator[None]:
 @pytest.fixture(scope="session")
 def begun_once(quick_services: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     """A first start makes and tests what a service finds from then on, which is a third of its time."""
-    begun.make(settings_in(tmp_path_factory.mktemp("begun")))
+    begun.make(begun.settings_in(tmp_path_factory.mktemp("begun")))
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(services, "run_self_test", lambda data, cipher: None)
         yield
@@ -212,18 +209,9 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: p
         )
 
 
-def settings_in(folder: Path) -> Settings:
-    return Settings(
-        plugin_secret=(Secret(PLUGIN_SECRET.encode()),),
-        admin_secret=Secret(ADMIN_SECRET.encode()),
-        service_key=Secret(bytes(range(32))),
-        data_dir=folder / "data",
-    )
-
-
 @pytest.fixture
 def settings(tmp_path: Path, begun_once: None) -> Settings:
-    return settings_in(tmp_path)
+    return begun.settings_in(tmp_path)
 
 
 @pytest.fixture

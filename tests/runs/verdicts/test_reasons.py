@@ -2,8 +2,10 @@
 
 import asyncio
 import csv
+import shutil
 from collections.abc import AsyncIterator
 from io import StringIO
+from pathlib import Path
 from typing import Any
 
 import httpx
@@ -13,11 +15,11 @@ from msgspec.structs import replace
 
 from carrel.config import Settings
 from carrel.contents import criteria
-from tests.runs.verdicts.voting import LABELS, MODELS, bring_in, next_pair, table_of
+from tests.runs.verdicts.voting import LABELS, bring_in, next_pair, table_of
 from tests.support.host import ADMIN
 from tests.support.strict_anthropic import Anthropic
 from tests.support.strict_servers import KEY, serving
-from tests.support.web_runs import add_keys, ended
+from tests.support.web_runs import add_keys
 
 HEAD = "document,first,second,verdict,voter,reason\n"
 
@@ -29,13 +31,9 @@ async def judge() -> AsyncIterator[Anthropic]:
 
 
 @pytest.fixture
-def settings(settings: Settings, judge: Anthropic) -> Settings:
+def settings(settings: Settings, judge: Anthropic, ended_run: tuple[Path, str]) -> Settings:
+    shutil.copytree(ended_run[0], settings.data_dir)
     return replace(settings, provider_hosts=(judge.host,))
-
-
-@pytest.fixture
-async def run(ada: httpx.AsyncClient) -> str:
-    return f"/api/runs/{await ended(ada, {}, documents=3, models=MODELS, labels=LABELS)}"
 
 
 async def vote(ada: httpx.AsyncClient, run: str, **more: object) -> str:

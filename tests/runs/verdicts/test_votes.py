@@ -1,22 +1,26 @@
 """A person's blind votes over HTTP: shown without names, counted once, beside the judges and not among them."""
 
 import csv
+import shutil
 from io import StringIO
+from pathlib import Path
 from typing import Any
 
 import httpx
 import pytest
 
+from carrel.config import Settings
 from carrel.runs.verdicts import answer_notes, votes
 from tests.runs.verdicts.voting import LABELS, MODELS, bring_in, cast, next_pair, table_of
 from tests.support.credit_runs import until
 from tests.support.host import PLUGIN, Host, code_of
-from tests.support.web_runs import ended, planned
+from tests.support.web_runs import planned
 
 
 @pytest.fixture
-async def run(ada: httpx.AsyncClient) -> str:
-    return f"/api/runs/{await ended(ada, {}, documents=3, models=MODELS, labels=LABELS)}"
+def settings(settings: Settings, ended_run: tuple[Path, str]) -> Settings:
+    shutil.copytree(ended_run[0], settings.data_dir)
+    return settings
 
 
 async def generated(ada: httpx.AsyncClient, run: str) -> dict[str, str]:
