@@ -37,9 +37,10 @@ async def test_dying_at_any_commit_combines_and_writes_the_same(
         assert len(await harness.rows("SELECT * FROM run_sources")) == 2
         assert len(await harness.rows("SELECT * FROM run_outputs")) == 3
     crashes = 0
-    for at in range(1, 100):
+    # Every other one: what is on the disk before a commit is what was there right after the one before it.
+    for at in range(1, 100, 2):
         async with engine_harness(tmp_path / f"{at}", TestModels()) as harness:
-            crash = Crash(at, "before" if at % 2 else "after")
+            crash = Crash(at, "before" if at % 4 == 1 else "after")
             crash.stand_in(monkeypatch)
             run_id = await harness.start(**SETUP)
             while harness.engine.active_runs and not crash.dead.is_set():
@@ -52,4 +53,4 @@ async def test_dying_at_any_commit_combines_and_writes_the_same(
         if not crash.dead.is_set():
             break
         crashes += 1
-    assert crashes >= 12
+    assert crashes >= 6
