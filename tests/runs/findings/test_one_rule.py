@@ -87,7 +87,10 @@ def gate_marks(found: Evidence, pair: GatePair) -> list[GateMarks]:
 
 
 def with_one_more_win(found: Evidence, winner: str, seed: int) -> Evidence:
-    """The same, but for a pair of the winner that it had not won."""
+    """The same, but for a pair of the winner that it had not won.
+
+    What was missing stays so: that it comes after all tells how often others are missing, too, and may weaken a lead.
+    """
     open_ones = [
         place
         for place, one in enumerate(found.verdicts)
@@ -96,6 +99,8 @@ def with_one_more_win(found: Evidence, winner: str, seed: int) -> Evidence:
     if not open_ones:
         return found
     place = random.Random(seed).choice(open_ones)
+    if found.verdicts[place].ab not in ("first", "second", "tie"):
+        return found
     verdicts = list(found.verdicts)
     ab, ba = SIDES[winner == verdicts[place].b]
     verdicts[place] = replace(verdicts[place], ab=ab, ba=ba)
