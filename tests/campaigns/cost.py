@@ -147,14 +147,14 @@ def share(found: Cost) -> float:
 
 
 @contextmanager
-def service() -> Iterator[Service]:
+def service(settings: dict[str, str] | None = None) -> Iterator[Service]:
     """A service of its own, over an empty data folder."""
     # As pip does when it installs: Python takes sixty megabytes to compile the list of prices.
     package = importlib.util.find_spec("genai_prices")
     for folder in (package and package.submodule_search_locations) or ():
         compileall.compile_dir(folder, quiet=2)
     with tempfile.TemporaryDirectory(prefix="carrel-cost-") as folder:
-        found = Service(Path(folder))
+        found = Service(Path(folder), settings=settings or {})
         found.start()
         try:
             yield found

@@ -27,6 +27,9 @@ CONTENTS: Final = (1_000, 10_000, 100_000)
 RUNS: Final = (50, 500, 2_000)
 TASKS: Final = (1_000, 10_000, 99_600)
 _BODY_BYTES: Final = 4_000
+_MOVED_BYTES: Final = 10_000
+"""Of a body that goes out and comes in: a hundred thousand are a gigabyte."""
+_ROOM: Final = {"CARREL_MAX_WORKSPACE_MB": "8192"}
 _RUN: Final = Shape(documents=8, candidates=3, compares=False, scores=True)
 """48 tasks, as a run of a few documents has."""
 _CANDIDATES: Final = 6
@@ -103,12 +106,12 @@ def _reads(shared: Shared, user: User, count: int, paths: dict[str, str]) -> Ite
 # Contents -------------------------------------------------------------------------------------------------------------
 
 
-def _library(shared: Shared, count: int) -> User:
+def _library(shared: Shared, count: int, body_bytes: int = _BODY_BYTES) -> User:
     user = shared.new_user()
     draw = random.Random(count)
     words = [f"w{number}" for number in range(20_000)]
     chances = [1 / (number + 1) for number in range(len(words))]
-    texts = [" ".join(draw.choices(words, chances, k=_BODY_BYTES // 5)) for _ in range(min(count, 2_000))]
+    texts = [" ".join(draw.choices(words, chances, k=body_bytes // 5)) for _ in range(min(count, 2_000))]
     with stored.signed_out(shared.running, user) as conn:
         for number in range(1, count + 1):
             body = f"{number} {texts[number % len(texts)]}"
@@ -190,7 +193,7 @@ def _one(shared: Shared, user: User, count: int, operation: str, request: Reques
 def transfer(shared: Shared) -> Iterator[Step]:
     """The export of a library comes in again, as a whole, and cut off ten times."""
     for count in map(size, CONTENTS):
-        owner = _library(shared, count)
+        owner = _library(shared, count, _MOVED_BYTES)
         yield _one(shared, owner, count, "GET /users/me/export", Request("GET", "/users/me/export"))
         zipped = owner.client.get("/api/users/me/export", headers=owner.session).content
         taker = shared.new_user()
@@ -243,7 +246,7 @@ def measured(words: list[str], tell: Callable[[str], None]) -> list[Step]:
     """Every line of these parts."""
     found = []
     for part in words or PARTS:
-        with cost.service() as running, sharing(running) as shared:
+        with cost.service(_ROOM) as running, sharing(running) as shared:
             cost.warm(shared)
             began = time.monotonic()
             for step in PARTS[part](shared):
