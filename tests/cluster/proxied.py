@@ -51,6 +51,8 @@ class Proxied:
         self.plugin = {"X-SVC-Plugin-Secret": first.plugin_secret}
         self.admin = {"X-SVC-Admin-Secret": first.admin_secret}
         self.proxy: subprocess.Popen[bytes] | None = None
+        self.ending: list[subprocess.Popen[bytes]] = []
+        """Proxies that another took the listeners of, and that end their connections."""
         self.agent: subprocess.Popen[bytes] | None = None
 
     @property
@@ -79,6 +81,7 @@ class Proxied:
     def reload_proxy(self) -> None:
         """Start HAProxy anew, as `systemctl reload` does: it takes the listeners, and the old one ends its work."""
         assert self.proxy is not None
+        self.ending.append(self.proxy)
         self.start_proxy("-x", str(self.socket), "-sf", str(self.proxy.pid))
 
     def start_proxy(self, *words: str) -> None:
@@ -91,7 +94,7 @@ class Proxied:
             assert client.get(f"{self.url}/api/health", timeout=60).status_code == 200
 
     def stop(self) -> None:
-        for process in (self.proxy, self.agent, *(node.process for node in self.nodes.values())):
+        for process in (self.proxy, *self.ending, self.agent, *(node.process for node in self.nodes.values())):
             if process is not None and process.poll() is None:
                 process.kill()
                 process.wait()

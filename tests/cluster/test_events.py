@@ -334,7 +334,7 @@ async def _slow_line(port: int, to: int, bytes_a_second: float) -> asyncio.Serve
                     await asyncio.sleep(due - time.perf_counter())
                 writer.write(piece)
                 await writer.drain()
-            writer.close()
+        writer.close()
 
     async def met(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         from_node, to_node = await asyncio.open_connection("127.0.0.1", to)
