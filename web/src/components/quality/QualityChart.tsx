@@ -1,5 +1,4 @@
-import { useState } from "react";
-import { CartesianGrid, ErrorBar, ResponsiveContainer, Scatter, ScatterChart, Tooltip, XAxis, YAxis } from "recharts";
+import { useLayoutEffect, useRef, useState } from "react";
 import type { Ranking, Report } from "../../api/types";
 import { useFormats } from "../../app/context";
 import { niceEnd } from "../../lib/axis";
@@ -31,19 +30,13 @@ interface Point {
   isFront: boolean;
 }
 
-/** The properties that the chart library passes to a shape. */
-interface Drawn {
-  payload?: Point;
-  cx?: number;
-  cy?: number;
-}
-
 const HEIGHT = 360;
-const MARGIN = { top: 12, right: 34, bottom: 30, left: 12 };
-const AXIS = 56;
+/** Where the points are, in pixels; the axes and their names stand around it. */
+const FRAME = { left: 68, right: 34, top: 12, bottom: 300 };
 const TICKS = [0, 0.25, 0.5, 0.75, 1];
 const NARROW = 480;
 const MORE_ROOM = 1.06;
+const TIP_GAP = 12;
 
 /** Marks the candidates that no other one beats in quality without costing more. */
 export function withFront(points: readonly Omit<Point, "isFront">[]): Point[] {
@@ -60,7 +53,8 @@ export function QualityChart({ ranking, candidates }: Props) {
   const costs = candidates.map((candidate) => Number(candidate.cost_per_answer ?? Number.NaN));
   const costsDiffer = new Set(costs.filter((cost) => !Number.isNaN(cost))).size > 1;
   const [axis, setAxis] = useState<"cost" | "words">(costsDiffer ? "cost" : "words");
-  const [width, setWidth] = useState(0);
+  const [figure, width] = useWidth();
+  const [pointed, setPointed] = useState<string>();
   const points = pointsOf({ ranking, candidates }, axis);
   const left = ranking.rows.length - points.length;
   const most = niceEnd(Math.max(...points.map(({ x }) => x), 0) * MORE_ROOM);
@@ -75,8 +69,7 @@ export function QualityChart({ ranking, candidates }: Props) {
     axis === "words" || value === 0 ? formats.integer(value) : formats.dollars(value.toFixed(6), stepPlaces(most / 4));
   const up = (value: number) => (isShare ? formats.percent(value) : formats.decimal(value));
   const labels = labelsOf(points, [least, most], width);
-  const shape = ({ payload: point, cx = 0, cy = 0 }: Drawn) =>
-    point ? <Mark point={point} label={labels.get(point.name)} cx={cx} cy={cy} /> : <g />;
+  const tip = points.find(({ name }) => name === pointed);
   return (
     <div className="stack">
       <Segments
@@ -89,67 +82,36 @@ export function QualityChart({ ranking, candidates }: Props) {
         ]}
       />
       {axis === "cost" && !costsDiffer && <Note>All candidates cost the same, so cost decides nothing here.</Note>}
-      <figure className="chart">
+      <figure className="chart" ref={figure}>
         <figcaption className="visually-hidden">
           {quality} against {unit.toLowerCase()}:{" "}
           {points.map((point) => `${point.name} ${up(point.y)} at ${across(point.x)}`).join("; ")}
         </figcaption>
-        <ResponsiveContainer width="100%" height={HEIGHT} onResize={setWidth}>
-          <ScatterChart margin={MARGIN} accessibilityLayer={false}>
-            <CartesianGrid stroke="var(--line)" />
-            <XAxis
-              type="number"
-              dataKey="x"
-              name={unit}
-              domain={[least, most]}
-              ticks={(width < NARROW || least ? [0, 0.5, 1] : TICKS).map((part) => least + part * (most - least))}
-              tickFormatter={tick}
-              {...AXIS_LOOK}
-              label={{ value: `${unit} →`, position: "insideBottom", offset: -18, fill: "var(--ink-2)", fontSize: 13 }}
-            />
-            <YAxis
-              type="number"
-              dataKey="y"
-              name={quality}
-              domain={[0, 1]}
-              ticks={TICKS}
-              tickFormatter={up}
-              {...AXIS_LOOK}
-              width={AXIS}
-              label={{
-                value: `${quality} →`,
-                angle: -90,
-                position: "insideLeft",
-                fill: "var(--ink-2)",
-                fontSize: 13,
-                style: { textAnchor: "middle" },
-              }}
-            />
-            <Tooltip
-              cursor={false}
-              content={({ payload }) => (
-                <Tip
-                  point={payload[0]?.payload as Point | undefined}
-                  unit={unit}
-                  quality={quality}
-                  across={across}
-                  up={up}
-                />
-              )}
+        {width > 0 && (
+          <svg width={width} height={HEIGHT} aria-hidden>
+            <Axes
+              place={(x, y) => onCanvas({ x, y }, [least, most], width)}
+              across={(width < NARROW || least ? [0, 0.5, 1] : TICKS).map((part) => least + part * (most - least))}
+              ends={[least, most]}
+              tick={tick}
+              up={up}
+              names={[unit, quality]}
             />
             {/* What is drawn last lies on top. */}
-            <Scatter data={points.toSorted(byFront)} isAnimationActive={false} shape={shape}>
-              <ErrorBar
-                dataKey="reach"
-                direction="y"
-                width={0}
-                stroke="var(--line-2)"
-                strokeWidth={1.5}
-                isAnimationActive={false}
+            {points.toSorted(byFront).map((point) => (
+              <Mark
+                key={point.name}
+                point={point}
+                label={labels.get(point.name)}
+                place={(y) => onCanvas({ x: point.x, y }, [least, most], width)}
+                onPoint={(isPointed) => setPointed(isPointed ? point.name : undefined)}
               />
-            </Scatter>
-          </ScatterChart>
-        </ResponsiveContainer>
+            ))}
+          </svg>
+        )}
+        {tip && (
+          <Tip point={tip} at={onCanvas(tip, [least, most], width)} width={width} {...{ unit, quality, across, up }} />
+        )}
       </figure>
       <p className="small dim">
         Filled: nobody is better for {axis === "cost" ? "less money" : "fewer words"} · hollow: somebody is · the lines
@@ -162,7 +124,65 @@ export function QualityChart({ ranking, candidates }: Props) {
 }
 
 const byFront = (one: Point, other: Point) => Number(one.isFront) - Number(other.isFront);
-const AXIS_LOOK = { stroke: "var(--line-2)", tick: { fill: "var(--ink-2)", fontSize: 12 } };
+
+/** The width of the element that takes the reference, once it is drawn and whenever it changes. */
+function useWidth() {
+  const figure = useRef<HTMLElement>(null);
+  const [width, setWidth] = useState(0);
+  useLayoutEffect(() => {
+    if (!figure.current) return;
+    const watched = new ResizeObserver(([entry]) => setWidth(Math.floor(entry?.contentRect.width ?? 0)));
+    watched.observe(figure.current);
+    return () => watched.disconnect();
+  }, []);
+  return [figure, width] as const;
+}
+
+interface AxesProps {
+  place: (x: number, y: number) => { cx: number; cy: number };
+  across: readonly number[];
+  ends: readonly [number, number];
+  tick: (value: number) => string;
+  up: (value: number) => string;
+  /** Of what goes across, and of what goes up. */
+  names: readonly [string, string];
+}
+
+function Axes({ place, across, ends: [least, most], tick, up, names: [under, beside] }: AxesProps) {
+  const middle = place((least + most) / 2, 0.5);
+  return (
+    <g className="axes">
+      {TICKS.map((y) => {
+        const [from, to] = [place(least, y), place(most, y)];
+        return (
+          <g key={y}>
+            <line x1={from.cx} y1={from.cy} x2={to.cx} y2={to.cy} />
+            <text x={from.cx - 10} y={from.cy} textAnchor="end" dominantBaseline="central">
+              {up(y)}
+            </text>
+          </g>
+        );
+      })}
+      {across.map((x) => {
+        const [from, to] = [place(x, 0), place(x, 1)];
+        return (
+          <g key={x}>
+            <line x1={from.cx} y1={from.cy} x2={to.cx} y2={to.cy} />
+            <text x={from.cx} y={from.cy + 18} textAnchor="middle">
+              {tick(x)}
+            </text>
+          </g>
+        );
+      })}
+      <text x={middle.cx} y={HEIGHT - 14} textAnchor="middle">
+        {under} →
+      </text>
+      <text transform={`translate(16 ${middle.cy}) rotate(-90)`} textAnchor="middle">
+        {beside} →
+      </text>
+    </g>
+  );
+}
 
 function pointsOf({ ranking, candidates }: Props, axis: "cost" | "words"): Point[] {
   const byLabel = new Map(candidates.map((candidate, number) => [candidate.candidate, { ...candidate, number }]));
@@ -193,12 +213,12 @@ function onCanvas(
   [least, most]: readonly [number, number],
   width: number,
 ): { cx: number; cy: number } {
-  const [inner, height] = [width - MARGIN.left - MARGIN.right - AXIS, HEIGHT - MARGIN.top - MARGIN.bottom - X_AXIS];
-  return { cx: MARGIN.left + AXIS + ((x - least) / (most - least)) * inner, cy: MARGIN.top + (1 - y) * height };
+  const { left, right, top, bottom } = FRAME;
+  return {
+    cx: left + ((x - least) / (most - least)) * (width - left - right),
+    cy: top + (1 - y) * (bottom - top),
+  };
 }
-
-/** The height that the chart library keeps for the x axis. */
-const X_AXIS = 30;
 
 function labelsOf(points: readonly Point[], ends: readonly [number, number], width: number): Map<string, Label> {
   // Place the labels of the front first, because they matter most.
@@ -207,14 +227,29 @@ function labelsOf(points: readonly Point[], ends: readonly [number, number], wid
     const { cx, cy } = onCanvas(point, ends, width);
     return { name: point.name, x: cx, y: cy };
   });
-  const frame = { left: MARGIN.left + AXIS + 2, right: width - 2, top: 2, bottom: HEIGHT - MARGIN.bottom - X_AXIS - 2 };
+  const frame = { left: FRAME.left + 2, right: width - 2, top: 2, bottom: FRAME.bottom - 2 };
   const found = placeLabels(spots, frame);
   return new Map(inOrder.flatMap((point, index) => (found[index] ? [[point.name, found[index]] as const] : [])));
 }
 
-function Mark({ point, label, cx, cy }: { point: Point; label: Label | undefined; cx: number; cy: number }) {
+interface MarkProps {
+  point: Point;
+  label: Label | undefined;
+  /** Where this quality is, above or below the point. */
+  place: (y: number) => { cx: number; cy: number };
+  onPoint: (isPointed: boolean) => void;
+}
+
+function Mark({ point, label, place, onPoint }: MarkProps) {
+  const { cx, cy } = place(point.y);
+  const [down, above] = point.reach;
   return (
-    <g className={`mark ${colourOf(point.number)} ${point.isFront ? "front" : ""}`}>
+    <g
+      className={`mark ${colourOf(point.number)} ${point.isFront ? "front" : ""}`}
+      onPointerEnter={() => onPoint(true)}
+      onPointerLeave={() => onPoint(false)}
+    >
+      <line className="range" x1={cx} y1={place(point.y - down).cy} x2={cx} y2={place(point.y + above).cy} />
       {label?.isLed && <line x1={cx} y1={cy} x2={label.x + TOWARDS[label.anchor]} y2={label.y} />}
       <path d={SHAPES[shapeOf(point.number)]} transform={`translate(${cx} ${cy})`} />
       {label && (
@@ -246,18 +281,21 @@ export function beginOf(least: number, end: number): number {
 }
 
 interface TipProps {
-  point: Point | undefined;
+  point: Point;
+  at: { cx: number; cy: number };
+  width: number;
   unit: string;
   quality: string;
   across: (value: number) => string;
   up: (value: number) => string;
 }
 
-function Tip({ point, unit, quality, across, up }: TipProps) {
-  if (!point) return null;
+/** At the side of the point where there is more room. */
+function Tip({ point, at: { cx, cy }, width, unit, quality, across, up }: TipProps) {
   const [down, above] = point.reach;
+  const side = cx < width / 2 ? { left: cx + TIP_GAP } : { right: width - cx + TIP_GAP };
   return (
-    <div className="popover small tip">
+    <div className="popover small tip" style={{ position: "absolute", ...side, top: cy + TIP_GAP }}>
       <strong>{point.name}</strong>
       <div>
         {quality} {up(point.y)}
