@@ -96,7 +96,8 @@ def test_the_long_campaign_stays_within_its_bounds(capsys: pytest.CaptureFixture
         for which in ("shares", "ratings"):
             share = pooled([result], which).share
             assert share >= 0.935 - chance, (result.cell, which, share)
-            allowed = result.cell.documents in FEW or result.cell.missing
+            # A win share on few documents also covers failures that so few may have missed.
+            allowed = result.cell.documents < (12 if which == "shares" else 5) or result.cell.missing
             assert allowed or share <= 0.97 + chance, (result.cell, which, share)
     for missing, documents in product(MISSING, MANY):
         worst = worst_field([one for one in of(results, (documents,)) if one.cell.missing == missing])
