@@ -134,10 +134,10 @@ def _nest(tag: Tag) -> None:
     parent = tag.parent
     if parent is None or parent.name not in (("dd",) if tag.name == "dd" else ("ol", "ul")):
         return
-    before = tag.find_previous_sibling("li")
+    before = tag.find_previous_sibling()
     if tag.name == "dd":
         parent.insert_after(tag.extract())
-    elif before is not None:
+    elif before is not None and before.name == "li":
         before.append(tag.extract())
 
 
