@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { first, isSuite, mayHoldResults } from "./brought";
+import { first, isSuite, mayHoldResults, othersOf } from "./brought";
 
 test.each([
   ["promptfooconfig.yaml", "prompts:\n  - a\nproviders: [openai:gpt-5]\ntests: tests.csv\n", true],
@@ -23,4 +23,10 @@ test("a text in YAML holds results only if it says so, and a suite comes before 
   const files = ["tests.csv", "promptfooconfig.yaml", "a.md"].map((name) => new File([""], name));
   expect(first(files)?.name).toBe("promptfooconfig.yaml");
   expect(first(files.slice(2))).toBeUndefined();
+});
+
+test("files of one kind may be one table, unless there are more than ten", () => {
+  const [table, ...others] = ["a.csv", "b.CSV", "c.jsonl", "d.csv"].map((name) => new File([""], name));
+  expect(table && othersOf(table, others).map(({ name }) => name)).toEqual(["b.CSV", "d.csv"]);
+  expect(table && othersOf(table, Array<File>(10).fill(table))).toEqual([]);
 });
