@@ -1,6 +1,6 @@
 import { useVirtualizer } from "@tanstack/react-virtual";
 import { ArrowDown, ArrowUp, NotebookPen, Star } from "lucide-react";
-import { type KeyboardEvent, useEffect, useRef, useState } from "react";
+import { type KeyboardEvent, memo, useEffect, useRef, useState } from "react";
 import { useFormats } from "../../../app/context";
 import type { Density } from "../../../app/settings";
 import { Breakable } from "../../../components/Breakable";
@@ -84,11 +84,6 @@ export function AnswersGrid({ runId, isLive, documents, rowOf, candidates, numbe
     event.preventDefault();
     step();
   };
-  // The width is named, because the rows are drawn apart from each other and from their head.
-  const columns = {
-    gridTemplateColumns: `minmax(var(--answers-name), 1fr) repeat(${candidates.length}, minmax(0, 1.4fr))`,
-    minWidth: `calc(var(--answers-name) + ${CELL_REM * candidates.length}rem)`,
-  };
   if (beginnings.error) return <ErrorNote error={beginnings.error} />;
   return (
     // The cells take the focus; the frame only hears the keys.
@@ -103,7 +98,7 @@ export function AnswersGrid({ runId, isLive, documents, rowOf, candidates, numbe
       onKeyDown={onKeyDown}
       onBlur={() => (hasFocus.current = false)}
     >
-      <div className="answers-row answers-head" role="row" aria-rowindex={1} style={columns}>
+      <div className="answers-row answers-head" role="row" aria-rowindex={1} style={columnsOf(candidates.length)}>
         <span role="columnheader">Document</span>
         {candidates.map((candidate) => (
           <Head
@@ -118,34 +113,21 @@ export function AnswersGrid({ runId, isLive, documents, rowOf, candidates, numbe
       <div className="answers-body" role="presentation" style={{ height: virtual.getTotalSize() }}>
         {items.map(({ index, key, start, size }) => {
           const document = documents[index];
-          const row = document === undefined ? undefined : rowOf(document, beginnings.found.get(document));
           return (
-            row && (
-              <div
+            document !== undefined && (
+              <Row
                 key={key}
-                className="answers-row"
-                role="row"
-                aria-rowindex={index + 2}
-                style={{ ...columns, height: size, transform: `translateY(${start}px)` }}
-              >
-                <span role="rowheader" className="answers-name">
-                  <strong className="clamp">
-                    <Breakable name={row.name ?? "…"} />
-                  </strong>
-                  <span className="small clamp" dir="auto">
-                    {row.question}
-                  </span>
-                </span>
-                {row.cells.map((cell, column) => (
-                  <Cell
-                    key={cell.candidate}
-                    cell={cell}
-                    checks={checks}
-                    isHere={at.row === index && at.column === column}
-                    onOpen={() => onOpen(row.document, cell.candidate)}
-                  />
-                ))}
-              </div>
+                document={document}
+                beginnings={beginnings.found.get(document)}
+                rowOf={rowOf}
+                index={index}
+                start={start}
+                size={size}
+                columns={candidates.length}
+                checks={checks}
+                column={at.row === index ? at.column : undefined}
+                onOpen={onOpen}
+              />
             )
           );
         })}
@@ -153,6 +135,57 @@ export function AnswersGrid({ runId, isLive, documents, rowOf, candidates, numbe
     </div>
   );
 }
+
+/** The width is named, because the rows are drawn apart from each other and from their head. */
+function columnsOf(candidates: number) {
+  return {
+    gridTemplateColumns: `minmax(var(--answers-name), 1fr) repeat(${candidates}, minmax(0, 1.4fr))`,
+    minWidth: `calc(var(--answers-name) + ${CELL_REM * candidates}rem)`,
+  };
+}
+
+interface RowProps extends Pick<Props, "rowOf" | "checks" | "onOpen"> {
+  document: number;
+  beginnings: AnswerBeginnings | undefined;
+  index: number;
+  start: number;
+  size: number;
+  columns: number;
+  /** The cell that the keys are at, if it is in this row. */
+  column: number | undefined;
+}
+
+/** Memoised, so that scrolling renders only the new ones. */
+const Row = memo(function Row({ document, beginnings, rowOf, index, start, size, ...props }: RowProps) {
+  const { columns, checks, column, onOpen } = props;
+  const row = rowOf(document, beginnings);
+  return (
+    <div
+      className="answers-row"
+      role="row"
+      aria-rowindex={index + 2}
+      style={{ ...columnsOf(columns), height: size, transform: `translateY(${start}px)` }}
+    >
+      <span role="rowheader" className="answers-name">
+        <strong className="clamp">
+          <Breakable name={row.name ?? "…"} />
+        </strong>
+        <span className="small clamp" dir="auto">
+          {row.question}
+        </span>
+      </span>
+      {row.cells.map((cell, at) => (
+        <Cell
+          key={cell.candidate}
+          cell={cell}
+          checks={checks}
+          isHere={column === at}
+          onOpen={() => onOpen(row.document, cell.candidate)}
+        />
+      ))}
+    </div>
+  );
+});
 
 function Head({
   candidate,

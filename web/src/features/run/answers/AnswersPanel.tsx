@@ -1,6 +1,6 @@
 import { useQuery } from "@tanstack/react-query";
-import { useMemo, useState } from "react";
-import type { Figures, Report } from "../../../api/types";
+import { useCallback, useMemo, useState } from "react";
+import type { AnswerBeginnings, Figures, Report } from "../../../api/types";
 import { useApi } from "../../../app/context";
 import { useDensity } from "../../../app/settings";
 import { Empty, ErrorNote } from "../../../components/Feedback";
@@ -48,6 +48,10 @@ export function AnswersPanel({ report, onOpen }: Props) {
     () => shownDocuments(grid, notes, { filter, words: sought, found: found.data, sorting }),
     [grid, notes, filter, sought, found.data, sorting],
   );
+  const row = useCallback(
+    (number: number, beginnings: AnswerBeginnings | undefined) => rowOf(grid, number, beginnings, notes),
+    [grid, notes],
+  );
   // The worst documents of a candidate are what somebody wants to see of it first.
   const sort = (candidate: string) =>
     setSorting(({ by, isDescending }) =>
@@ -73,7 +77,7 @@ export function AnswersPanel({ report, onOpen }: Props) {
           runId={report.run.id}
           isLive={isLive}
           documents={shown}
-          rowOf={(number, beginnings) => rowOf(grid, number, beginnings, notes)}
+          rowOf={row}
           candidates={candidates}
           checks={report.checks?.checks.map(({ name }) => name) ?? NO_CHECKS}
           numberOf={numbersIn(report.candidates)}
