@@ -76,8 +76,8 @@ def test_the_one_doubt_names_what_settles_it() -> None:
     assert (open_one.settled_by, open_one.marks) == ("documents", 1)
 
 
-def test_checks_alone_decide_like_judges() -> None:
-    passed = {"A": "+" * 30, "B": "-" * 9 + "+" * 21}
+def _checked(a: str, b: str) -> Recommendation:
+    passed = {"A": a, "B": b}
     checks = (Check(name="is JSON", kind="json", required=True),)
     given = [
         AnswerMarks(place, number, one == "+", [float(one == "+")])
@@ -88,7 +88,12 @@ def test_checks_alone_decide_like_judges() -> None:
     found = evidence([], measure="required", marks=[*marks("A", passed["A"]), *marks("B", passed["B"])], checked=True)
     ranking = judgement.rank(found)
     candidates = [_candidate("A", DEAR), _candidate("B", CHEAP)]
-    told = decide(DecisionFacts(ranking, verdict.state(ranking), candidates, (), results, None, finished=True))
+    return decide(DecisionFacts(ranking, verdict.state(ranking), candidates, (), results, None, finished=True))
+
+
+def test_checks_alone_decide_like_judges() -> None:
+    told = _checked("+" * 30, "-" * 9 + "+" * 21)
     assert (told.headline, told.beside, told.marks) == ("Take A.", "B", 3)
     assert told.reason.endswith("but passes 21 of 30 documents, A 30 of 30 documents.")
     assert told.sure == "More than chance explains."
+    assert _checked("-" * 9 + "+" * 21, "+" * 21 + "-" * 9).reason.endswith("and passes 21 of 30 documents, as A does.")

@@ -146,7 +146,10 @@ def _told(facts: DecisionFacts, first: str, beside: str) -> str:
     """How the other one does beside the first, document by document, or by its mean score."""
     rates = {row.candidate: _rate(row) for row in facts.checks.rows} if facts.checks is not None else {}
     if facts.ranking.basis == "checks":
-        return f"passes {_passed(rates[beside])}, {first} {_passed(rates[first])}" if rates else ""
+        if not rates:
+            return ""
+        passed, theirs = _passed(rates[beside]), _passed(rates[first])
+        return f"passes {passed}, as {first} does" if passed == theirs else f"passes {passed}, {first} {theirs}"
     for pair in facts.pairs:
         if {pair.a, pair.b} == {first, beside}:
             better, worse = (pair.better, pair.worse) if pair.a == first else (pair.worse, pair.better)
