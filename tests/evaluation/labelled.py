@@ -167,18 +167,24 @@ def _added(
     known, documents = often > 0, expected.shape[1]
     classes = known.sum(axis=1)[:, None]
     lines = np.arange(len(often))[:, None] * often.shape[1]
-    values = np.empty(given.shape)
+    f1s, shares = [], []
     for candidate in range(given.shape[2]):
-        answers, hit = given[:, :, candidate], right[:, :, candidate]
-        named = (answers + lines).ravel()
-        hits, times = (np.bincount(named, weights, often.size).reshape(often.shape) for weights in (hit.ravel(), None))
-        said = np.maximum((often + times) * known, 1)
-        share = documents / said / classes
-        f1 = 2.0 * hits / said * known
-        lost = f1 * share
-        one, other = (np.take_along_axis(lost, which, axis=1) for which in (expected, answers))
-        gain = 2.0 * np.take_along_axis(share, expected, axis=1) * hit
-        values[:, :, candidate] = f1.sum(axis=1)[:, None] / classes + gain - one - other
+        named = (given[:, :, candidate] + lines).ravel()
+        said, hit = (
+            np.bincount(named, of, often.size).reshape(often.shape) for of in (None, right[:, :, candidate].ravel())
+        )
+        said = np.maximum((often + said) * known, 1)
+        f1s.append(2.0 * hit / said * known)
+        shares.append(documents / said / classes)
+    own = np.stack(f1s[:-1])
+    best_two = np.argsort((own.sum(axis=2) / classes[:, 0]), axis=0, kind="stable")[-2:]
+    middle = np.take_along_axis(own, best_two[:, :, None], axis=0).mean(axis=0)
+    values = np.empty(given.shape)
+    for candidate, share in enumerate(shares):
+        which = expected, given[:, :, candidate]
+        lost = sum(np.take_along_axis(middle * share, one, axis=1) for one in which)
+        gain = 2.0 * np.take_along_axis(share, expected, axis=1) * right[:, :, candidate]
+        values[:, :, candidate] = middle.sum(axis=1)[:, None] / classes + gain - lost
     least = np.where(known, often, documents).min(axis=1)[:, None]
     reach: Floats = np.maximum(1.0, documents / (classes * least))
     return np.asarray(values / reach[:, :, None])

@@ -2,7 +2,7 @@
 
 from carrel.receipts import rules
 
-DIGEST = "341b062135732f254ca6e07b191f5ea08aa3e3e49b57edcc776006a4d326e2e8"
+DIGEST = "1ae4769ddeef78024175226757c9cedaebb6ed3c0e20d4433089b450eb7adcaa"
 
 
 def test_the_rules_of_rankings_and_words_are_those_that_this_version_says_it_has() -> None:

@@ -98,14 +98,19 @@ def _by_values(marks: Sequence[Mark], groups: Mapping[str, str]) -> _Measured:
 
 
 def _by_f1(marks: Sequence[Mark], groups: Mapping[str, str]) -> _Measured:
+    import numpy as np
+
     known = [mark for mark in marks if mark.expected is not None]
     number = 1 + max((mark.expected or 0 for mark in known), default=-1)
     found = classes.by_candidate(known, number)
     reach = max((f_scores.furthest(one.expected) for _, one in found.values()), default=1.0)
+    # Of all alike, so that what documents add differs only by the answers; of the best, whose lead is asked for.
+    own = [one.f1 for candidate, (_, one) in found.items() if candidate != MAJORITY]
+    middle = np.mean(sorted(own, key=np.mean)[-2:], axis=0) if own else np.zeros(number)
     cells: Cells = {}
     reached = {}
     for candidate, (documents, one) in found.items():
-        for document, value in zip(documents, one.each.mean(axis=1).tolist(), strict=True):
+        for document, value in zip(documents, one.around(middle).tolist(), strict=True):
             cells.setdefault(document, {_CHECKS: {}})[_CHECKS][candidate] = value / reach
         reached[candidate] = classes.macro(one, documents, groups)
     return _Measured(cells, reached, reach)

@@ -41,14 +41,25 @@ class FScores(NamedTuple):
     """What is known of each class: of how many documents it is, and of how many it was said, rightly or not.
 
     `each` has a row for each document, in the order of their numbers, and a column for each class, whose mean is the
-    class's F1: what the document adds to it. `without` is the mean F1 over classes without each document.
+    class's F1: what the document adds to it. `weights` are how much it counts there beside the usual document, and
+    `without` is the mean F1 over classes without each document.
     """
 
     hits: Floats
     expected: Floats
     given: Floats
     each: Floats
+    weights: Floats
     without: Floats
+
+    def around(self, f1: Floats) -> Floats:
+        """What each document adds to the mean F1, if the classes had this F1 before it.
+
+        The mean is the same. By its own F1, a class of one document that is right adds as much to all documents, so
+        that no document could tell of it.
+        """
+        values: Floats = (self.each + (f1 - self.f1) * (1.0 - self.weights)).mean(axis=1)
+        return values
 
     @property
     def f1(self) -> Floats:
@@ -92,10 +103,12 @@ def scores(found: Classified, classes: int) -> FScores:
     np.add.at(hit, (rows[right], expected[right]), weights[right])
     hits, of = hit.sum(axis=0), np.bincount(expected, weights, classes).astype(float)
     f1 = _part(2.0 * hits, said.sum(axis=0))
-    each = f1 + _part(2.0 * hit - f1 * said, np.broadcast_to(said.mean(axis=0), said.shape))
+    usual = np.broadcast_to(said.mean(axis=0), said.shape)
+    each = f1 + _part(2.0 * hit - f1 * said, usual)
+    weights = np.where(usual > 0, _part(said, usual), 1.0)
     left = said.sum(axis=0) - said
     without = np.where(left > 0.0, _part(2.0 * (hits - hit), left), f1).mean(axis=1)
-    return FScores(hits, of, said.sum(axis=0) - of, each, without)
+    return FScores(hits, of, said.sum(axis=0) - of, each, weights, without)
 
 
 def class_interval(found: FScores, place: int, spread: float = 1.0) -> tuple[float, float]:
