@@ -15,7 +15,7 @@ from tests.evaluation.coverage import CELLS, FEW, MANY, MISSING, Result, drawn, 
 from tests.evaluation.simulated import FIELDS, Cell
 from tests.support import soak
 
-SEEDED = 20
+SEEDED = 50
 SOAKED = soak.size(2000)
 CHECKED = (
     *((Cell(documents, 3, 1, 0.2), "led") for documents in (2, 3, 5, 12)),
@@ -59,10 +59,10 @@ def test_the_simulation_s_ranking_is_the_service_s(cell: Cell, field: str) -> No
 @pytest.mark.parametrize("which", ["shares", "ratings"])
 def test_from_five_documents_on_intervals_hold_as_often_as_they_say(seeded: list[Result], which: str) -> None:
     for documents in MANY:
-        # 640 intervals that depend on each other: about two points of chance on either side. A win share on few
+        # 1,600 intervals that depend on each other: about one point of chance on either side. A win share on few
         # documents also covers failures that so few may have missed.
         most = 1.0 if which == "shares" and documents < 12 else 0.99
-        assert 0.91 <= pooled(of(seeded, (documents,)), which).share <= most
+        assert 0.92 <= pooled(of(seeded, (documents,)), which).share <= most
     assert 0.935 <= pooled(of(seeded, MANY), which).share <= 0.99
 
 
