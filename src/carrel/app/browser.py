@@ -10,6 +10,7 @@ from functools import cache
 from pathlib import Path
 from typing import Final, NamedTuple
 
+from carrel.http.answers import accept
 from carrel.http.answers.response import Header, Response
 from carrel.http.request import Request
 from carrel.http.requests.routing import Router, RouteUnknown, get
@@ -83,7 +84,7 @@ class BrowserFiles:
         if name not in self._files:
             raise RouteUnknown
         file = self._file(name)
-        if "gzip" in (request.header(b"accept-encoding") or ""):
+        if accept.takes_gzip(request.header(b"accept-encoding")):
             headers = (*file.headers, (b"content-encoding", b"gzip"))
             tag = f'"{file.digest}.gzip"'
             return Response(self._packed(name), media_type=file.media_type, etag=tag, headers=headers)

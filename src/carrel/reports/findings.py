@@ -104,7 +104,7 @@ def _loss_counter(report_input: ReportInput, first: str | None, beside: str | No
     if first is None or beside is None:
         return None
     numbers = {candidate.label: candidate.ordinal for candidate in report_input.setup.candidates}
-    checks = {label: losses.check_means(report_input.answers, numbers[label]) for label in (first, beside)}
+    checks = losses.check_means(report_input.answers, {numbers[label]: label for label in (first, beside)})
     return LossCounter(first, beside, checks)
 
 

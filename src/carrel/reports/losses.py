@@ -1,7 +1,7 @@
 """The documents on which one candidate is worse than another, the worst first: what a decision costs. Pure."""
 
 import heapq
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Final, NamedTuple
 
 from carrel.evaluation.statistics.means import mean
@@ -49,11 +49,12 @@ class LossCounter:
         return Losses(len(self._lost), tuple(number for _, number in heapq.nsmallest(LISTED, self._lost)))
 
 
-def check_means(answers: Iterable[PlannedAnswer], candidate: int) -> dict[int, float]:
-    """The mean of the marks of a candidate's first answer to each document."""
-    found: dict[int, float] = {}
+def check_means(answers: Iterable[PlannedAnswer], labels: Mapping[int, str]) -> dict[str, dict[int, float]]:
+    """The mean of the marks of a candidate's first answer to each document, for the candidates with these numbers."""
+    found: dict[str, dict[int, float]] = {label: {} for label in labels.values()}
     for answer in answers:
-        known = [mark for mark in answer.checks or () if mark is not None]
-        if answer.candidate == candidate and answer.repeat == 1 and known:
-            found[answer.document] = mean(known)
+        if answer.repeat != 1 or (label := labels.get(answer.candidate)) is None:
+            continue
+        if known := [mark for mark in answer.checks or () if mark is not None]:
+            found[label][answer.document] = mean(known)
     return found

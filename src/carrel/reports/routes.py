@@ -94,7 +94,7 @@ async def read_answers(
     round_number: RoundNumber = None,
 ) -> Response[Figures]:
     """The figures of all answers without their texts, a list for each candidate: for a grid of many rows."""
-    is_packed = "gzip" in (request.header(b"accept-encoding") or "")
+    is_packed = accept.takes_gzip(request.header(b"accept-encoding"))
     found = await figures.answer(workspace, workers, run_id, round_number, is_packed=is_packed)
     headers = ((b"vary", b"Accept-Encoding"), *([(b"content-encoding", b"gzip")] if is_packed else []))
     # Bytes already; the type is what they hold.

@@ -34,6 +34,11 @@ def choose(accept: str | None, offered: Sequence[str]) -> str:
     return best
 
 
+def takes_gzip(accept_encoding: str | None) -> bool:
+    """Whether the client may be sent what is packed so."""
+    return "gzip" in (accept_encoding or "")
+
+
 def _range(entry: str) -> _Range:
     media_type, *parameters = (part.strip().lower() for part in entry.split(";"))
     quality = 1.0
