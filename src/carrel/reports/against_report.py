@@ -4,6 +4,7 @@ from typing import Literal
 
 import msgspec
 
+from carrel.evaluation.ranking.differences import PairedDifference
 from carrel.evaluation.statistics.rates import PassRate
 from carrel.kit.money import DollarsText
 from carrel.runs.model.setup import RunId
@@ -29,22 +30,6 @@ class Standing(msgspec.Struct, frozen=True, kw_only=True):
     cost_per_answer: DollarsText | None
     passes: PassRate | None = None
     median_ms: int | None = None
-
-
-class PairedDifference(msgspec.Struct, frozen=True, kw_only=True):
-    """How much more a candidate has here than there: the mean over the documents of both runs, paired by document.
-
-    `low` and `high` are its interval at 95 %, `None` for a single document or group of them. `independent` is the
-    number of documents, or of groups of them. `better` or `worse` only if the difference is more than chance explains,
-    by the same rules as a lead within a run.
-    """
-
-    difference: float
-    low: float | None
-    high: float | None
-    documents: int
-    independent: int
-    outcome: Literal["better", "worse", "undecided"]
 
 
 class AgainstRow(msgspec.Struct, frozen=True, kw_only=True):

@@ -9,13 +9,12 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from typing import Final, NamedTuple
 
-from carrel.evaluation.ranking import grouping
-from carrel.evaluation.ranking.contrasts import DECIDES_FROM
-from carrel.evaluation.statistics import clusters, intervals, leads
-from carrel.evaluation.statistics.clusters import Sample
+from carrel.evaluation.ranking import differences, grouping
+from carrel.evaluation.ranking.differences import PairedDifference
+from carrel.evaluation.statistics import clusters
 from carrel.evaluation.statistics.intervals import rounded, rounded_or_none
 from carrel.evaluation.statistics.means import mean
-from carrel.reports.against_report import AgainstCell, AgainstDocument, PairedDifference, Scale
+from carrel.reports.against_report import AgainstCell, AgainstDocument, Scale
 from carrel.reports.report import Report
 
 MOST_DOCUMENTS: Final = 1_000
@@ -64,7 +63,7 @@ class Pairs(NamedTuple):
             for text, cells in self.here.items()
             if candidate in cells and candidate in self.there.get(text, {})
         }
-        return _difference(clusters.sampled(by_text, self.groups)) if by_text else None
+        return differences.paired(clusters.sampled(by_text, self.groups)) if by_text else None
 
 
 def by_scores(here: Side, there: Side) -> Pairs:
@@ -126,23 +125,3 @@ def _together(sides: tuple[Side, ...]) -> Iterator[tuple[str, str]]:
         texts = {one.document: text for one, text in zip(side.report.documents, side.texts, strict=True)}
         for document, group in side.groups.items():
             yield texts[document], texts[group]
-
-
-def _difference(sample: Sample) -> PairedDifference:
-    """The interval is `intervals.difference`, and what it tells is what `contrasts` asks of a lead within a run."""
-    gap = intervals.difference(*sample)
-    low, high = gap.bounds(intervals.probability(), -1.0, 1.0)
-    is_told = False
-    if low is not None and high is not None and not low <= 0.0 <= high:
-        turned = gap if gap.mean > 0 else intervals.difference([-value for value in sample.values], sample.groups)
-        is_told = sample.independent >= DECIDES_FROM and leads.told(turned, intervals.ONE_SIDED, each=True)
-        # As with a lead: where only the count of signs says no, the interval reaches to 0.
-        low, high = (low, high) if is_told else (min(low, 0.0), max(high, 0.0))
-    return PairedDifference(
-        difference=rounded(gap.mean),
-        low=rounded_or_none(low),
-        high=rounded_or_none(high),
-        documents=gap.documents,
-        independent=sample.independent,
-        outcome="undecided" if not is_told else "better" if gap.mean > 0 else "worse",
-    )

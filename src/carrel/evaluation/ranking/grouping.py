@@ -67,6 +67,11 @@ def joined(pairs: Iterable[tuple[str, str]]) -> dict[str, str]:
     return {document: one for document, one in roots.items() if often[one] > 1}
 
 
+def with_copies(groups: Groups, same: Mapping[str, str]) -> dict[str, str]:
+    """The group of each document that is not alone, where documents of the same text are of one group."""
+    return joined([*groups.joined.items(), *same.items()])
+
+
 def seen(groups: Groups | None, documents: Collection[str]) -> Grouping | None:
     """What there is to say about the groups of these documents; `None` if nothing is."""
     if groups is None or groups == Groups():
@@ -81,7 +86,7 @@ def moved(groups: Groups, same: Mapping[str, str]) -> Groups:
     """With each document that has the same text as an earlier one joined to it, and called by its name."""
     if not same or groups == Groups():
         return groups
-    of = joined([*groups.joined.items(), *same.items()])
+    of = with_copies(groups, same)
     kept = {document: group for document, group in of.items() if document not in same}
     near = {document: same.get(first, first) for document, first in groups.near.items() if document not in same}
     return msgspec.structs.replace(

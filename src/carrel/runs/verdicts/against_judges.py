@@ -1,22 +1,27 @@
 """What people's votes say against the judges: how often both came to the same outcome, and where they did not."""
 
 from collections import defaultdict
+from collections.abc import Mapping
 from typing import Final, get_args
 
 import msgspec
 
 from carrel.evaluation import records
 from carrel.evaluation.judges import human
+from carrel.evaluation.people import halves
+from carrel.evaluation.people.halves import Changed, SinceRound
+from carrel.evaluation.ranking import grouping
 from carrel.evaluation.records import Fate, HumanVote, Side, Verdict
-from carrel.evaluation.statistics import rates
+from carrel.evaluation.statistics import clusters, rates
 from carrel.evaluation.statistics.means import mean
 from carrel.evaluation.statistics.rates import PassRate
 from carrel.kit.sqlite.database import Connection
+from carrel.providers.base import Parameters
+from carrel.runs.model import run_transitions, states
 from carrel.runs.model import setup as setups
 from carrel.runs.model.plan import Presented, comparison_key
-from carrel.runs.model.setup import RunId, Setup
+from carrel.runs.model.setup import Round, RunId, Setup
 from carrel.runs.verdicts import evidence, people_scores
-from carrel.runs.verdicts.judgement import Evidence
 from carrel.runs.verdicts.people_scores import ScoresOfPeople
 
 MAX_DISAGREEMENTS: Final = 100
@@ -54,7 +59,8 @@ class AgainstJudges(msgspec.Struct, frozen=True, kw_only=True):
 
     Of `judged` votes on which the judges have an opinion, `same` came to their outcome. `agreement` is the mean of that
     by document, with its interval at 95 %. `both_bad` votes found neither answer good enough. `scores` are by criteria,
-    from those who scored the answers besides.
+    from those who scored the answers besides. `since` is null for a round that is still judged or compared nothing, and
+    without an earlier round that compared.
     """
 
     votes: int
@@ -64,6 +70,47 @@ class AgainstJudges(msgspec.Struct, frozen=True, kw_only=True):
     agreement: PassRate
     disagreements: tuple[Disagreement, ...]
     scores: tuple[ScoresOfPeople, ...]
+    since: SinceRound | None
+
+
+class _Judges:
+    """The judges of a round together, by their weights."""
+
+    def __init__(self, conn: Connection, setup: Setup) -> None:
+        self._candidates = [candidate.label for candidate in setup.candidates]
+        self._weights = {j.name: j.comparison_weight for j in setup.round.judges if j.comparison_weight is not None}
+        self._meetings: defaultdict[tuple[str, str, str, int], list[Verdict]] = defaultdict(list)
+        for verdict in evidence.compared(conn, setup):
+            self._meetings[verdict.document, verdict.a, verdict.b, verdict.repeat].append(verdict)
+        self._known: dict[object, Side | None] = {}
+
+    def on(self, pair: Verdict) -> list[Verdict]:
+        return self._meetings.get((pair.document, pair.a, pair.b, pair.repeat), [])
+
+    def side(self, pair: Verdict) -> Side | None:
+        """Their outcome: that of the vote with which they would agree."""
+        about = self.on(pair)
+        words = tuple((judged.judge, judged.ab, judged.ba, judged.by_rule) for judged in about)
+        if words not in self._known:
+            sides: tuple[Side, ...] = get_args(Side)
+            asked = ((side, human.vote(pair.document, pair.a, pair.b, pair.repeat, side)) for side in sides)
+            self._known[words] = next((side for side, vote in asked if self._agree(about, vote)), None)
+        return self._known[words]
+
+    def _agree(self, about: list[Verdict], vote: Verdict) -> bool:
+        found = human.check(self._candidates, about, [vote], self._weights)
+        return found is not None and found.sided > 0
+
+    def agreement(self, vote: Verdict) -> float | None:
+        """1 or 0, and a half where they have no opinion; `None` where nobody who counts answered."""
+        if all(records.fate(one) == "missing" or not self._weights[one.judge] for one in self.on(vote)):
+            return None
+        theirs = self.side(vote)
+        return 0.5 if theirs is None else float(theirs == _side(vote))
+
+    @property
+    def has_compared(self) -> bool:
+        return any(records.fate(one) != "missing" for about in self._meetings.values() for one in about)
 
 
 def compare(conn: Connection, run_id: RunId, round_number: int | None = None) -> AgainstJudges:
@@ -74,53 +121,71 @@ def compare(conn: Connection, run_id: RunId, round_number: int | None = None) ->
     """
     setup = setups.require(conn, run_id, round_number)
     run = setup.seq
-    said = evidence.collect(conn, setup)
-    meetings: defaultdict[tuple[str, str, str, int], list[Verdict]] = defaultdict(list)
-    for verdict in said.verdicts:
-        meetings[verdict.document, verdict.a, verdict.b, verdict.repeat].append(verdict)
+    said = evidence.rest(conn, setup)
+    groups = grouping.with_copies(said.groups, said.same)
+    judges = _Judges(conn, setup)
     outcomes: defaultdict[str, list[float]] = defaultdict(list)
     apart: list[tuple[HumanVote, Side, list[Verdict]]] = []
-    known: dict[object, Side | None] = {}
     for vote in said.votes:
         one = vote.verdict
-        about = meetings[one.document, one.a, one.b, one.repeat]
-        words = tuple((judged.judge, judged.ab, judged.ba, judged.by_rule) for judged in about)
-        if words not in known:
-            known[words] = _together(said, one, about)
-        theirs = known[words]
+        theirs = judges.side(one)
         if theirs is not None:
             outcomes[one.document].append(float(_side(one) == theirs))
             if _side(one) != theirs:
-                apart.append((vote, theirs, about))
+                apart.append((vote, theirs, judges.on(one)))
     return AgainstJudges(
         votes=len(said.votes),
         both_bad=conn.value("SELECT count(*) FROM run_votes WHERE run = ? AND both_bad AND NOT withdrawn", run),
         judged=sum(map(len, outcomes.values())),
         same=round(sum(map(sum, outcomes.values()))),
-        agreement=rates.rate([mean(of_one) for of_one in outcomes.values()], _groups(said, list(outcomes))),
+        agreement=rates.rate([mean(of_one) for of_one in outcomes.values()], clusters.numbers(outcomes, groups)),
         disagreements=tuple(_disagreement(conn, setup, *one) for one in apart[:MAX_DISAGREEMENTS]),
-        scores=people_scores.compare(conn, setup, said.scores),
+        scores=people_scores.compare(conn, setup, list(evidence.scored(conn, setup))),
+        since=_since(conn, setup, judges, said.votes, groups) if said.votes else None,
     )
 
 
-def _groups(said: Evidence, documents: list[str]) -> list[int]:
-    """The number of each document's group: copies, and documents that belong together, are one."""
-    joined = said.groups.joined
-    firsts = [said.same.get(document, document) for document in documents]
-    names = [joined.get(first, first) for first in firsts]
-    numbers = {name: number for number, name in enumerate(dict.fromkeys(names))}
-    return [numbers[name] for name in names]
+def _since(
+    conn: Connection, setup: Setup, judges: _Judges, votes: list[HumanVote], groups: Mapping[str, str]
+) -> SinceRound | None:
+    now = setup.round
+    run = run_transitions.present(conn, setup.id)
+    is_judged = run.round > now.number or run.state in states.ENDED
+    before = _compared_before(conn, setup) if is_judged and judges.has_compared else None
+    if before is None:
+        return None
+    earlier, theirs = before
+    kept = halves.halve(setup.seed, setup.documents, groups).testing
+    found: defaultdict[str, list[tuple[float, float]]] = defaultdict(list)
+    for vote in votes:
+        one = vote.verdict
+        here, there = (by.agreement(one) if one.document in kept else None for by in (judges, theirs))
+        if here is not None and there is not None:
+            found[one.document].append((here, there))
+    return halves.compare((now.number, earlier.number), _changed(now, earlier), found, kept, groups)
 
 
-def _together(said: Evidence, vote: Verdict, about: list[Verdict]) -> Side | None:
-    """The judges' outcome by their weights: that of the vote with which they would agree."""
-    sides: tuple[Side, ...] = get_args(Side)
-    for side in sides:
-        asked = human.vote(vote.document, vote.a, vote.b, vote.repeat, side)
-        found = human.check(said.candidates, about, [asked], said.comparison_weights)
-        if found is not None and found.sided:
-            return side
+def _compared_before(conn: Connection, setup: Setup) -> tuple[Round, _Judges] | None:
+    for number in range(setup.round.number - 1, 0, -1):
+        earlier = setups.require(conn, setup.id, number)
+        judges = _Judges(conn, earlier)
+        if judges.has_compared:
+            return earlier.round, judges
     return None
+
+
+def _changed(now: Round, earlier: Round) -> tuple[Changed, ...]:
+    """In how they compare: what is only scored is another question."""
+    told: list[tuple[Changed, bool]] = [
+        ("criteria", now.criteria != earlier.criteria),
+        ("instructions", now.comparison_instructions != earlier.comparison_instructions),
+        ("judges", _bench(now) != _bench(earlier)),
+    ]
+    return tuple(name for name, is_other in told if is_other)
+
+
+def _bench(of: Round) -> dict[str, tuple[Parameters, float]]:
+    return {j.name: (j.parameters, j.comparison_weight) for j in of.judges if j.comparison_weight is not None}
 
 
 def _side(vote: Verdict) -> Side:

@@ -6,11 +6,13 @@ from typing import Final
 import msgspec
 
 from carrel.contents.criteria import CriterionRow
-from carrel.evaluation.people import proposing
+from carrel.evaluation.people import halves, proposing
 from carrel.evaluation.people.proposing import LEAST, Opinion, Proposal
+from carrel.evaluation.ranking import grouping
 from carrel.kit.sqlite.database import Connection
 from carrel.kit.sqlite.rows import Select
-from carrel.runs.model import run_transitions
+from carrel.runs.model import setup as setups
+from carrel.runs.model import units
 from carrel.runs.model.setup import RunId
 from carrel.runs.verdicts.votes import MAX_REASON
 
@@ -46,13 +48,22 @@ _reasons = Select(Opinion, kind="'vote'", text="reason")
 _notes = Select(Opinion, kind="'note'", text=f"substr(note, 1, {MAX_REASON})")
 
 
-def propose(conn: Connection, run_id: RunId) -> CriteriaProposal:
+def propose(conn: Connection, run_id: RunId, *, half: bool = False) -> CriteriaProposal:
     """What the votes that count and the notes ask for. Reads all of them: to be scanned.
+
+    With `half`, only those about the documents of the writing half count.
 
     Raises:
         NotFound: there is no such run.
     """
-    found = proposing.propose(_said(conn, run_transitions.present(conn, run_id).seq))
+    setup = setups.require(conn, run_id)
+    said = _said(conn, setup.seq)
+    if half:
+        documents = units.of(conn, setup.seq)
+        groups = grouping.with_copies(documents.groups, documents.same)
+        writing = halves.halve(setup.seed, setup.documents, groups).writing
+        said = (one for one in said if f"d{one.document}" in writing)
+    found = proposing.propose(said)
     return CriteriaProposal(
         proposals=tuple(map(_criterion, found.proposals)),
         least=LEAST,

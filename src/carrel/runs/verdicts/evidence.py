@@ -52,7 +52,7 @@ def collect(conn: Connection, setup: Setup) -> Evidence:
     found = rest(conn, setup)
     return replace(
         found,
-        verdicts=list(_verdicts(conn, setup)),
+        verdicts=list(compared(conn, setup)),
         scores=list(scored(conn, setup)),
         marks=list(_marks(conn, setup, found)),
     )
@@ -65,7 +65,7 @@ def packed(conn: Connection, setup: Setup, *, has_marks: bool = True) -> PackedE
     """
     found = rest(conn, setup)
     marks = _marks(conn, setup, found) if has_marks else ()
-    return judgement.pack_each(found, _verdicts(conn, setup), scored(conn, setup), marks)
+    return judgement.pack_each(found, compared(conn, setup), scored(conn, setup), marks)
 
 
 def _marks(conn: Connection, setup: Setup, found: Evidence) -> Iterator[Mark]:
@@ -77,7 +77,7 @@ def on_document(conn: Connection, setup: Setup, document: int) -> Evidence:
     """The scores and verdicts on one document, without anything that statistics over documents need."""
     return replace(
         _asked(setup),
-        verdicts=list(_verdicts(conn, setup, document)),
+        verdicts=list(compared(conn, setup, document)),
         scores=list(scored(conn, setup, document)),
     )
 
@@ -185,8 +185,8 @@ def scored(conn: Connection, setup: Setup, only: int | None = None) -> Iterator[
         )
 
 
-def _verdicts(conn: Connection, setup: Setup, only: int | None = None) -> Iterator[Verdict]:
-    """The verdicts. Both orders of a meeting stand next to each other in the plan and become one verdict."""
+def compared(conn: Connection, setup: Setup, only: int | None = None) -> Iterator[Verdict]:
+    """The verdicts of the setup's round. Both orders of a meeting stand side by side in the plan and become one."""
     words: dict[tuple[int, int, int], int] = {}
     tasks, values = _tasks(setup, "compare", only)
     labels = [candidate.label for candidate in setup.candidates]
