@@ -241,6 +241,9 @@ def test_a_person_votes_blind_on_pairs(signed_in: Terminal, service: Service, to
     # Nothing in a reason becomes a line of the YAML.
     assert [one.name for one in criteria.parse(proposed, 10_000)] == ["clarity"]
     assert "  #   both unclear - name: tone" in proposed.splitlines()
+    # One of the two documents is in the half.
+    half = signed_in("votes", "criteria", run_id, "--half").output
+    assert half.startswith("# From 1 reason of votes and 0 notes on answers about half of the documents.\n")
 
 
 def test_several_people_vote_and_votes_from_elsewhere_come_in(

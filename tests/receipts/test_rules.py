@@ -2,7 +2,7 @@
 
 from carrel.receipts import rules
 
-DIGEST = "1ae4769ddeef78024175226757c9cedaebb6ed3c0e20d4433089b450eb7adcaa"
+DIGEST = "c1308e059a1d4d217dab169c957f2ed6ec275324c1e3899d8ea44a49f88f3d26"
 
 
 def test_the_rules_of_rankings_and_words_are_those_that_this_version_says_it_has() -> None:

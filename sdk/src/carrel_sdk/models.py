@@ -2689,12 +2689,49 @@ class ScoresOfPeople(msgspec.Struct, frozen=True, kw_only=True):
     alpha: float | None = None
 
 
+class PairedDifference(msgspec.Struct, frozen=True, kw_only=True):
+    """How much more there is here than there: the mean over the documents of both sides, paired by document.
+
+    `low` and `high` are its interval at 95 %, `None` for a single document or group of them. `independent` is the
+    number of documents, or of groups of them. `better` or `worse` only if the difference is more than chance explains,
+    by the same rules as a lead within a run.
+    """
+
+    difference: float
+    low: float | None = None
+    high: float | None = None
+    documents: int = 0
+    independent: int = 0
+    outcome: str
+    """One of better, undecided, worse."""
+
+
+class SinceRound(msgspec.Struct, frozen=True, kw_only=True):
+    """A round beside the latest earlier one (`round`) whose judges compared, on the documents kept for the test.
+
+    These are half of the run's; `criteria-proposal` with `half` reads the others alone. A vote counts if judges of both
+    rounds were asked about its pair and answered: 1 where they came to its outcome, ½ where they have no opinion, as
+    after a flip, so that a question does not gain by making judges flip on what is hard. `agreement` and `before` are
+    the means of that by document in this round and in the earlier one, None without such votes. `changed` is what
+    differs in how the rounds compare, and `sentence` says what follows.
+    """
+
+    round: int
+    changed: list[str] = []
+    votes: int = 0
+    agreement: float | None = None
+    before: float | None = None
+    difference: PairedDifference | None = None
+    sentence: str
+
+
 class AgainstJudges(msgspec.Struct, frozen=True, kw_only=True):
     """Votes beside the judges together, by their weights.
 
     Of `judged` votes on which the judges have an opinion, `same` came to their outcome. `agreement` is the mean of that
     by document, with its interval at 95 %. `both_bad` votes found neither answer good enough. `scores` are by criteria,
-    from those who scored the answers besides.
+    from those who scored the answers besides. `since` is None for a round that is still judged or compared nothing, and
+    without an earlier round that compared.
     """
 
     votes: int
@@ -2704,6 +2741,7 @@ class AgainstJudges(msgspec.Struct, frozen=True, kw_only=True):
     agreement: PassRate
     disagreements: list[Disagreement] = []
     scores: list[ScoresOfPeople] = []
+    since: SinceRound | None = None
 
 
 class Rubric(msgspec.Struct, frozen=True, kw_only=True):

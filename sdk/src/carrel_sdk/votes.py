@@ -74,9 +74,12 @@ class Votes:
         """How often the votes came to the judges' outcome, and where not. It tells the names."""
         return self._calls.get(f"{_path(run_id)}/against-judges", AgainstJudges, {"round": round})
 
-    def criteria_proposal(self, run_id: str) -> CriteriaProposal:
-        """Criteria proposed from the reasons of the votes and the notes on the answers, without calling a model."""
-        return self._calls.get(f"/runs/{segment(run_id)}/criteria-proposal", CriteriaProposal)
+    def criteria_proposal(self, run_id: str, *, half: bool = False) -> CriteriaProposal:
+        """Criteria proposed from the reasons of the votes and the notes on the answers, without calling a model.
+
+        With `half`, from half of the documents: votes on the others test them (`since` of `against_judges`).
+        """
+        return self._calls.get(f"/runs/{segment(run_id)}/criteria-proposal", CriteriaProposal, {"half": half})
 
     def import_csv(self, run_id: str, csv: str, *, voter: str | None = None) -> VotesImported:
         """Count votes from a table with the columns document, first, second and verdict, and perhaps others.

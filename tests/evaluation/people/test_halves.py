@@ -42,7 +42,7 @@ def compared(here: float, there: float, documents: int, kept: int = 20, noise: f
         (
             compared(1.0, 0.25, 14),
             "On the 14 documents that were kept for the test, round 3 agrees with people in 100 % of votes and round 1"
-            " in 25 %: 75 points more (41 to 86). That holds if round 3 was written without looking at votes on these"
+            " in 25 %: 75 points more (41 to 86). That holds if round 3 was made without looking at votes on these"
             " documents.",
         ),
         (

@@ -135,12 +135,12 @@ export function meQuery(api: Api) {
   });
 }
 
-/** The criteria that the reasons of a run's votes and the notes on its answers ask for. */
-export function criteriaProposalQuery(api: Api, runId: string) {
+/** The criteria that the reasons of a run's votes and the notes on its answers ask for: all of them, or what is about half of the documents. */
+export function criteriaProposalQuery(api: Api, runId: string, half: boolean) {
+  const params = { path: { run_id: runId }, query: { half } };
   return queryOptions({
-    queryKey: queryKeys.run.criteriaProposal(runId),
-    queryFn: ({ signal }) =>
-      data(api.client.GET("/api/runs/{run_id}/criteria-proposal", { params: { path: { run_id: runId } }, signal })),
+    queryKey: queryKeys.run.criteriaProposal(runId, half),
+    queryFn: ({ signal }) => data(api.client.GET("/api/runs/{run_id}/criteria-proposal", { params, signal })),
   });
 }
 

@@ -153,7 +153,10 @@ export const queryKeys = {
     notes: (id: string) => ["run", id, "notes"],
     votes: (id: string) => ["run", id, "votes"],
     /** From the reasons of votes and from notes: who changes notes has to ask for it anew. */
-    criteriaProposal: (id: string) => ["run", id, "votes", "criteria-proposal"],
+    criteriaProposal: (id: string, half = false) => [
+      ...["run", id, "votes", "criteria-proposal"],
+      ...(half ? ["half"] : []),
+    ],
     againstJudges: (id: string, round?: number) => ["run", id, "votes", "against-judges", round],
     voteCount: (id: string, voter: string) => ["run", id, "votes", "count", voter],
     ballot: (id: string, voter: string, visit: string, given: number) => ["run", id, "ballot", voter, visit, given],

@@ -126,8 +126,8 @@ const library = createRoute({
 const content = createRoute({
   getParentRoute: () => root,
   path: "/library/$contentId",
-  // `votes` is a run: a new text begins as the criteria that its votes ask for.
-  validateSearch: texts("type", "votes"),
+  // `votes` is a run: a new text begins as the criteria that its votes ask for, with `half` those on half of its documents.
+  validateSearch: texts("type", "votes", "half"),
   component: lazyRouteComponent(
     part(() => import("../features/library/ContentPage")),
     "ContentPage",

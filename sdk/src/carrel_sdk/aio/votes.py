@@ -70,9 +70,12 @@ class AsyncVotes:
         """How often the votes came to the judges' outcome, and where not. It tells the names."""
         return await self._calls.get(f"{_path(run_id)}/against-judges", AgainstJudges, {"round": round})
 
-    async def criteria_proposal(self, run_id: str) -> CriteriaProposal:
-        """Criteria proposed from the reasons of the votes and the notes on the answers, without calling a model."""
-        return await self._calls.get(f"/runs/{segment(run_id)}/criteria-proposal", CriteriaProposal)
+    async def criteria_proposal(self, run_id: str, *, half: bool = False) -> CriteriaProposal:
+        """Criteria proposed from the reasons of the votes and the notes on the answers, without calling a model.
+
+        With `half`, from half of the documents: votes on the others test them (`since` of `against_judges`).
+        """
+        return await self._calls.get(f"/runs/{segment(run_id)}/criteria-proposal", CriteriaProposal, {"half": half})
 
     async def import_csv(self, run_id: str, csv: str, *, voter: str | None = None) -> VotesImported:
         """Count votes from a table with the columns document, first, second and verdict, and perhaps others.

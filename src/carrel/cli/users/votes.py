@@ -36,20 +36,22 @@ def bring_in(cli: UserCommand, run_id: str, file: Path, voter: str | None) -> No
 
 @command.command("criteria")
 @click.argument("run_id")
+@click.option("--half", is_flag=True, help="Read half of the documents; votes on the others test what a round gains.")
 @user_command
-def criteria(cli: UserCommand, run_id: str) -> None:
+def criteria(cli: UserCommand, run_id: str, half: bool) -> None:
     """Propose criteria from the reasons of the votes and the notes on the answers, by a table of English words.
 
     It prints YAML, with the reasons as comments, which `carrel content add --type criteria` takes once you changed what
     you like. No model is called.
     """
-    found = cli.workspace.votes.criteria_proposal(run_id)
-    cli.show(found, "\n".join(_lines(found)))
+    found = cli.workspace.votes.criteria_proposal(run_id, half=half)
+    cli.show(found, "\n".join(_lines(found, half=half)))
 
 
-def _lines(found: CriteriaProposal) -> Iterator[str]:
+def _lines(found: CriteriaProposal, *, half: bool) -> Iterator[str]:
     read = found.votes + found.notes
-    yield f"# From {counted(found.votes, 'reason')} of votes and {counted(found.notes, 'note')} on answers."
+    where = " about half of the documents" if half else ""
+    yield f"# From {counted(found.votes, 'reason')} of votes and {counted(found.notes, 'note')} on answers{where}."
     if found.unrecognised:
         yield f"# Of these {read:,}, without a word that is known: {found.unrecognised:,}"
         yield from map(_quoted, found.unrecognised_quotes)

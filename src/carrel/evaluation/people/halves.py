@@ -118,7 +118,7 @@ def _sentence(
         return f"{told}{_points(-found.difference)} points less ({_points(-found.high)} to {_points(-found.low)})."
     return (
         f"{told}{_points(found.difference)} points more ({_points(found.low)} to {_points(found.high)}). That holds if "
-        f"{now} was written without looking at votes on these documents."
+        f"{now} was made without looking at votes on these documents."
     )
 
 

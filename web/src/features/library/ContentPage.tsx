@@ -39,8 +39,9 @@ const BACK = { to: "/library", label: "Library" } as const;
 
 export function ContentPage() {
   const { contentId } = route.useParams();
-  const { type, votes } = route.useSearch();
-  if (contentId === "new" && votes) return <FromVotes key={`votes ${votes}`} runId={votes} />;
+  const { type, votes, half } = route.useSearch();
+  if (contentId === "new" && votes)
+    return <FromVotes key={`votes ${votes} ${half}`} runId={votes} half={half === "yes"} />;
   if (contentId === "new") return <NewContent key={`new ${type ?? ""}`} type={type} />;
   return <OldContent key={contentId} contentId={contentId} />;
 }
@@ -56,8 +57,8 @@ function NewContent({ type }: { type: string | undefined }) {
 }
 
 /** A new text that begins as the criteria that a run's votes ask for. It is written, but not saved. */
-function FromVotes({ runId }: { runId: string }) {
-  const query = useQuery({ ...criteriaProposalQuery(useApi(), runId), refetchOnWindowFocus: false });
+function FromVotes({ runId, half }: { runId: string; half: boolean }) {
+  const query = useQuery({ ...criteriaProposalQuery(useApi(), runId, half), refetchOnWindowFocus: false });
   if (!query.data)
     return (
       <Page title="New text" back={BACK}>
@@ -70,7 +71,7 @@ function FromVotes({ runId }: { runId: string }) {
     <Editor
       stored={undefined}
       saved={{ value: empty, etag: undefined }}
-      begun={{ ...empty, name: "Criteria from votes", body }}
+      begun={{ ...empty, name: half ? "Criteria from half of the votes" : "Criteria from votes", body }}
     />
   );
 }

@@ -10,6 +10,10 @@ const FOUND: Against = {
   judged: 20,
   same: 14,
   agreement: { share: 0.7, low: 0.51, high: 0.85, documents: 10, missing: 0 },
+  since: {
+    ...{ round: 1, changed: ["criteria"], votes: 9, agreement: 0.78, before: 0.61, difference: null },
+    sentence: "On the 14 documents that were kept for the test, round 2 agrees with people in 78 % of votes.",
+  },
   scores: [{ criterion: "Clarity", answers: 12, people: 4.3, judges: 3.5, apart: 0.75, alpha: 0.61 }],
   disagreements: [
     {
@@ -49,6 +53,7 @@ test("the agreement has its interval, and two leaders stand beside each other", 
   expect(textContent).toContain(
     "You came to the judges’ outcome in 14 of 20 votes; by document 70\u00a0% (95 % interval 51\u00a0% to 85\u00a0%).",
   );
+  expect(textContent).toContain(FOUND.since?.sentence);
   expect(textContent).toContain("By votes alone today leads; by the judges new leads. The verdict says so, too.");
   expect([...page.querySelectorAll(".candidate-mark")].map((mark) => mark.classList[2])).toEqual([
     "series-1",

@@ -39,6 +39,7 @@ export function AgainstJudges({ run, report, human }: Props) {
         {(found) => (
           <>
             <p>{agreed(found, isAlone, formats)}</p>
+            {found.since && <p>{found.since.sentence}</p>}
             <p>
               <Sentence
                 parts={leading(human.leaders, report.ranking.leaders)}

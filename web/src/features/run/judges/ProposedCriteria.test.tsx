@@ -1,4 +1,4 @@
-import { cleanup, screen } from "@testing-library/react";
+import { cleanup, fireEvent, screen, waitFor } from "@testing-library/react";
 import { afterEach, expect, test, vi } from "vitest";
 import type { CriteriaProposal, Run } from "../../../api/types";
 import { renderPage } from "../../../testing/renderPage";
@@ -19,13 +19,18 @@ const FOUND: CriteriaProposal = {
   ...{ unrecognised: 5, unrecognised_quotes: [{ kind: "vote", document: 1, text: "Hm." }] },
 };
 
+const asked: string[] = [];
+
 afterEach(() => {
   cleanup();
   vi.unstubAllGlobals();
 });
 
 async function shown(found: CriteriaProposal, hasVotes = true) {
-  vi.stubGlobal("fetch", () => Promise.resolve(Response.json(found)));
+  vi.stubGlobal("fetch", (request: Request) => {
+    asked.push(request.url);
+    return Promise.resolve(Response.json(found));
+  });
   return renderPage(<ProposedCriteria run={{ id: "r" } as Run} hasVotes={hasVotes} />);
 }
 
@@ -40,6 +45,14 @@ test("a proposal has its evidence, and a link to the form of criteria", async ()
   expect(textContent).toContain("Not recognised5 of 11");
   const link = screen.getByText<HTMLAnchorElement>("Use as criteria");
   expect(link.href).toMatch(/\/library\/new\?type=criteria&votes=r$/);
+});
+
+test("from half of the documents, it is asked for and opened so", async () => {
+  await shown(FOUND);
+  fireEvent.click(await screen.findByRole("checkbox", { name: /^From half of the documents/ }));
+  await waitFor(() => expect(asked.at(-1)).toMatch(/criteria-proposal\?half=true$/));
+  const link = screen.getByText<HTMLAnchorElement>("Use as criteria");
+  expect(link.href).toMatch(/\/library\/new\?type=criteria&votes=r&half=yes$/);
 });
 
 test("too few reasons are told, with how many it takes", async () => {

@@ -1,10 +1,12 @@
-import { useQuery } from "@tanstack/react-query";
+import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
+import { useState } from "react";
 import { criteriaProposalQuery } from "../../../api/queries";
 import type { CriteriaProposal, Run } from "../../../api/types";
 import { useApi, useFormats } from "../../../app/context";
 import { Disclosure } from "../../../components/Disclosure";
 import { Note } from "../../../components/Feedback";
+import { Check } from "../../../components/Field";
 import { QueryView } from "../../../components/QueryView";
 
 type Formats = ReturnType<typeof useFormats>;
@@ -13,11 +15,17 @@ type Said = CriteriaProposal["unrecognised_quotes"][number];
 /** What the reasons of votes and the notes on answers ask for, and a way to the form of criteria with it in. */
 export function ProposedCriteria({ run, hasVotes }: { run: Run; hasVotes: boolean }) {
   const formats = useFormats();
-  const query = useQuery(criteriaProposalQuery(useApi(), run.id));
-  if (!hasVotes && !query.data?.notes) return null;
+  const [half, setHalf] = useState(false);
+  const query = useQuery({ ...criteriaProposalQuery(useApi(), run.id, half), placeholderData: keepPreviousData });
+  if (!hasVotes && !half && !query.data?.notes) return null;
   return (
     <section className="card stack" aria-labelledby="proposed-title">
       <h2 id="proposed-title">Criteria from what you said</h2>
+      <Check
+        label="From half of the documents, to test on the other half"
+        checked={half}
+        onChange={(event) => setHalf(event.target.checked)}
+      />
       <QueryView query={query}>
         {(found) => (
           <>
@@ -33,7 +41,7 @@ export function ProposedCriteria({ run, hasVotes }: { run: Run; hasVotes: boolea
                   <Link
                     to="/library/$contentId"
                     params={{ contentId: "new" }}
-                    search={{ type: "criteria", votes: run.id }}
+                    search={{ type: "criteria", votes: run.id, ...(half && { half: "yes" }) }}
                     className="btn"
                   >
                     Use as criteria
