@@ -2,7 +2,7 @@
 
 from carrel.receipts import rules
 
-DIGEST = "c1308e059a1d4d217dab169c957f2ed6ec275324c1e3899d8ea44a49f88f3d26"
+DIGEST = "aa788286cb89663a3f80008dd3fa564e40546e6756581956e48a4a7fef35adaf"
 
 
 def test_the_rules_of_rankings_and_words_are_those_that_this_version_says_it_has() -> None:

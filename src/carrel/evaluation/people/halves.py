@@ -78,10 +78,10 @@ def compare(
     `votes` has the agreement of either with each vote, by document of those that are `kept` for the test.
     """
     here, there = ({name: mean([vote[i] for vote in given]) for name, given in votes.items()} for i in (0, 1))
-    found = None
-    if votes:
-        found = differences.paired(clusters.sampled({name: here[name] - there[name] for name in votes}, groups))
-    agreement, before = (mean(list(values.values())) if votes else None for values in (here, there))
+    agreement, before = (mean(list(values.values())) if values else None for values in (here, there))
+    by_document = {name: here[name] - there[name] for name in votes}
+    found = differences.paired(clusters.sampled(by_document, groups)) if votes else None
+    kept_apart = len({groups.get(name, name) for name in kept})
     return SinceRound(
         round=rounds[1],
         changed=changed,
@@ -89,37 +89,31 @@ def compare(
         agreement=rounded_or_none(agreement),
         before=rounded_or_none(before),
         difference=found,
-        sentence=_sentence(rounds, agreement, before, found, len({groups.get(name, name) for name in kept})),
+        sentence=_sentence(rounds, (agreement or 0.0, before or 0.0), found, kept_apart),
     )
 
 
-def _sentence(
-    rounds: tuple[int, int], here: float | None, there: float | None, found: PairedDifference | None, kept: int
-) -> str:
-    now, earlier = (f"round {number}" for number in rounds)
+def _sentence(rounds: tuple[int, int], shares: tuple[float, float], found: PairedDifference | None, kept: int) -> str:
+    (now, earlier), (here, there) = (f"round {number}" for number in rounds), map(percent, shares)
     if kept < DECIDES_FROM:
         return (
             f"Too few documents to test {now} against {earlier}: half of them are kept for that, and these have to be "
             f"{DECIDES_FROM} or more that do not belong together."
         )
-    missing = DECIDES_FROM - (0 if found is None else found.independent)
-    if found is None or here is None or there is None or found.low is None or found.high is None or missing > 0:
-        return (
-            f"Testing {now} against {earlier} takes votes on {counted(missing, 'more document')} of the half that is "
-            "kept for the test."
-        )
+    if found is None or found.independent < DECIDES_FROM:
+        missing = counted(DECIDES_FROM - (0 if found is None else found.independent), "more document")
+        return f"Testing {now} against {earlier} takes votes on {missing} of the half that is kept for the test."
     told = (
-        f"On the {found.documents:,} documents that were kept for the test, {now} agrees with people in {percent(here)}"
-        f" of votes and {earlier} in {percent(there)}: "
+        f"On the {found.documents:,} documents that were kept for the test, {now} agrees with people in {here} of votes"
+        f" and {earlier} in {there}: "
     )
+    low, high = found.low or 0.0, found.high or 0.0
     if found.outcome == "undecided":
-        return f"{told}no gain shown ({_points(found.low)} to {_points(found.high)} points)."
+        return f"{told}no gain shown ({_points(low)} to {_points(high)} points)."
     if found.outcome == "worse":
-        return f"{told}{_points(-found.difference)} points less ({_points(-found.high)} to {_points(-found.low)})."
-    return (
-        f"{told}{_points(found.difference)} points more ({_points(found.low)} to {_points(found.high)}). That holds if "
-        f"{now} was made without looking at votes on these documents."
-    )
+        return f"{told}{_points(-found.difference)} points less ({_points(-high)} to {_points(-low)})."
+    more = f"{_points(found.difference)} points more ({_points(low)} to {_points(high)})"
+    return f"{told}{more}. That holds if {now} was made without looking at votes on these documents."
 
 
 def _points(share: float) -> str:
