@@ -2,8 +2,8 @@
 
     python -m tests.evaluation.judged 2000
 
-prints the tables of `docs/coverage` for so many tournaments a row. In all worlds but the last two no candidate is
-better than another, so whoever is called best is called so wrongly. In the last two the first one is better and the
+prints the tables of `docs/coverage` for so many tournaments a row. In all worlds but the last three no candidate is
+better than another, so whoever is called best is called so wrongly. In the last three the first one is better and the
 judges are sound: there a doubt does harm.
 """
 
@@ -56,6 +56,7 @@ WORLDS: dict[str, Judged] = {
     "a judge of length with a little noise, A longer": Judged(length=40.0, longer=0.5),
     "sound judge, A better": Judged(strengths=(1.2, 0.0, 0.0)),
     "three sound judges, A better": Judged(judges=3, strengths=(1.2, 0.0, 0.0)),
+    "sound judge, A better and longer": Judged(strengths=(1.2, 0.0, 0.0), longer=0.5),
 }
 SIZES = (12, 20)
 

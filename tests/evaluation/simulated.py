@@ -8,6 +8,7 @@ in which two candidates are equally best are where a claim of "is best" must be 
 from collections.abc import Iterator
 from functools import cache
 from itertools import combinations
+from string import ascii_uppercase
 from typing import NamedTuple
 
 import numpy as np
@@ -125,7 +126,7 @@ def target(field: str, candidates: int) -> Target:
 def told(made: Tournaments, tournament: int) -> tuple[str, list[Verdict]]:
     """One of the tournaments as the records that `carrel.evaluation` reads."""
     _, judges, documents, width = made.ab.shape
-    candidates = "ABCDEFGHIJ"[: round((1 + (1 + 8 * width) ** 0.5) / 2)]
+    candidates = ascii_uppercase[: round((1 + (1 + 8 * width) ** 0.5) / 2)]
     return candidates, list(_told(made, tournament, candidates, judges, documents))
 
 

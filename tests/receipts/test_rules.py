@@ -2,7 +2,7 @@
 
 from carrel.receipts import rules
 
-DIGEST = "aa788286cb89663a3f80008dd3fa564e40546e6756581956e48a4a7fef35adaf"
+DIGEST = "0ebb5181f7bf4564b456d7ed065972195d5969fb9a3ba3fb22b13a8e686519df"
 
 
 def test_the_rules_of_rankings_and_words_are_those_that_this_version_says_it_has() -> None:

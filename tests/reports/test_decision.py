@@ -26,8 +26,10 @@ def _candidate(label: str, cost: str | None) -> CandidateReport:
     )  # fmt: skip
 
 
-def _decided(outcomes: str, costs: tuple[str | None, str | None] = (DEAR, CHEAP), voted: str = "") -> Recommendation:
-    found = evidence(verdicts("AB", outcomes), votes=votes(voted))
+def _decided(
+    outcomes: str, costs: tuple[str | None, str | None] = (DEAR, CHEAP), voted: str = "", **given: Any
+) -> Recommendation:
+    found = evidence(verdicts("AB", outcomes), votes=votes(voted), **given)
     ranking = judgement.rank(found)
     checked = judgement.check(found) if voted else None
     documents = [f"d{number}" for number in range(1, len(outcomes) + 1)]
@@ -48,6 +50,7 @@ SAVES = "B saves 86 % ($0.12 instead of $0.85 per 1,000 answers)"
 TOLD: list[tuple[str, str, dict[str, Any], str, str, int]] = [
     ("decided", "a" * 22 + "===", {}, "Take A.", f"{SAVES}, but is worse on 22 and level on 3 of 25 documents.", 3),
     ("people agree", "a" * 22 + "===", {"voted": "a" * 12}, "Take A.", f"{SAVES}, but is worse on 22", 4),
+    ("six of ten people agree", "a" * 22 + "===", {"voted": "aaaaaabbbb"}, "Take A.", f"{SAVES}, but is worse on 22", 3),
     ("the cheap one is better", "b" * 25, {}, "Take B.", "B is better and costs 86 % less ($0.12 instead of $0.85)", 3),
     ("free", "a" * 25, {"costs": (DEAR, "0")}, "Take A.", "B is free (in place of $0.85 per 1,000 answers), but", 3),
     ("a third less", "a" * 25, {"costs": ("0.0009", "0.0006")}, "Take A.", "B saves 33 % ($0.60 instead of $0.90", 3),
@@ -74,6 +77,12 @@ def test_the_one_doubt_names_what_settles_it() -> None:
     assert checked.doubt is None
     open_one = _decided("a" * 9 + "bb")
     assert (open_one.settled_by, open_one.marks) == ("documents", 1)
+
+
+def test_what_a_doubt_takes_away_is_not_called_chance() -> None:
+    found = _decided("a" * 12, families={"A": "x", "B": "y"}, judge_families={"judge": "x"})
+    assert (found.marks, found.sure) == (1, "Not sure: a doubt stands against the lead.")
+    assert _decided("a" * 9 + "bb").sure == "Not sure: chance could explain the lead."
 
 
 def _checked(a: str, b: str) -> Recommendation:

@@ -310,11 +310,12 @@ def _of_size(ranking: Ranking) -> list[Remark]:
     found = [Remark("documents_needed", would)]
     if ranking.found_chance_low is not None and ranking.found_chance_high is not None:
         low, high = round(100 * ranking.found_chance_low), round(100 * ranking.found_chance_high)
+        planned = ranking.documents if ranking.look is None else ranking.look.planned
         found.append(
             Remark(
                 "chance_to_find",
                 f"If judges like these truly preferred one candidate in 69 % of pairs, {_ranged((low, high))} of"
-                f" 100 runs over {counted(ranking.documents, 'document')} would find it.",
+                f" 100 runs over {counted(planned, 'document')} would find it.",
             )
         )
     return found

@@ -173,12 +173,15 @@ def _marks(facts: DecisionFacts) -> int:
         return int(facts.verdict.outcome in ("decided", "undecided") and len(ranking.leaders) == 1)
     if facts.verdict.doubted:
         return 2
-    agrees = human is not None and human.votes >= ENOUGH_VOTES and bool(set(human.leaders) & set(ranking.leaders))
-    return 4 if agrees else 3
+    if human is None or human.votes < ENOUGH_VOTES or human.low is None:
+        return 3
+    return 4 if human.low > 0.5 and set(human.leaders) & set(ranking.leaders) else 3
 
 
 def _sure(facts: DecisionFacts, marks: int) -> str:
-    """Nobody has to check what needs no judge."""
+    """Nobody has to check what needs no judge, and what a doubt takes away need not be chance."""
+    if marks == 1 and any(one.decisive for one in facts.ranking.distrust):
+        return "Not sure: a doubt stands against the lead."
     return "More than chance explains." if marks == 3 and facts.ranking.basis == "checks" else _SURE[marks]
 
 

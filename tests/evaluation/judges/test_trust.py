@@ -132,9 +132,11 @@ def by_length(wins: str, longer: str, rival: str = "B") -> list[Verdict]:
 
 
 def test_nobody_is_best_that_wins_only_where_its_answer_is_the_longer_one() -> None:
-    ranking = judged(by_length("a" * 20 + "b" * 4, "l" * 20 + "s" * 4), candidates="AB")
-    assert (ranking.best, kinds(ranking)) == (None, [("length", True)])
-    assert ranking.distrust[0].sentence.startswith("Where its answer was the shorter one, A won 0 of 4 pairs with B")
+    for shorter, pairs in ((4, "4 pairs"), (1, "1 pair")):
+        ranking = judged(by_length("a" * 20 + "b" * shorter, "l" * 20 + "s" * shorter), candidates="AB")
+        assert (ranking.best, kinds(ranking)) == (None, [("length", True)])
+        said = ranking.distrust[0].sentence
+        assert said.startswith(f"Where its answer was the shorter one, A won 0 of {pairs} with B: ")
 
 
 def test_where_length_and_candidate_are_the_same_thing_ten_votes_tell() -> None:
@@ -142,8 +144,9 @@ def test_where_length_and_candidate_are_the_same_thing_ten_votes_tell() -> None:
     ranking = judged(told, candidates="AB")
     assert (ranking.best, kinds(ranking)) == ("A", [("length", False)])
     assert ranking.distrust[0].sentence.startswith("Length and candidate are the same thing here: the answer of A was")
-    agreeing = [human.vote(f"d{i}", "A", "B", 1, "a") for i in range(1, 11)]
-    assert judged(told, candidates="AB", votes=agreeing).distrust == ()
+    for voted, lifts in (("aaaaaaaaab", True), ("aaaaaabbbb", False)):
+        votes = [human.vote(f"d{i}", "A", "B", 1, "a" if side == "a" else "b") for i, side in enumerate(voted, 1)]
+        assert (not judged(told, candidates="AB", votes=votes).distrust) == lifts
 
 
 def test_a_third_wordy_candidate_changes_nothing_between_the_other_two() -> None:

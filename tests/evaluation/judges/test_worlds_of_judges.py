@@ -32,6 +32,8 @@ def test_no_world_of_judges_names_a_wrong_one_more_often_than_allowed(capsys: py
         kept.table("judges", f"{SOAKED:,} tournaments a row\n\n{table(rows)}")
     for (name, documents), row in rows.items():
         if name in SOUND:
-            assert row.before.share - row.after.share <= 0.01, (name, documents, row)
+            # An answer that is better is told from one that is longer only where it is shorter.
+            most = 0.05 if WORLDS[name].longer else 0.01
+            assert row.before.share - row.after.share <= most, (name, documents, row)
         else:
             assert row.after.share <= 0.05 + 2 * (0.05 * 0.95 / row.after.of) ** 0.5, (name, documents, row)

@@ -1,10 +1,12 @@
 """What a run could have found, by judges that agree as its own did."""
 
+import msgspec
 import pytest
 
 from carrel.evaluation.ranking import cells, own_power
 from carrel.evaluation.ranking.power import chance_to_decide
 from carrel.evaluation.ranking.ranking import rank
+from carrel.evaluation.ranking.stopping import looks
 from carrel.evaluation.verdict import state
 from tests.evaluation.promises import JUDGES, kept
 from tests.evaluation.told import verdicts
@@ -26,8 +28,12 @@ def test_a_run_says_less_by_judges_that_are_sure_than_by_such_as_are_torn() -> N
     assert torn is not None
     assert sure == pytest.approx(chance_to_decide(20, 2, sure=True), abs=0.05)
     assert torn == pytest.approx(chance_to_decide(20, 2), abs=0.08)
-    found = rank("AB", [*verdicts("AB", "ab" * 9), *verdicts("AB", "." * 18 + "aa")])
-    assert state(found).notes[-1].startswith("If judges like these truly preferred one candidate in 69 %")
+    told = [*verdicts("AB", "ab" * 9), *verdicts("AB", "." * 18 + "aa")]
+    said = state(rank("AB", told)).notes[-1]
+    assert said.startswith("If judges like these truly preferred one candidate in 69 %")
+    assert said.endswith("of 100 runs over 20 documents would find it.")
+    on_its_way = msgspec.structs.replace(looks(60)[0], documents=20)
+    assert any("over 60 documents" in note for note in state(rank("AB", told, look=on_its_way)).notes)
 
 
 def test_too_few_documents_say_nothing() -> None:

@@ -15,7 +15,7 @@ from carrel.evaluation.ranking.stopping import Decision
 from carrel.evaluation.records import HUMAN, Score, Side, Verdict, Word
 from carrel.evaluation.statistics import clusters, intervals
 from carrel.evaluation.statistics.means import mean
-from carrel.evaluation.words import listed, percent
+from carrel.evaluation.words import counted, listed, percent
 
 LEAST = 10
 """Fewer pairs do not tell a good judge from a coin."""
@@ -28,8 +28,6 @@ LEANS = 1.28
 """Deviations of a coin, of which nine in ten reach less: a judge beyond them prefers others to the leader."""
 SHORTER_WON = 0.1
 """A leader that wins so little where its answer is the shorter one may win by its length alone."""
-FEW_SHORTER = 3
-"""Fewer comparisons in which the leader's answer is the shorter one cannot tell its merit from its length."""
 Again = Callable[[Mapping[str, float]], Decision]
 """Whom the ranking would call best with other weights."""
 
@@ -281,14 +279,14 @@ def _length(leader: str | None, led: Sequence[Verdict], votes: Sequence[Verdict]
     for rival, of in sorted(longer.items()):
         if of < LEAST or _voted_for(leader, rival, votes):
             continue
-        if shorter[rival] < FEW_SHORTER:
+        if not shorter[rival]:
             yield Distrust(
                 kind="length",
                 decisive=False,
                 sentence=(
                     f"Length and candidate are the same thing here: the answer of {leader} was the longer one in"
-                    f" {of} pairs with {rival}, and the shorter one in {shorter[rival]}. Ten blind votes tell"
-                    " which of the two the judges preferred."
+                    f" {of} pairs with {rival}, and won or lost none as the shorter one. Ten blind votes tell which of"
+                    " the two the judges preferred."
                 ),
             )
         elif won[rival] <= SHORTER_WON * shorter[rival]:
@@ -296,17 +294,17 @@ def _length(leader: str | None, led: Sequence[Verdict], votes: Sequence[Verdict]
                 kind="length",
                 decisive=True,
                 sentence=(
-                    f"Where its answer was the shorter one, {leader} won {won[rival]} of {shorter[rival]} pairs"
+                    f"Where its answer was the shorter one, {leader} won {won[rival]} of {counted(shorter[rival], 'pair')}"
                     f" with {rival}: the judges may have measured nothing but length. Ten blind votes tell."
                 ),
             )
 
 
 def _voted_for(leader: str | None, rival: str, votes: Sequence[Verdict]) -> bool:
-    """Whether people, in ten votes with a winner at least, prefer the leader to this rival."""
+    """Whether people, in ten votes with a winner at least, prefer the leader to this rival more often than coins would."""
     winners = [_toward(vote) for vote in votes if {vote.a, vote.b} == {leader, rival}]
     known = [winner for winner in winners if winner is not None]
-    return len(known) >= LEAST and sum(winner == leader for winner in known) > len(known) / 2
+    return len(known) >= LEAST and _above_half(sum(winner == leader for winner in known), len(known))
 
 
 def _hidden(ranking: Ranking, leader: str | None) -> Iterable[Distrust]:
