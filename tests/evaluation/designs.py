@@ -2,8 +2,8 @@
 
     python -m tests.evaluation.designs 2000
 
-prints the table of `docs/coverage`: five candidates and one judge; half of the runs have a leader, half have two that are
-equally best. A call is an answer or one order of a comparison.
+prints the table of `docs/coverage`: five candidates and one judge; half of the runs have a leader, half have two that
+are equally best. A call is an answer or one order of a comparison.
 """
 
 import sys
@@ -123,7 +123,7 @@ def run(documents: int, count: int, seed: int) -> dict[str, Row]:
 def table(rows: Mapping[int, Mapping[str, Row]]) -> str:
     """As Markdown; per cent and calls."""
     lines = [
-        "| documents | design | leader found | one of two equals called best | calls of a run | calls for a right verdict |",
+        "| documents | design | leader found | one of two equals called best | calls of a run | calls for a right best |",
         "|---:|---|---:|---:|---:|---:|",
     ]
     lines += [

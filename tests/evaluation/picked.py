@@ -1,9 +1,9 @@
-"""What a ranking says of the others once its leader was picked: who is ruled out wrongly, and whether leads' intervals hold.
+"""What a ranking says of the others once its leader was picked: whom it rules out wrongly, and how far leads hold.
 
     python -m tests.evaluation.picked 1000
 
-prints the table of `docs/coverage` for so many tournaments a row, each through `rank` as in a run. One judge decides both
-orders anew.
+prints the table of `docs/coverage` for so many tournaments a row, each through `rank` as in a run. One judge decides
+both orders anew.
 """
 
 import sys
@@ -22,7 +22,7 @@ FIELDS = ("level", "0.2 logits")
 
 
 class Row(NamedTuple):
-    """In how many runs somebody as good as the leader or better was ruled out; how many leads' intervals held, of all."""
+    """In how many runs somebody as good as the leader was ruled out, how many leads' intervals held, and all of a run."""
 
     ruled_out: Rate
     held: Rate
@@ -35,7 +35,9 @@ def run(field: str, candidates: int, documents: int, count: int, seed: int) -> R
     truth = np.round(simulated.target(field, candidates).shares, 3)
     wrong = every = held = told = 0
     for _ in range(count):
-        names, verdicts = simulated.told(simulated.tournaments(Cell(documents, candidates, 1, 0.0), field, 1, random), 0)
+        names, verdicts = simulated.told(
+            simulated.tournaments(Cell(documents, candidates, 1, 0.0), field, 1, random), 0
+        )
         ranking = rank(names, verdicts)
         first = truth[names.index(ranking.rows[0].candidate)]
         within = []

@@ -2,7 +2,7 @@
 
 from carrel.receipts import rules
 
-DIGEST = "0ebb5181f7bf4564b456d7ed065972195d5969fb9a3ba3fb22b13a8e686519df"
+DIGEST = "ec205a0581276c288d625898523b30055a7bae8419087674ff024d2aac130bb6"
 
 
 def test_the_rules_of_rankings_and_words_are_those_that_this_version_says_it_has() -> None:

@@ -50,7 +50,14 @@ SAVES = "B saves 86 % ($0.12 instead of $0.85 per 1,000 answers)"
 TOLD: list[tuple[str, str, dict[str, Any], str, str, int]] = [
     ("decided", "a" * 22 + "===", {}, "Take A.", f"{SAVES}, but is worse on 22 and level on 3 of 25 documents.", 3),
     ("people agree", "a" * 22 + "===", {"voted": "a" * 12}, "Take A.", f"{SAVES}, but is worse on 22", 4),
-    ("six of ten people agree", "a" * 22 + "===", {"voted": "aaaaaabbbb"}, "Take A.", f"{SAVES}, but is worse on 22", 3),
+    (
+        "six of ten people agree",
+        "a" * 22 + "===",
+        {"voted": "aaaaaabbbb"},
+        "Take A.",
+        f"{SAVES}, but is worse on 22",
+        3,
+    ),
     ("the cheap one is better", "b" * 25, {}, "Take B.", "B is better and costs 86 % less ($0.12 instead of $0.85)", 3),
     ("free", "a" * 25, {"costs": (DEAR, "0")}, "Take A.", "B is free (in place of $0.85 per 1,000 answers), but", 3),
     ("a third less", "a" * 25, {"costs": ("0.0009", "0.0006")}, "Take A.", "B saves 33 % ($0.60 instead of $0.90", 3),

@@ -1,7 +1,7 @@
 """The cheapest candidate that is not worse than today's by a margin, over all candidates together. Pure.
 
 Whoever looks at several candidates finds one that seems good enough by luck. So the claims share one error of 5 % (Holm
-1979): that any of those that pass is worse by the margin happens in at most 5 % of runs.
+1979): that any of those that pass is worse by the margin happens in about 5 % of runs.
 """
 
 from collections.abc import Mapping, Sequence

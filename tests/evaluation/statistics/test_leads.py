@@ -25,7 +25,7 @@ def test_six_documents_that_agree_tell_two_candidates_and_five_do_not() -> None:
 
 
 def test_two_level_candidates_and_a_judge_that_agrees_with_itself_name_nobody_too_often() -> None:
-    """The sum over everything that could have come out; Student's t alone is wrong in 6 to 12 of 100 runs."""
+    """The sum over everything that could have come out; Student's t alone is wrong in 4 to 12 of 100 runs."""
     worst = 0.0
     for documents in range(5, 41):
         for part in (0.0, 0.25, 0.5):

@@ -294,14 +294,15 @@ def _length(leader: str | None, led: Sequence[Verdict], votes: Sequence[Verdict]
                 kind="length",
                 decisive=True,
                 sentence=(
-                    f"Where its answer was the shorter one, {leader} won {won[rival]} of {counted(shorter[rival], 'pair')}"
-                    f" with {rival}: the judges may have measured nothing but length. Ten blind votes tell."
+                    f"Where its answer was the shorter one, {leader} won {won[rival]} of"
+                    f" {counted(shorter[rival], 'pair')} with {rival}: the judges may have measured nothing but"
+                    " length. Ten blind votes tell."
                 ),
             )
 
 
 def _voted_for(leader: str | None, rival: str, votes: Sequence[Verdict]) -> bool:
-    """Whether people, in ten votes with a winner at least, prefer the leader to this rival more often than coins would."""
+    """Whether people, in ten votes with a winner at least, prefer the leader to this rival beyond chance."""
     winners = [_toward(vote) for vote in votes if {vote.a, vote.b} == {leader, rival}]
     known = [winner for winner in winners if winner is not None]
     return len(known) >= LEAST and _above_half(sum(winner == leader for winner in known), len(known))

@@ -72,7 +72,7 @@ def spread(y: Array) -> float | None:
 
 
 class Chance(NamedTuple):
-    """The chance to find a true lead, and from where to where it lies in four of five runs."""
+    """The chance to find a true lead, and from where to where it lies in four of five runs by most kinds of judges."""
 
     likely: float
     low: float

@@ -39,11 +39,11 @@ export function RankingTable({ report, ranking, grey, before, isFixed = false }:
         <p>
           {hasIntervals && (
             <>
-              The <Term of="interval">range</Term>
+              A <Term of="interval">range</Term>
             </>
           )}
           {hasIntervals &&
-            ` is where the value lies with a certainty of ${formats.percent(0.95)}, for documents like these${ranking.look ? ", at all looks of the run together" : ""}. `}
+            ` like this holds the true value in ${formats.percent(0.95)} of runs over documents like these${ranking.look ? ", at all looks together" : ""}. `}
           {ranking.rows.some((row) => typeof row.first_low === "number") &&
             "Luck helps a candidate to come first, so the range of the first one begins lower to allow for that. "}
           {grey && "There are too few documents for a conclusion. "}

@@ -172,8 +172,7 @@ function DifferencesPart({ against, numberOf }: { against: Against; numberOf: Nu
             })}
           </ul>
           <p className="small dim">
-            Here minus there, document by document. In brackets is where the true difference lies with a certainty of{" "}
-            {formats.percent(0.95)}, for documents like these.
+            Here minus there, document by document. In brackets is its 95 % interval, for documents like these.
             {against.no_win_share && ` ${against.no_win_share}`}
           </p>
         </>
