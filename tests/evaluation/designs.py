@@ -123,7 +123,7 @@ def run(documents: int, count: int, seed: int) -> dict[str, Row]:
 def table(rows: Mapping[int, Mapping[str, Row]]) -> str:
     """As Markdown; per cent and calls."""
     lines = [
-        "| documents | design | leader found | one of two equals called best | calls of a run | calls for a right best |",
+        "| documents | design | leader found | an equal called best | calls of a run | calls for a right verdict |",
         "|---:|---|---:|---:|---:|---:|",
     ]
     lines += [

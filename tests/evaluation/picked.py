@@ -22,7 +22,7 @@ FIELDS = ("level", "0.2 logits")
 
 
 class Row(NamedTuple):
-    """In how many runs somebody as good as the leader was ruled out, how many leads' intervals held, and all of a run."""
+    """In how many runs somebody as good as the leader was ruled out, how many leads' intervals held, and all of one."""
 
     ruled_out: Rate
     held: Rate
