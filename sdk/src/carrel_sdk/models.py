@@ -2199,7 +2199,9 @@ class GateSource(msgspec.Struct, frozen=True, kw_only=True):
     `comparisons`: the win share against the baseline, minus one half. `scores`: the mean score. `required`: the share
     of documents that pass every required check. `checks`: the mean of all checks. `check`: one of them, by its `name`.
     `macro_f1`: the mean F1 over classes.
-    `change` is None without documents on which both took part.
+    `change` is None without documents on which both took part. So many verdicts, scores or marks are `missing`; what
+    others do not explain of them counts against the candidate in `low`, and for it in `high`. On `unanswered` documents
+    only the baseline gave an answer, which counts against the candidate.
     """
 
     kind: str
@@ -2207,6 +2209,8 @@ class GateSource(msgspec.Struct, frozen=True, kw_only=True):
     name: str
     decides: bool = False
     change: Change | None = None
+    missing: int = 0
+    unanswered: int = 0
 
 
 class GateResult(msgspec.Struct, frozen=True, kw_only=True):

@@ -10,7 +10,7 @@ from typing import Final, NamedTuple
 import msgspec
 
 from carrel.evaluation.gate import Differences, GateResult
-from carrel.evaluation.statistics import clusters, noninferiority
+from carrel.evaluation.statistics import noninferiority
 from carrel.evaluation.words import listed
 from carrel.kit.money import DollarsText, brief, text_of
 
@@ -101,9 +101,11 @@ def _chance(one: GatedCandidate, margin: float, groups: Mapping[str, str]) -> fl
     if one.gate.outcome == "worse":
         return 1.0
     found = [
-        noninferiority.chance_of_worse(*sample, margin=margin, reach=differences.reach)
+        noninferiority.chance_of_worse(differences.at_worst(groups), margin=margin, reach=differences.reach)
+        if differences.by_document
+        else 1.0
         for differences in one.differences
-        if differences.decides and (sample := clusters.sampled(differences.by_document, groups)).values
+        if differences.decides
     ]
     return max(found, default=1.0)
 

@@ -61,6 +61,26 @@ async def test_an_answer_that_never_came_counts_against_the_candidate(tmp_path: 
         assert turned.sources[0].change is None
 
 
+async def test_defeats_that_a_judge_cannot_write_down_do_not_pass(tmp_path: Path) -> None:
+    """`one` wins on every second document, and what the judge says of the others is malformed."""
+
+    def script(request: ModelRequest) -> Any:
+        if isinstance(request.matter, CompareMatter) and int(request.matter.document.split()[2]) % 2:
+            return said("no verdict")
+        return first_wins(request)
+
+    async with engine_harness(tmp_path, TestModels(script)) as harness:
+        run = await harness.finished(documents=16)
+        found = await asked(harness, run.id, GateQuestion("test:two", 0.05))
+        assert (found.outcome, found.needed, found.sources[0].missing) == ("undecided", None, 8)
+        assert found.sentence == (
+            "Whether test:one is worse than test:two by 5 points cannot be told: it won 100 % of its pairs with it"
+            " (one-sided bounds 28 % and 100 %) on 8 documents (8 verdicts are missing). What is missing decides this."
+            " Retry the calls that failed; where replies stayed malformed, have the answers judged again by another"
+            " judge."
+        )
+
+
 async def test_a_run_of_three_needs_the_name_of_the_candidate(tmp_path: Path) -> None:
     async with engine_harness(tmp_path, TestModels()) as harness:
         run = await harness.finished(documents=1, models=("test:one", "test:two", "test:three"))

@@ -83,7 +83,11 @@ def gate_marks(found: Evidence, pair: GatePair) -> list[GateMarks]:
         name: {one.document: one.value for one in found.marks if one.candidate == name and one.value is not None}
         for name in (pair.candidate, pair.baseline)
     }
-    return [GateMarks("checks", "", True, by_candidate[pair.candidate], by_candidate[pair.baseline])]
+    ours, theirs = by_candidate[pair.candidate], by_candidate[pair.baseline]
+    ends = {document: ((ours.get(document, 0.0), ours.get(document, 1.0)), mark) for document, mark in theirs.items()}
+    return [
+        GateMarks("checks", "", True, {name: (low - mark, high - mark) for name, ((low, high), mark) in ends.items()})
+    ]
 
 
 def with_one_more_win(found: Evidence, winner: str, seed: int) -> Evidence:

@@ -12,6 +12,7 @@ costs little where verdicts of several candidates go missing by chance.
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
 from carrel.evaluation.ranking import cells
@@ -114,6 +115,35 @@ def reaches(heard: VerdictColumns, *, by_opponent: bool = False) -> list[tuple[f
     worst = ended(np.where(found.absent.transpose(0, 2, 1), 0.0, weights), 0.0)
     best = ended(np.where(found.absent, 0.0, weights), 1.0)
     return list(zip((told - worst).tolist(), (best - told).tolist(), strict=True))
+
+
+def unexplained(heard: VerdictColumns, *pair: str) -> float:
+    """Which part of what is missing of the meetings of two candidates the others do not explain.
+
+    That is what it is of the one about which more is missing.
+    """
+    found = _found(heard)
+    return max(_unexplained(found, heard.candidates.index(one)) for one in pair)
+
+
+def unexplained_scores(open_ones: Mapping[str, int], planned: Mapping[str, int], *pair: str) -> float:
+    """The same of scores, which are about one candidate each: how many are open, of how many."""
+    import numpy as np
+
+    names = list(planned)
+    if len(names) < 3:
+        return 1.0
+    gone, of = (np.array([counts.get(name, 0) for name in names], dtype=float) for counts in (open_ones, planned))
+    rates, differ = gone / of, uneven((gone / of).repeat(2), of.repeat(2))
+
+    def part(one: int) -> float:
+        others = np.delete(np.arange(len(names)), one)
+        if differ:
+            return _beyond_chance(rates[one], rates[others].min(), 0.0)
+        usual = gone[others].sum() / of[others].sum()
+        return _beyond_chance(rates[one], usual, _error(rates[one], of[one], usual, of[others].sum()))
+
+    return max(part(names.index(one)) for one in pair if one in planned)
 
 
 def _mean(values: Array, weights: Array) -> Array:

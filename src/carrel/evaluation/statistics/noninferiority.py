@@ -38,6 +38,14 @@ _NORMAL = NormalDist()
 Outcome = Literal["better", "not_worse", "worse", "undecided"]
 
 
+class Extreme(NamedTuple):
+    """Differences as what is missing could have made them, with how much of each document counts, and the groups."""
+
+    values: Sequence[float]
+    sizes: Sequence[float]
+    groups: Sequence[int]
+
+
 class Change(msgspec.Struct, frozen=True, kw_only=True):
     """The mean difference between a candidate and its baseline over documents, candidate minus baseline.
 
@@ -62,15 +70,20 @@ def change(
     margin: float,
     reach: float,
     worse_error: float = ERROR,
+    worst: Extreme | None = None,
+    best: Extreme | None = None,
 ) -> Change:
     """What the differences of documents say; there must be at least one.
 
     They lie between −`reach` and `reach`. A candidate is `not_worse` if `low` is above −`margin`, else `worse` if the
-    upper bound with an error of `worse_error` is below 0. `groups` has the number of each document's group.
+    upper bound with an error of `worse_error` is below 0. `groups` has the number of each document's group. Where
+    something is missing, `low` is that of the `worst`, and `high` that of the `best`.
     """
     units = _Units.of(differences, groups)
-    low, high = units.lower_bound(-reach, ERROR), -units.turned().lower_bound(-reach, ERROR)
-    outcome = _outcome(units, low, margin, reach, worse_error)
+    lowest = units if worst is None else _Units.of(worst.values, worst.groups, worst.sizes)
+    turned = (units if best is None else _Units.of(best.values, best.groups, best.sizes)).turned()
+    low, high = lowest.lower_bound(-reach, ERROR), -turned.lower_bound(-reach, ERROR)
+    outcome = _outcome(turned, low, margin, reach, worse_error)
     return Change(
         difference=rounded(units.mean),
         low=rounded(low),
@@ -78,13 +91,13 @@ def change(
         documents=len(differences),
         independent=units.independent,
         outcome=outcome,
-        needed=_needed(units, margin, reach, worse_error) if outcome == "undecided" else None,
+        needed=_needed(lowest, turned, margin, reach, worse_error) if outcome == "undecided" else None,
     )
 
 
-def chance_of_worse(differences: Sequence[float], groups: Sequence[int], *, margin: float, reach: float) -> float:
+def chance_of_worse(worst: Extreme, *, margin: float, reach: float) -> float:
     """How probable such differences are, at most, if the candidate is worse by the margin; ½ stands for more, too."""
-    return _Units.of(differences, groups).chance_below(-margin, -reach)
+    return _Units.of(worst.values, worst.groups, worst.sizes).chance_below(-margin, -reach)
 
 
 def lower_bound(values: Sequence[float], least: float, error: float = ERROR) -> float:
@@ -92,22 +105,22 @@ def lower_bound(values: Sequence[float], least: float, error: float = ERROR) -> 
     return _Units.of(values, ()).lower_bound(least, error)
 
 
-def _outcome(units: "_Units", low: float, margin: float, reach: float, worse_error: float) -> Outcome:
+def _outcome(turned: "_Units", low: float, margin: float, reach: float, worse_error: float) -> Outcome:
     if low > 0:
         return "better"
     if low > -margin:
         return "not_worse"
-    return "worse" if units.turned().chance_below(0.0, -reach) < worse_error else "undecided"
+    return "worse" if turned.chance_below(0.0, -reach) < worse_error else "undecided"
 
 
-def _needed(units: "_Units", margin: float, reach: float, worse_error: float) -> int | None:
+def _needed(lowest: "_Units", turned: "_Units", margin: float, reach: float, worse_error: float) -> int | None:
     """How many documents like these would decide, with a chance of 80 %, whichever takes fewer."""
-    claims = ((units, -margin, ERROR), (units.turned(), 0.0, worse_error))
-    found = [_times(one, at, -reach, error) for one, at, error in claims if one.mean > at]
-    known = [times for times in found if times is not None]
+    claims = ((lowest, -margin, ERROR), (turned, 0.0, worse_error))
+    found = [(_times(one, at, -reach, error), one) for one, at, error in claims if one.mean > at]
+    known = [times * float(one.counts @ one.sizes) for times, one in found if times is not None]
     if not known:
         return None
-    documents = math.ceil(min(known) * float(units.counts @ units.sizes))
+    documents = math.ceil(min(known))
     return documents if documents <= MOST_DOCUMENTS else None
 
 
@@ -138,12 +151,13 @@ class _Units(NamedTuple):
     counts: "Floats"
 
     @classmethod
-    def of(cls, values: Sequence[float], groups: Sequence[int]) -> "_Units":
+    def of(cls, values: Sequence[float], groups: Sequence[int], weights: Sequence[float] | None = None) -> "_Units":
         import numpy as np
 
-        sums, sizes = list(values), [1.0] * len(values)
+        sizes = [1.0] * len(values) if weights is None else list(weights)
+        sums = [value * size for value, size in zip(values, sizes, strict=True)]
         if clusters.matter(groups):
-            sums, sizes = clusters.sums(values, groups), clusters.sums(sizes, groups)
+            sums, sizes = clusters.sums(sums, groups), clusters.sums(sizes, groups)
         alike = Counter(zip((round(value, _DIGITS) for value in sums), sizes, strict=True))
         pairs = np.array(sorted(alike), dtype=float)
         return cls(pairs[:, 0], pairs[:, 1], np.array([alike[pair] for pair in sorted(alike)], dtype=float))

@@ -83,15 +83,20 @@ def marked(
         there[ordinal].add(name)
         if passes is not None and marks_of is not None:
             given[ordinal].append((name, passes, marks_of))
-    checks = [one.check for one in marks.asked(conn, setup.seq)]
-    label = setup.candidate(baseline).label
-    return [
-        (
-            GatePair(setup.candidate(one).label, label, sorted(there[baseline] - there[one])),
-            gate_decision.marks_of(checks, given[one], given[baseline]),
+    every = {documents.same.get(name, name) for name in (f"d{ordinal}" for ordinal in range(1, setup.documents + 1))}
+    asked = marks.asked(conn, setup.seq)
+    found = []
+    for one in candidates:
+        pair = GatePair(
+            setup.candidate(one).label,
+            setup.candidate(baseline).label,
+            sorted(there[baseline] - there[one]),
+            tuple(sorted(every - there[baseline])),
         )
-        for one in candidates
-    ]
+        shared = [check.is_of(one) and check.is_of(baseline) for check in asked]
+        checks = [check.check for check in asked]
+        found.append((pair, gate_decision.marks_of(checks, shared, pair, given[one], given[baseline])))
+    return found
 
 
 def _rows(

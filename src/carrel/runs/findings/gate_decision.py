@@ -1,21 +1,23 @@
 """Decides whether a candidate is worse than its baseline, from what was gathered. Pure."""
 
 import math
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 import msgspec
 
 from carrel.checks.definition import Check
-from carrel.evaluation import gate, replacement
-from carrel.evaluation.gate import Differences, GateResult, Lead, SourceKind
-from carrel.evaluation.ranking import by_checks, scores
+from carrel.evaluation import gate, records, replacement
+from carrel.evaluation.gate import Differences, GateResult, Lead, SourceKind, Told
+from carrel.evaluation.ranking import by_checks, cells, missing, scores, stopping
+from carrel.evaluation.ranking.contrasts import DECIDES_FROM
 from carrel.evaluation.ranking.ranking import Ranking
-from carrel.evaluation.ranking.table import tabulate
-from carrel.evaluation.records import Mark, Verdict
+from carrel.evaluation.records import Mark
 from carrel.evaluation.replacement import Cost, GatedCandidate, Replacement
+from carrel.evaluation.statistics import intervals, leads
 from carrel.evaluation.statistics.means import mean
+from carrel.evaluation.statistics.noninferiority import Extreme
 from carrel.runs.verdicts import judgement
 from carrel.runs.verdicts.judgement import Evidence, PackedEvidence
 
@@ -27,37 +29,59 @@ _Value = Callable[[bool, Sequence[float | None]], float | None]
 
 
 class GatePair(NamedTuple):
-    """A candidate and its baseline by their labels, and the documents that only the baseline has answered."""
+    """A candidate and its baseline by their labels.
+
+    `absent` are the documents that only the baseline has answered, `idle` those that it has not: they tell nothing.
+    """
 
     candidate: str
     baseline: str
     absent: list[str]
+    idle: tuple[str, ...] = ()
 
 
 class GateMarks(msgspec.Struct, frozen=True):
-    """The marks of both for one source, by document."""
+    """By document, the least and the greatest that the difference of both may be: equal where no mark is missing."""
 
     kind: SourceKind
     name: str
     decides: bool
-    candidate: dict[str, float]
-    baseline: dict[str, float]
+    differences: dict[str, tuple[float, float]]
 
 
-def marks_of(checks: Sequence[Check], candidate: Given, baseline: Given) -> list[GateMarks]:
-    """The sources that checks are: the required ones or else the mean decide, and each check may object."""
+def marks_of(
+    checks: Sequence[Check], shared: Sequence[bool], pair: GatePair, candidate: Given, baseline: Given
+) -> list[GateMarks]:
+    """The sources that checks are: the required ones or else the mean decide, and each check may object.
+
+    Those that are not `shared` are of the answers of one of the two only. A mark is missing where only one has it.
+    """
     if not checks:
         return []
-    required = any(check.required for check in checks)
-    together: SourceKind = "required" if required else "checks"
+    required = [place for place, check in enumerate(checks) if check.required]
+    asked: defaultdict[str, set[int]] = defaultdict(set)
+    for document, _, marks in (*candidate, *baseline):
+        asked[document] |= {place for place, mark in enumerate(marks) if mark is not None and shared[place]}
 
-    def both(value: _Value) -> tuple[dict[str, float], dict[str, float]]:
-        return _by_document(candidate, value), _by_document(baseline, value)
+    def passing(passes: bool, marks: Sequence[float | None]) -> float:
+        return float(passes and all(marks[place] != 0.0 for place in required))
 
-    found = [GateMarks(together, "", True, *both(_passes if required else _mean_mark))]
+    def differences(value: _Value) -> dict[str, tuple[float, float]]:
+        ours, theirs = (_by_document(given, value, asked) for given in (candidate, baseline))
+        found = {}
+        for document in theirs | ours:
+            if document not in pair.idle:
+                low, high = ours.get(document, (0.0, float(document not in pair.absent)))
+                least, most = theirs.get(document, (0.0, 1.0))
+                found[document] = low - most, high - least
+        return found
+
+    together = differences(passing if required else _mean_mark)
+    found = [GateMarks("required" if required else "checks", "", True, together)]
     if len(checks) > 1 or required:
         for place, check in enumerate(checks):
-            found.append(GateMarks("check", check.name, False, *both(_mark_at(place))))
+            if shared[place]:
+                found.append(GateMarks("check", check.name, False, differences(_mark_at(place))))
     return found
 
 
@@ -91,39 +115,86 @@ def replace(packed: PackedEvidence, question: ReplacementQuestion) -> Replacemen
 
 
 def _differences(evidence: Evidence, ranking: Ranking, pair: GatePair, marks: Sequence[GateMarks]) -> list[Differences]:
-    """What judges and checks say of the pair, from every source; the headline's own has the lead of the verdict."""
-    found = [] if ranking.basis == "checks" else [*_judged(evidence, pair, ranking)]
+    """What judges and checks say of the pair, from every source; the verdict's own comes first and has a lead."""
+    found = [] if ranking.basis == "checks" else [*_judged(evidence, pair)]
     by_f1 = ranking.measure == "macro_f1"
     if by_f1:
         differences, reach = by_checks.differences(_with_absent(evidence.marks, pair), pair.candidate, pair.baseline)
-        lead = _lead(ranking, pair, differences)
-        found.append(Differences("macro_f1", "", differences, reach, decides=True, lead=lead))
-    for one in marks:
-        # The mean of all checks is the same answers by another measure, which nobody chose.
-        if by_f1 and one.kind == "checks":
-            continue
-        differences = gate.marked(one.candidate, one.baseline)
-        decides = one.decides and not by_f1
-        lead = _lead(ranking, pair, differences) if ranking.basis == "checks" and decides else None
-        found.append(Differences(one.kind, one.name, differences, 1.0, decides, lead))
+        found.append(Differences("macro_f1", "", differences, reach, decides=True))
+    # The mean of all checks is the same answers by another measure, which nobody chose.
+    chosen = [one for one in marks if not by_f1 or one.kind != "checks"]
+    found += [_marked(one, decides=one.decides and not by_f1) for one in chosen]
+    found = [one._replace(unanswered=len(one.by_document.keys() & set(pair.absent))) for one in found]
+    if found:
+        found[0] = found[0]._replace(lead=_lead(ranking, pair, found[0], evidence.groups.joined))
     return found
 
 
-def _judged(evidence: Evidence, pair: GatePair, ranking: Ranking) -> Iterator[Differences]:
+def _judged(evidence: Evidence, pair: GatePair) -> Iterator[Differences]:
     """What judges say: of comparisons, or of scores where nothing is compared. An answer that never came has lost."""
     if evidence.comparison_weights:
-        absent = dict.fromkeys(pair.absent, -0.5)
-        found = _compared(evidence, pair)
-        lead = _lead(ranking, pair, found)
-        yield Differences("comparisons", "", found | absent, 0.5, decides=True, lead=lead)
+        yield _compared(evidence, pair)
     elif evidence.scoring_weights:
-        weights = evidence.scoring_weights
-        cells = scores.tabulate(evidence.scores, evidence.criteria, weights)
-        theirs = scores.on_documents(cells, pair.baseline, weights)
-        absent = {document: -theirs[document] for document in pair.absent if document in theirs}
-        differences = scores.differences(cells, pair.candidate, pair.baseline, weights)
-        lead = _lead(ranking, pair, differences)
-        yield Differences("scores", "", differences | absent, 1.0, decides=True, lead=lead)
+        yield _scored(evidence, pair)
+
+
+def _compared(evidence: Evidence, pair: GatePair) -> Differences:
+    weights, without = evidence.comparison_weights, {*pair.absent, *pair.idle}
+    heard: defaultdict[tuple[str, str], list[float | None]] = defaultdict(list)
+    for one in evidence.verdicts:
+        if {one.a, one.b} == {pair.candidate, pair.baseline} and one.document not in without:
+            y = records.value(one)
+            heard[one.document, one.judge].append(y if y is None or one.a == pair.candidate else 1.0 - y)
+    said: defaultdict[str, list[Told]] = defaultdict(list)
+    gone = 0
+    for (document, judge), found in sorted(heard.items()):
+        weight = weights.get(judge, 1.0)
+        if weight > 0:
+            value, (worst, best) = _known(found), _filled(found)
+            said[document].append(Told(weight, None if value is None else value - 0.5, worst - 0.5, best - 0.5))
+            gone += found.count(None)
+    part = 0.0
+    if gone:
+        every = cells.gathered(evidence.candidates, evidence.verdicts, weights)
+        part = missing.unexplained(every, pair.candidate, pair.baseline)
+    absent = {document: [Told(1.0, -0.5, -0.5, -0.5)] for document in pair.absent}
+    return gate.settled(Differences("comparisons", "", {}, 0.5, decides=True), said | absent, gone, part)
+
+
+def _scored(evidence: Evidence, pair: GatePair) -> Differences:
+    weights = evidence.scoring_weights
+    heard: defaultdict[tuple[str, str], defaultdict[str, list[float | None]]]
+    heard = defaultdict(lambda: defaultdict(list))
+    for one in evidence.scores:
+        if weights.get(one.judge, 1.0) > 0:
+            value = scores.normalised(one, evidence.criteria)
+            heard[one.document, one.judge][one.candidate].append(value)
+    said: defaultdict[str, list[Told]] = defaultdict(list)
+    gone, planned = Counter[str](), Counter[str]()
+    for (document, judge), found in sorted(heard.items()):
+        if document in pair.absent:
+            found[pair.candidate] = [0.0]
+        for candidate, values in found.items():
+            planned[candidate] += len(values)
+            gone[candidate] += values.count(None)
+        ours, theirs = found.get(pair.candidate), found.get(pair.baseline)
+        if ours and theirs and document not in pair.idle:
+            (low, high), (least, most) = _filled(ours), _filled(theirs)
+            mine, other = _known(ours), _known(theirs)
+            gap = None if mine is None or other is None else mine - other
+            said[document].append(Told(weights.get(judge, 1.0), gap, low - most, high - least))
+    both = gone[pair.candidate] + gone[pair.baseline]
+    part = missing.unexplained_scores(gone, planned, pair.candidate, pair.baseline) if both else 0.0
+    return gate.settled(Differences("scores", "", {}, 1.0, decides=True), said, both, part)
+
+
+def _marked(marks: GateMarks, *, decides: bool) -> Differences:
+    said = {
+        document: [Told(1.0, worst if worst == best else None, worst, best)]
+        for document, (worst, best) in marks.differences.items()
+    }
+    gone = sum(worst < best for worst, best in marks.differences.values())
+    return gate.settled(Differences(marks.kind, marks.name, {}, 1.0, decides), said, gone)
 
 
 def _with_absent(marks: Sequence[Mark], pair: GatePair) -> list[Mark]:
@@ -136,54 +207,80 @@ def _with_absent(marks: Sequence[Mark], pair: GatePair) -> list[Mark]:
     return [*(mark for mark in marks if mark.value is not None), *absent]
 
 
-def _lead(ranking: Ranking, pair: GatePair, differences: Mapping[str, float]) -> Lead | None:
-    """Which of the two the verdict puts ahead; `None` if it does not compare them, or if an answer never came.
+def _lead(ranking: Ranking, pair: GatePair, found: Differences, groups: Mapping[str, str]) -> Lead:
+    """Which of the two is ahead by the verdict; or by their own meetings, if it does not tell or an answer never came.
 
     Judges that cannot carry a verdict put nobody ahead, nor does a lead that the meetings of the two contradict.
     """
+    distrusted = any(one.decisive for one in ranking.distrust)
     if pair.absent:
-        return None
-    if any(one.decisive for one in ranking.distrust):
-        return "level"
+        if distrusted:
+            silent = {one: value if one in pair.absent else 0.0 for one, value in found.by_document.items()}
+            found = found._replace(by_document=silent, missing=0, worst=None, best=None)
+        return _by_meetings(ranking, found, groups)
     others = {pair.candidate, pair.baseline} - set(ranking.leaders)
+    if distrusted or not others:
+        return "level"
     rivals = [one for one in ranking.contrasts if one.candidate in others]
     if len(ranking.leaders) != 1 or len(others) != 1 or not rivals:
-        return "level" if not others else None
+        return _by_meetings(ranking, found, groups)
     leads = 1 if pair.candidate in ranking.leaders else -1
-    met = math.fsum(differences.values()) * leads
+    met = math.fsum(found.by_document.values()) * leads
     if not rivals[0].excludes_zero or met <= 0:
         return "level"
     return "ahead" if leads > 0 else "behind"
 
 
-def _compared(evidence: Evidence, pair: GatePair) -> dict[str, float]:
-    by_document: defaultdict[str, list[Verdict]] = defaultdict(list)
-    names = (pair.candidate, pair.baseline)
-    for verdict in evidence.verdicts:
-        if verdict.a in names and verdict.b in names:
-            by_document[verdict.document].append(verdict)
-    tables = {one: tabulate(names, said, evidence.comparison_weights) for one, said in by_document.items()}
-    return {one: table.documents[0][0].y - 0.5 for one, table in tables.items() if table.documents}
+def _by_meetings(ranking: Ranking, found: Differences, groups: Mapping[str, str]) -> Lead:
+    """Who passes both tests of a lead, whatever is missing."""
+    told = found._replace(worst=None).at_worst(groups)
+    error = intervals.ONE_SIDED * stopping.part_of(ranking.look)
+
+    def passes(sign: int, one: Extreme) -> bool:
+        if not one.values:
+            return False
+        # As in a lead, a document weighs as much as the square root of what it says.
+        usual = mean([math.sqrt(size) for size in one.sizes])
+        values = [sign * v * math.sqrt(s) / usual / found.reach for v, s in zip(one.values, one.sizes, strict=True)]
+        gap = intervals.difference(values, one.groups)
+        enough = gap.sample is not None and gap.sample.independent >= DECIDES_FROM
+        return enough and leads.told(gap, error, each=True)
+
+    if passes(1, told) and passes(1, found.at_worst(groups)):
+        return "ahead"
+    return "behind" if passes(-1, told) and passes(-1, found.at_best(groups)) else "level"
 
 
-def _passes(passes: bool, marks: Sequence[float | None]) -> float | None:
-    return float(passes)
+def _known(values: Sequence[float | None]) -> float | None:
+    """The mean of those that are known."""
+    known = [value for value in values if value is not None]
+    return mean(known) if known else None
+
+
+def _filled(values: Sequence[float | None]) -> tuple[float, float]:
+    """The means with 0 and with 1 in the place of those that are not."""
+    least, most = ([end if value is None else value for value in values] for end in (0.0, 1.0))
+    return mean(least), mean(most)
 
 
 def _mean_mark(passes: bool, marks: Sequence[float | None]) -> float | None:
-    known = [mark for mark in marks if mark is not None]
-    return mean(known) if known else None
+    return _known(marks)
 
 
 def _mark_at(place: int) -> _Value:
     return lambda passes, marks: marks[place]
 
 
-def _by_document(given: Given, value: _Value) -> dict[str, float]:
-    """The mean over the answers to each document."""
-    found: defaultdict[str, list[float]] = defaultdict(list)
+def _by_document(given: Given, value: _Value, asked: Mapping[str, set[int]]) -> dict[str, tuple[float, float]]:
+    """The mean over the answers to each document, with each mark that was asked for and is missing at 0, and at 1."""
+    found: defaultdict[str, list[tuple[float, float]]] = defaultdict(list)
     for document, passes, marks in given:
-        one = value(passes, marks)
-        if one is not None:
-            found[document].append(one)
-    return {document: mean(values) for document, values in found.items()}
+        least, most = (
+            value(passes, [end if m is None and i in asked[document] else m for i, m in enumerate(marks)])
+            for end in (0.0, 1.0)
+        )
+        if least is not None and most is not None:
+            found[document].append((least, most))
+    return {
+        document: (mean([low for low, _ in ends]), mean([high for _, high in ends])) for document, ends in found.items()
+    }
