@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from carrel.evaluation.gate import Differences, decide
+from carrel.evaluation.gate import Differences, Said, decide, settled
 from carrel.evaluation.statistics.noninferiority import Outcome
 
 MARGIN = 0.05
@@ -17,11 +17,15 @@ Draw = Callable[[np.random.Generator, int, float], list[float]]
 
 
 class World(NamedTuple):
-    """`draw` gives the differences of so many documents, with a true mean of minus the last argument."""
+    """`draw` gives the differences of so many documents, with a true mean of minus the last argument.
+
+    `gone` are the chances that what is said of a document is missing: where the candidate lost, where it won, and else.
+    """
 
     name: str
     draw: Draw
     reach: float
+    gone: tuple[float, float, float] = (0.0, 0.0, 0.0)
 
 
 def _only_falls(random: np.random.Generator, documents: int, worse: float) -> list[float]:
@@ -55,6 +59,9 @@ WORLDS = (
     World("most rise a little, few fail altogether", _rises_often_falls_far, 1.0),
     World("shares, nearly normal", _shares, 1.0),
     World("a judge with ties", _judged, 0.5),
+    World("a judge with ties, 40 % of defeats missing", _judged, 0.5, (0.4, 0.0, 0.0)),
+    World("a judge with ties, 40 % of wins missing", _judged, 0.5, (0.0, 0.4, 0.0)),
+    World("shares, one in twenty missing by chance", _shares, 1.0, (0.05, 0.05, 0.05)),
 )
 
 
@@ -85,6 +92,12 @@ def _drawn(
     world: World, random: np.random.Generator, documents: int, worse: float, sources: int
 ) -> Iterator[Differences]:
     for number in range(sources):
-        values = world.draw(random, documents, worse)
-        by_document = {f"d{place}": value for place, value in enumerate(values)}
-        yield Differences("check", f"check {number}", by_document, world.reach, decides=True)
+        said, missing = {}, 0
+        for place, value in enumerate(world.draw(random, documents, worse)):
+            lost, won, else_ = world.gone
+            is_missing = random.random() < (lost if value < 0 else won if value > 0 else else_)
+            missing += is_missing
+            ends = (None, -world.reach, world.reach) if is_missing else (value, value, value)
+            said[f"d{place}"] = [Said(1.0, *ends)]
+        found = Differences("check", f"check {number}", {}, world.reach, decides=True)
+        yield settled(found, said, missing)

@@ -3,7 +3,7 @@
 import random
 
 from carrel.evaluation import gate, replacement
-from carrel.evaluation.gate import Differences
+from carrel.evaluation.gate import Differences, Said
 from carrel.evaluation.replacement import Cost, GatedCandidate, Replacement
 
 COSTS = {"today": Cost(2_000, "2027-01-14"), "A": Cost(100, None), "B": Cost(200, None), "C": Cost(None, None)}
@@ -45,3 +45,17 @@ def test_nobody_worse_is_named_and_somebody_as_good_is_found() -> None:
     better = named({"A": 0.75, "B": 0.9}, 100, 8)
     assert better.count("A") <= 2
     assert better.count("B") >= 5
+
+
+def test_nobody_is_named_whose_defeats_may_be_missing() -> None:
+    said = {f"d{n}": [Said(1.0, 0.5, 0.5, 0.5) if n < 40 else Said(1.0, None, -0.5, 0.5)] for n in range(90)}
+    judged = Differences("comparisons", "", {}, 0.5, decides=True)
+    passing = Differences("required", "", {f"d{n}": 0.0 for n in range(90)}, 1.0, decides=True)
+    for found, name in (
+        ([gate.settled(judged, said, 50), passing], None),
+        ([gate.settled(judged, said, 50, 0.1), passing], "A"),
+        # Of the pairs, nothing at all was said.
+        ([judged, passing], None),
+    ):
+        compared = [GatedCandidate(gate.decide("A", "today", 0.05, found, {}), found)]
+        assert replacement.choose("today", 0.05, 10_000, compared, COSTS, {}).chosen == name

@@ -56,20 +56,23 @@ def test_scores_that_are_missing_for_one_count_as_the_worst(hidden: str, outcome
 def test_a_mark_that_only_one_of_two_has_is_missing_and_a_check_of_one_says_nothing() -> None:
     checks = [Check(kind="grade", name="grade", columns={"A": "a", "B": "b"}), Check(kind="json", name="answer schema")]
     pair = GatePair("A", "B", ["d3"], ("d4",))
-    ours = [
+    ours: list[tuple[str, bool, list[float | None]]] = [
         ("d1", True, [1.0, None]),
         ("d2", True, [None, None]),
         ("d4", True, [1.0, None]),
         ("d5", True, [None, None]),
     ]
-    theirs = [("d1", True, [1.0, 1.0]), ("d2", True, [0.5, 1.0]), ("d3", True, [1.0, 1.0]), ("d5", True, [None, 1.0])]
+    theirs: list[tuple[str, bool, list[float | None]]] = [
+        ("d1", True, [1.0, 1.0]),
+        ("d2", True, [0.5, 1.0]),
+        ("d3", True, [1.0, 1.0]),
+        ("d5", True, [None, 1.0]),
+    ]
     found = gate_decision.marks_of(checks, [True, False], pair, ours, theirs)
     grades = {"d1": (0.0, 0.0), "d2": (-0.5, 0.5), "d3": (-1.0, -1.0)}
     assert [(one.kind, one.name) for one in found] == [("checks", ""), ("check", "grade")]
     assert found[1].differences == grades
-    required = gate_decision.marks_of(
-        [replace(checks[0], required=True)], [True], pair, ours, [(*one[:2], one[2][:1]) for one in theirs]
-    )
+    required = gate_decision.marks_of([replace(checks[0], required=True)], [True, False], pair, ours, theirs)
     assert required[0].differences == {"d1": (0.0, 0.0), "d2": (-1.0, 0.0), "d3": (-1.0, -1.0), "d5": (0.0, 0.0)}
 
 
@@ -97,7 +100,8 @@ def test_answers_that_never_came_are_told_apart_from_verdicts() -> None:
     assert (made.outcome, made.sources[0].unanswered) == ("worse", 20)
     assert made.sentence.endswith(" on 60 documents (20 without an answer of it).")
     # Judges that nobody should believe say nothing, but silence does.
-    related = {"families": {"A": "f", "B": "g"}, "judge_families": {"judge": "g"}}
-    losing = judgement.pack(evidence(verdicts("AB", "b" * 40), **related))
+    families: dict[str, str | None] = {"A": "f", "B": "g"}
+    related = evidence(verdicts("AB", "b" * 40), families=families, judge_families={"judge": "g"})
+    losing = judgement.pack(related)
     assert gate_decision.decide(losing, pair._replace(absent=["d41"]), 0.05, []).outcome == "undecided"
     assert gate_decision.decide(losing, pair, 0.05, []).outcome == "worse"

@@ -8,8 +8,11 @@ from msgspec.structs import replace
 
 from carrel.evaluation import verdict
 from carrel.evaluation.classes import MAJORITY
+from carrel.evaluation.ranking import contrasts
 from carrel.evaluation.ranking.ranking import Measure, Ranking
+from carrel.evaluation.ranking.table import tabulate
 from carrel.evaluation.records import Mark, Verdict, Word
+from carrel.evaluation.statistics import intervals, leads
 from carrel.receipts import rules
 from carrel.runs.findings import gate_decision
 from carrel.runs.findings.gate_decision import GateMarks, GatePair
@@ -134,6 +137,7 @@ def contradictions(found: Evidence, ranking: Ranking) -> list[str]:
         }.items()
         if not holds
     ]
+    wrong += behind_the_leader(found, ranking, distrusted=distrusted)
     if len(ranking.leaders) != 1:
         return wrong
     leader = ranking.leaders[0]
@@ -150,6 +154,39 @@ def contradictions(found: Evidence, ranking: Ranking) -> list[str]:
             if outcome == against or (weak and outcome in ("better", "worse")):
                 wrong.append(f"{said.sentence} Of {pair.candidate} and {pair.baseline}, the gate: {outcome}.")
     return wrong
+
+
+def behind_the_leader(found: Evidence, ranking: Ranking, *, distrusted: bool) -> list[str]:
+    """Where the gate names one of two, neither of whom leads, although their meetings do not pass the tests of a lead.
+
+    Nor may it name one of those whom the judges contradict, or not take back the word if they change places.
+    """
+    wrong = []
+    others = [row.candidate for row in ranking.rows if row.candidate not in ranking.leaders]
+    for one, two in combinations(others, 2):
+        outcomes = []
+        for pair in (GatePair(one, two, []), GatePair(two, one, [])):
+            marks = gate_marks(found, pair) if found.marks else []
+            outcomes.append(gate_decision.decide(judgement.pack(found), pair, 0.05, marks).outcome)
+            if outcomes[-1] in ("better", "worse") and (distrusted or not is_told(found, pair, outcomes[-1])):
+                wrong.append(f"Of {pair.candidate} and {pair.baseline}, the gate: {outcomes[-1]}.")
+        if "better" in outcomes and not {"worse", "not_worse"} & {*outcomes}:
+            wrong.append(f"Of {one} and {two}, the gate: {outcomes}.")
+    return wrong
+
+
+def is_told(found: Evidence, pair: GatePair, outcome: str) -> bool:
+    """Whether the meetings of the two pass both tests, from six documents on; by macro F1 only the latter is asked."""
+    sign = 1 if outcome == "better" else -1
+    if found.measure == "macro_f1":
+        return len({one.document for one in found.marks}) >= contrasts.UNANIMOUS
+    if found.marks:
+        [marks] = gate_marks(found, pair)
+        gaps = [sign * low for low, high in marks.differences.values() if low == high]
+    else:
+        table = tabulate([*pair[:2]], [one for one in found.verdicts if {one.a, one.b} == {*pair[:2]}], {})
+        gaps = [sign * (2 * pairs[0].y - 1) for pairs in table.documents]
+    return len(gaps) >= contrasts.UNANIMOUS and leads.told(intervals.difference(gaps), intervals.ONE_SIDED, each=True)
 
 
 def weaker(found: Evidence, ranking: Ranking, seed: int) -> list[str]:
