@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from carrel.evaluation.gate import Differences, Said, decide, settled
+from carrel.evaluation.gate import Differences, ToldGap, decide, settled
 from carrel.evaluation.statistics.noninferiority import Outcome
 
 MARGIN = 0.05
@@ -98,6 +98,6 @@ def _drawn(
             is_missing = random.random() < (lost if value < 0 else won if value > 0 else else_)
             missing += is_missing
             ends = (None, -world.reach, world.reach) if is_missing else (value, value, value)
-            said[f"d{place}"] = [Said(1.0, *ends)]
+            said[f"d{place}"] = [ToldGap(1.0, *ends)]
         found = Differences("check", f"check {number}", {}, world.reach, decides=True)
         yield settled(found, said, missing)

@@ -3,7 +3,7 @@
 import random
 
 from carrel.evaluation import gate, replacement
-from carrel.evaluation.gate import Differences, Said
+from carrel.evaluation.gate import Differences, ToldGap
 from carrel.evaluation.replacement import Cost, GatedCandidate, Replacement
 
 COSTS = {"today": Cost(2_000, "2027-01-14"), "A": Cost(100, None), "B": Cost(200, None), "C": Cost(None, None)}
@@ -48,7 +48,7 @@ def test_nobody_worse_is_named_and_somebody_as_good_is_found() -> None:
 
 
 def test_nobody_is_named_whose_defeats_may_be_missing() -> None:
-    said = {f"d{n}": [Said(1.0, 0.5, 0.5, 0.5) if n < 40 else Said(1.0, None, -0.5, 0.5)] for n in range(90)}
+    said = {f"d{n}": [ToldGap(1.0, 0.5, 0.5, 0.5) if n < 40 else ToldGap(1.0, None, -0.5, 0.5)] for n in range(90)}
     judged = Differences("comparisons", "", {}, 0.5, decides=True)
     passing = Differences("required", "", {f"d{n}": 0.0 for n in range(90)}, 1.0, decides=True)
     for found, name in (

@@ -18,7 +18,7 @@ Lead = Literal["ahead", "behind", "level"]
 _WORST: Final[tuple[Outcome, ...]] = ("worse", "undecided", "not_worse", "better")
 
 
-class Said(NamedTuple):
+class ToldGap(NamedTuple):
     """A difference on a document by one judge, with the judge's weight, and what it could be.
 
     `value` is from what was said, and `None` if nothing was. With what is missing at its worst for the candidate it is
@@ -134,7 +134,7 @@ def decide(
 
 
 def settled(
-    found: Differences, said: Mapping[str, Sequence[Said]], missing: int, unexplained: float = 1.0
+    found: Differences, said: Mapping[str, Sequence[ToldGap]], missing: int, unexplained: float = 1.0
 ) -> Differences:
     """The same with the differences by document, as they were told and as what is missing could have made them.
 

@@ -81,6 +81,33 @@ async def test_defeats_that_a_judge_cannot_write_down_do_not_pass(tmp_path: Path
         )
 
 
+async def test_documents_after_a_candidate_was_beaten_do_not_count_against_it(tmp_path: Path) -> None:
+    """`three` always beats `two`, which leaves; `one` and `two` win half of their pairs, and nobody is best."""
+
+    def script(request: ModelRequest) -> Any:
+        matter = request.matter
+        if isinstance(matter, GenerateMatter):
+            return said(request.model)
+        if isinstance(matter, CompareMatter):
+            number = int(matter.document.split()[2])
+            wins = {
+                "two three": "three",
+                "one three": "one" if number % 3 else "three",
+                "one two": "one" if number % 2 else "two",
+            }
+            pair = " ".join(sorted((matter.first, matter.second), key=("one", "two", "three").index))
+            return said_json({"reason": "so", "winner": "first" if matter.first == wins[pair] else "second"})
+        return honest(request)
+
+    async with engine_harness(tmp_path, TestModels(script)) as harness:
+        models = ("test:one", "test:two", "test:three")
+        run = await harness.finished(documents=40, models=models, scoring=None, comparison={"stop_when_decided": True})
+        found = await asked(harness, run.id, GateQuestion("test:one", 0.05, "test:two"))
+        assert (found.outcome, found.sources[0].unanswered) == ("undecided", 0)
+        assert found.sources[0].change is not None
+        assert found.sources[0].change.documents < 40
+
+
 async def test_a_run_of_three_needs_the_name_of_the_candidate(tmp_path: Path) -> None:
     async with engine_harness(tmp_path, TestModels()) as harness:
         run = await harness.finished(documents=1, models=("test:one", "test:two", "test:three"))

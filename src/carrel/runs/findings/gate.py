@@ -77,20 +77,24 @@ def marked(
     """Each candidate with the baseline, and what the checks say of both. Unbounded: to be scanned."""
     documents = units.of(conn, setup.seq)
     there: defaultdict[int, set[str]] = defaultdict(set)
+    planned: defaultdict[int, set[str]] = defaultdict(set)
     given: defaultdict[int, list[tuple[str, bool, list[float | None]]]] = defaultdict(list)
-    for document, ordinal, passes, marks_of in _rows(conn, setup.seq, [baseline, *candidates]):
+    for document, ordinal, came, passes, marks_of in _rows(conn, setup.seq, [baseline, *candidates]):
         name = documents.same.get(f"d{document}", f"d{document}")
-        there[ordinal].add(name)
+        planned[ordinal].add(name)
+        if came:
+            there[ordinal].add(name)
         if passes is not None and marks_of is not None:
             given[ordinal].append((name, passes, marks_of))
-    every = {documents.same.get(name, name) for name in (f"d{ordinal}" for ordinal in range(1, setup.documents + 1))}
+    every = planned[baseline].union(*(planned[one] for one in candidates))
     asked = marks.asked(conn, setup.seq)
     found = []
     for one in candidates:
         pair = GatePair(
             setup.candidate(one).label,
             setup.candidate(baseline).label,
-            sorted(there[baseline] - there[one]),
+            # Whoever was beaten at a look was asked for no more.
+            sorted((there[baseline] & planned[one]) - there[one]),
             tuple(sorted(every - there[baseline])),
         )
         shared = [check.is_of(one) and check.is_of(baseline) for check in asked]
@@ -101,15 +105,18 @@ def marked(
 
 def _rows(
     conn: Connection, run: int, candidates: Sequence[int]
-) -> Iterator[tuple[int, int, bool | None, list[float | None] | None]]:
-    """Every answer of these candidates: its document, its candidate, and what the checks say of it."""
-    for document, candidate, passes, given in conn.each(
-        "SELECT document, candidate, passes, marks FROM generated LEFT JOIN check_marks ON generated = generated.seq"
-        " WHERE generated.run = ? AND candidate IN (SELECT value FROM json_each(?))"
-        " ORDER BY document, candidate, repeat",
+) -> Iterator[tuple[int, int, bool, bool | None, list[float | None] | None]]:
+    """Every answer planned of these candidates: document, candidate, whether it came, and what the checks say of it."""
+    for document, candidate, came, passes, given in conn.each(
+        "SELECT tasks.document, tasks.candidate, generated.seq NOTNULL, passes, marks FROM tasks"
+        " LEFT JOIN generated ON generated.task = tasks.seq LEFT JOIN check_marks ON generated = generated.seq"
+        " WHERE tasks.run = ? AND kind IN ('generate', 'combine')"
+        " AND tasks.candidate IN (SELECT value FROM json_each(?))"
+        " ORDER BY tasks.document, tasks.candidate, tasks.repeat",
         *(run, as_json(candidates)),
     ):
-        yield document, candidate, None if passes is None else bool(passes), None if given is None else _marks(given)
+        marks_of = None if given is None else _marks(given)
+        yield document, candidate, bool(came), None if passes is None else bool(passes), marks_of
 
 
 def _ordinals(setup: Setup, question: GateQuestion) -> tuple[int, int]:

@@ -9,7 +9,7 @@ import msgspec
 
 from carrel.checks.definition import Check
 from carrel.evaluation import gate, records, replacement
-from carrel.evaluation.gate import Differences, GateResult, Lead, Said, SourceKind
+from carrel.evaluation.gate import Differences, GateResult, Lead, SourceKind, ToldGap
 from carrel.evaluation.ranking import by_checks, cells, missing, scores, stopping
 from carrel.evaluation.ranking.contrasts import DECIDES_FROM
 from carrel.evaluation.ranking.ranking import Ranking
@@ -145,19 +145,19 @@ def _compared(evidence: Evidence, pair: GatePair) -> Differences:
         if {one.a, one.b} == {pair.candidate, pair.baseline} and one.document not in without:
             y = records.value(one)
             heard[one.document, one.judge].append(y if y is None or one.a == pair.candidate else 1.0 - y)
-    said: defaultdict[str, list[Said]] = defaultdict(list)
+    said: defaultdict[str, list[ToldGap]] = defaultdict(list)
     gone = 0
     for (document, judge), found in sorted(heard.items()):
         weight = weights.get(judge, 1.0)
         if weight > 0:
             value, (worst, best) = _known(found), _filled(found)
-            said[document].append(Said(weight, None if value is None else value - 0.5, worst - 0.5, best - 0.5))
+            said[document].append(ToldGap(weight, None if value is None else value - 0.5, worst - 0.5, best - 0.5))
             gone += found.count(None)
     part = 0.0
     if gone:
         every = cells.gathered(evidence.candidates, evidence.verdicts, weights)
         part = missing.unexplained(every, pair.candidate, pair.baseline)
-    absent = {document: [Said(1.0, -0.5, -0.5, -0.5)] for document in pair.absent}
+    absent = {document: [ToldGap(1.0, -0.5, -0.5, -0.5)] for document in pair.absent}
     return gate.settled(Differences("comparisons", "", {}, 0.5, decides=True), said | absent, gone, part)
 
 
@@ -169,7 +169,7 @@ def _scored(evidence: Evidence, pair: GatePair) -> Differences:
         if weights.get(one.judge, 1.0) > 0:
             value = scores.normalised(one, evidence.criteria)
             heard[one.document, one.judge][one.candidate].append(value)
-    said: defaultdict[str, list[Said]] = defaultdict(list)
+    said: defaultdict[str, list[ToldGap]] = defaultdict(list)
     gone, planned = Counter[str](), Counter[str]()
     for (document, judge), found in sorted(heard.items()):
         if document in pair.absent:
@@ -182,7 +182,7 @@ def _scored(evidence: Evidence, pair: GatePair) -> Differences:
             (low, high), (least, most) = _filled(ours), _filled(theirs)
             mine, other = _known(ours), _known(theirs)
             gap = None if mine is None or other is None else mine - other
-            said[document].append(Said(weights.get(judge, 1.0), gap, low - most, high - least))
+            said[document].append(ToldGap(weights.get(judge, 1.0), gap, low - most, high - least))
     both = gone[pair.candidate] + gone[pair.baseline]
     part = missing.unexplained_scores(gone, planned, pair.candidate, pair.baseline) if both else 0.0
     return gate.settled(Differences("scores", "", {}, 1.0, decides=True), said, both, part)
@@ -190,7 +190,7 @@ def _scored(evidence: Evidence, pair: GatePair) -> Differences:
 
 def _marked(marks: GateMarks, *, decides: bool) -> Differences:
     said = {
-        document: [Said(1.0, worst if worst == best else None, worst, best)]
+        document: [ToldGap(1.0, worst if worst == best else None, worst, best)]
         for document, (worst, best) in marks.differences.items()
     }
     gone = sum(worst < best for worst, best in marks.differences.values())
