@@ -2,7 +2,7 @@
 
 from carrel.receipts import rules
 
-DIGEST = "ec205a0581276c288d625898523b30055a7bae8419087674ff024d2aac130bb6"
+DIGEST = "f1fe42a0db58ba11314fe36dba14a0c8ad8be4e3265b6f264a8bbf8d2477d432"
 
 
 def test_the_rules_of_rankings_and_words_are_those_that_this_version_says_it_has() -> None:

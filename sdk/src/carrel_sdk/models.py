@@ -796,9 +796,9 @@ class Figures(msgspec.Struct, frozen=True, kw_only=True):
     at its end; else it is the one that this was found at, or that is next, and intervals and contrasts are as strict as
     that look is. `grouping` is there if documents belong together, or may do so: then all intervals are those of groups
     of documents. `found_chance` is the chance that judges who agree as these did would have found a true lead of 69 %
-    on all documents of the run; in four of five runs it lies between `found_chance_low` and `found_chance_high`. `None`
-    where nothing was compared, where there are too few documents, where some belong together, and where verdicts of
-    only two candidates are missing.
+    on all documents of the run; for most kinds of judges it lies between `found_chance_low` and `found_chance_high` in
+    four of five runs. `None` where nothing was compared, where there are too few documents, where some belong together,
+    and where verdicts of only two candidates are missing.
     """
 
     rows: list[Row]
