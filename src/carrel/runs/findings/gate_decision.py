@@ -10,12 +10,11 @@ import msgspec
 from carrel.checks.definition import Check
 from carrel.evaluation import gate, records, replacement
 from carrel.evaluation.gate import Differences, GateResult, Lead, SourceKind, ToldGap
-from carrel.evaluation.ranking import by_checks, cells, missing, scores, stopping
-from carrel.evaluation.ranking.contrasts import DECIDES_FROM
+from carrel.evaluation.ranking import by_checks, cells, differences, missing, scores
 from carrel.evaluation.ranking.ranking import Ranking
 from carrel.evaluation.records import Mark
 from carrel.evaluation.replacement import Cost, GatedCandidate, Replacement
-from carrel.evaluation.statistics import intervals, leads
+from carrel.evaluation.statistics.clusters import Sample
 from carrel.evaluation.statistics.means import mean
 from carrel.evaluation.statistics.noninferiority import Extreme
 from carrel.runs.verdicts import judgement
@@ -66,7 +65,7 @@ def marks_of(
     def passing(passes: bool, marks: Sequence[float | None]) -> float:
         return float(passes and all(marks[place] != 0.0 for place in required))
 
-    def differences(value: _Value) -> dict[str, tuple[float, float]]:
+    def ends(value: _Value) -> dict[str, tuple[float, float]]:
         ours, theirs = (_by_document(given, value, asked) for given in (candidate, baseline))
         found = {}
         for document in theirs | ours:
@@ -76,12 +75,12 @@ def marks_of(
                 found[document] = low - most, high - least
         return found
 
-    together = differences(passing if required else _mean_mark)
+    together = ends(passing if required else _mean_mark)
     found = [GateMarks("required" if required else "checks", "", True, together)]
     if len(checks) > 1 or required:
         for place, check in enumerate(checks):
             if shared[place]:
-                found.append(GateMarks("check", check.name, False, differences(_mark_at(place))))
+                found.append(GateMarks("check", check.name, False, ends(_mark_at(place))))
     return found
 
 
@@ -119,8 +118,8 @@ def _differences(evidence: Evidence, ranking: Ranking, pair: GatePair, marks: Se
     found = [] if ranking.basis == "checks" else [*_judged(evidence, pair)]
     by_f1 = ranking.measure == "macro_f1"
     if by_f1:
-        differences, reach = by_checks.differences(_with_absent(evidence.marks, pair), pair.candidate, pair.baseline)
-        found.append(Differences("macro_f1", "", differences, reach, decides=True))
+        by_document, reach = by_checks.differences(_with_absent(evidence.marks, pair), pair.candidate, pair.baseline)
+        found.append(Differences("macro_f1", "", by_document, reach, decides=True))
     # The mean of all checks is the same answers by another measure, which nobody chose.
     chosen = [one for one in marks if not by_f1 or one.kind != "checks"]
     found += [_marked(one, decides=one.decides and not by_f1) for one in chosen]
@@ -217,13 +216,13 @@ def _lead(ranking: Ranking, pair: GatePair, found: Differences, groups: Mapping[
         if distrusted:
             silent = {one: value if one in pair.absent else 0.0 for one, value in found.by_document.items()}
             found = found._replace(by_document=silent, missing=0, worst=None, best=None)
-        return _by_meetings(ranking, found, groups)
+        return _by_meetings(found, groups)
     others = {pair.candidate, pair.baseline} - set(ranking.leaders)
     if distrusted or not others:
         return "level"
     rivals = [one for one in ranking.contrasts if one.candidate in others]
     if len(ranking.leaders) != 1 or len(others) != 1 or not rivals:
-        return _by_meetings(ranking, found, groups)
+        return _by_meetings(found, groups)
     leads = 1 if pair.candidate in ranking.leaders else -1
     met = math.fsum(found.by_document.values()) * leads
     if not rivals[0].excludes_zero or met <= 0:
@@ -231,24 +230,22 @@ def _lead(ranking: Ranking, pair: GatePair, found: Differences, groups: Mapping[
     return "ahead" if leads > 0 else "behind"
 
 
-def _by_meetings(ranking: Ranking, found: Differences, groups: Mapping[str, str]) -> Lead:
-    """Who passes both tests of a lead, whatever is missing."""
-    told = found._replace(worst=None).at_worst(groups)
-    error = intervals.ONE_SIDED * stopping.part_of(ranking.look)
-
-    def passes(sign: int, one: Extreme) -> bool:
-        if not one.values:
-            return False
-        # As in a lead, a document weighs as much as the square root of what it says.
-        usual = mean([math.sqrt(size) for size in one.sizes])
-        values = [sign * v * math.sqrt(s) / usual / found.reach for v, s in zip(one.values, one.sizes, strict=True)]
-        gap = intervals.difference(values, one.groups)
-        enough = gap.sample is not None and gap.sample.independent >= DECIDES_FROM
-        return enough and leads.told(gap, error, each=True)
-
-    if passes(1, told) and passes(1, found.at_worst(groups)):
+def _by_meetings(found: Differences, groups: Mapping[str, str]) -> Lead:
+    """Who is ahead in their own meetings by more than chance explains, whatever is missing."""
+    told = _paired(found._replace(worst=None).at_worst(groups), found.reach)
+    if told == "better" and _paired(found.at_worst(groups), found.reach) == told:
         return "ahead"
-    return "behind" if passes(-1, told) and passes(-1, found.at_best(groups)) else "level"
+    return "behind" if told == "worse" and _paired(found.at_best(groups), found.reach) == told else "level"
+
+
+def _paired(one: Extreme, reach: float) -> str:
+    """As in a lead, a document weighs as much as the square root of what it says."""
+    if not one.values:
+        return "undecided"
+    weights = [math.sqrt(size) for size in one.sizes]
+    usual = mean(weights) * reach
+    values = [v * weight / usual for v, weight in zip(one.values, weights, strict=True)]
+    return differences.paired(Sample(values, list(one.groups))).outcome
 
 
 def _known(values: Sequence[float | None]) -> float | None:
