@@ -51,6 +51,7 @@ WORLDS: dict[str, Judged] = {
     "a coin for every order": Judged(tosses=True),
     "three coins": Judged(judges=3, tosses=True),
     "two judges that contradict each other, α near −.5": Judged(judges=2, opposed=True, family=2.0),
+    "two judges that contradict each other by more": Judged(judges=2, opposed=True, family=3.0),
     "all judges of A's family": Judged(judges=2, own="a", family=1.5),
     "a judge of length alone, A longer": Judged(length=2000.0, longer=0.5),
     "a judge of length with a little noise, A longer": Judged(length=40.0, longer=0.5),

@@ -2,7 +2,7 @@
 
 from carrel.receipts import rules
 
-DIGEST = "f1fe42a0db58ba11314fe36dba14a0c8ad8be4e3265b6f264a8bbf8d2477d432"
+DIGEST = "cda185f7ca6a88c42a7566e6308c7ec6aeb7f88e563645cd38af469dc3d55174"
 
 
 def test_the_rules_of_rankings_and_words_are_those_that_this_version_says_it_has() -> None:
