@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from carrel.evaluation.ranking.ranking import rank
-from tests.evaluation import kept, simulated, vectorised
+from tests.evaluation import kept, picked, simulated, vectorised
 from tests.evaluation.coverage import CELLS, FEW, MANY, MISSING, Result, drawn, pooled, run, summary, table, worst_field
 from tests.evaluation.simulated import FIELDS, Cell
 from tests.support import soak
@@ -102,3 +102,20 @@ def test_the_long_campaign_stays_within_its_bounds(capsys: pytest.CaptureFixture
     for missing, documents in product(MISSING, MANY):
         worst = worst_field([one for one in of(results, (documents,)) if one.cell.missing == missing])
         assert worst.share <= 0.05 + 2.5 * (0.05 * 0.95 / worst.of) ** 0.5, (missing, documents, worst)
+
+
+def test_nobody_as_good_as_the_leader_is_ruled_out_because_it_was_picked() -> None:
+    found = picked.run("level", 10, 12, 40, seed=7)
+    assert found.ruled_out.hits <= 4
+    assert found.all_held.hits >= 36
+
+
+@pytest.mark.soak(campaign="verdicts")
+def test_of_any_number_of_candidates_nobody_as_good_is_ruled_out_too_often(capsys: pytest.CaptureFixture[str]) -> None:
+    rows = [(field, k, d, picked.run(field, k, d, SOAKED, 2026)) for field in picked.FIELDS for k, d in picked.SIZES]
+    with capsys.disabled():
+        kept.table("after-the-leader", f"{SOAKED:,} tournaments a row\n\n{picked.table(rows)}")
+    slack = 2 * (0.05 * 0.95 / SOAKED) ** 0.5
+    for field, k, d, row in rows:
+        assert row.ruled_out.share <= 0.05 + slack, (field, k, d, row)
+        assert row.all_held.share >= 0.95 - slack, (field, k, d, row)
