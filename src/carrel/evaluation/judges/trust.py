@@ -9,6 +9,7 @@ import msgspec
 
 from carrel.evaluation import records
 from carrel.evaluation.judges import health
+from carrel.evaluation.ranking import scores
 from carrel.evaluation.ranking.doubts import Distrust
 from carrel.evaluation.ranking.ranking import Ranking
 from carrel.evaluation.ranking.stopping import Decision
@@ -16,6 +17,7 @@ from carrel.evaluation.records import HUMAN, Score, Side, Verdict, Word
 from carrel.evaluation.statistics import clusters, intervals
 from carrel.evaluation.statistics.means import mean
 from carrel.evaluation.words import counted, listed, percent
+from carrel.providers.base import Criterion
 
 LEAST = 10
 """Fewer pairs do not tell a good judge from a coin."""
@@ -45,10 +47,10 @@ def weighed(
 ) -> Ranking:
     """The ranking with every reason to distrust its judges; nobody is best if one of them is decisive.
 
-    `verdicts` are those that the ranking heard, `votes` a person's; `groups` are those of documents that belong
-    together.
+    `verdicts` are those that the ranking heard, or what scores say of pairs, `votes` a person's; `groups` are those of
+    documents that belong together.
     """
-    if ranking.basis != "comparisons" or not ranking.leaders:
+    if not ranking.leaders:
         return ranking
     leader = ranking.leaders[0] if len(ranking.leaders) == 1 else None
     led = [one for one in verdicts if leader in (None, one.a, one.b)]
@@ -63,6 +65,30 @@ def weighed(
         return msgspec.structs.replace(ranking, distrust=tuple(found))
     rows = tuple(msgspec.structs.replace(row, is_best=False) if row.is_best else row for row in ranking.rows)
     return msgspec.structs.replace(ranking, distrust=tuple(found), best=None, rows=rows)
+
+
+def preferred(
+    scored: Iterable[Score], criteria: Sequence[Criterion], leaders: Sequence[str], votes: Iterable[Verdict]
+) -> list[Verdict]:
+    """What scores say of the one leader and each other candidate, and of pairs that people voted on, as verdicts."""
+    cells = defaultdict[tuple[str, str, int], dict[str, float]](dict)
+    for score in scored:
+        value = scores.normalised(score, criteria)
+        if score.fate == "given" and value is not None:
+            cells[score.document, score.judge, score.repeat][score.candidate] = value
+    voted = defaultdict[str, set[tuple[str, str]]](set)
+    for vote in votes:
+        voted[vote.document].add((min(vote.a, vote.b), max(vote.a, vote.b)))
+    leader = leaders[0] if len(leaders) == 1 else None
+    found = []
+    for (document, judge, repeat), cell in cells.items():
+        led = {(min(leader, one), max(leader, one)) for one in cell if one != leader} if leader in cell else set()
+        for a, b in sorted(led | voted[document]):
+            if a in cell and b in cell and cell[a] != cell[b]:
+                ab: Word = "first" if cell[a] > cell[b] else "second"
+                ba: Word = "second" if ab == "first" else "first"
+                found.append(Verdict(document=document, judge=judge, a=a, b=b, repeat=repeat, ab=ab, ba=ba))
+    return found
 
 
 def checked(ranking: Ranking, built_in: Collection[str], failed: Collection[str]) -> Ranking:
@@ -311,16 +337,17 @@ def _voted_for(leader: str | None, rival: str, votes: Sequence[Verdict]) -> bool
 
 
 def _hidden(ranking: Ranking, leader: str | None) -> Iterable[Distrust]:
-    """Verdicts that are missing and whose part that nothing explains takes a lead away, if it counts as lost."""
+    """What is missing and whose part that nothing explains takes a lead away, if it counts against the leader."""
     held = [contrast.candidate for contrast in ranking.contrasts if contrast.held_back]
     if leader is None or not held:
         return
+    what = f"scores of {leader} or its rivals" if ranking.by_score else f"verdicts about {leader}"
     yield Distrust(
         kind="missing",
         decisive=all(contrast.ahead or contrast.held_back for contrast in ranking.contrasts),
         sentence=(
-            f"Too many verdicts about {leader} are missing. If those that nothing else explains had gone against it,"
-            f" its lead over {listed(held)} could be chance. Retry the calls that failed; where replies stayed"
+            f"Too many {what} are missing. If those that nothing else explains had gone against {leader}, its"
+            f" lead over {listed(held)} could be chance. Retry the calls that failed; where replies stayed"
             " malformed, have the answers judged again by another judge."
         ),
     )

@@ -1,6 +1,6 @@
 """The leader's lead over every other candidate, and when it is more than chance explains."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Literal
 
 import msgspec
@@ -21,6 +21,7 @@ more."""
 UNANIMOUS = 6
 """So many documents that all say the same are the fewest that can tell two candidates apart."""
 
+AtWorst = Callable[[Sequence[int]], Mapping[int, Sample]]
 Scale = Literal["win_share", "rating", "score"]
 
 
@@ -102,14 +103,21 @@ def by_scores(
     order: Sequence[int],
     weights: Mapping[str, float],
     groups: Mapping[str, str],
+    at_worst: AtWorst | None = None,
 ) -> tuple[Contrast, ...]:
-    """The same by scores; `groups` are those of documents that belong together."""
+    """The same by scores; `groups` are those of documents that belong together.
+
+    `at_worst` tells the leads of the first of an order with what is missing against it.
+    """
     first, rivals = order[0], order[1:]
     samples = {
         rival: clusters.sampled(scores.differences(cells, candidates[first], candidates[rival], weights), groups)
         for rival in rivals
     }
     found = _contrasts(candidates, "score", _estimates(samples), (), None, each=True)
+    if at_worst is not None and any(one.ahead for one in found.values()):
+        worst = _contrasts(candidates, "score", _estimates(at_worst(order)), (), None, each=True)
+        found |= {one: _held_back(found[one], worst[one]) for one in found.keys() & worst.keys() if found[one].ahead}
     return _of_best([found.get(rival) or _untold(candidates[rival], "score", 0.0) for rival in rivals])
 
 

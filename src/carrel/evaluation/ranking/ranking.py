@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Literal, NamedTuple, get_args
 
 import msgspec
@@ -28,7 +29,7 @@ from carrel.evaluation.ranking import (
 )
 from carrel.evaluation.ranking.bradley_terry import Ratings
 from carrel.evaluation.ranking.cells import VerdictColumns
-from carrel.evaluation.ranking.contrasts import Contrast
+from carrel.evaluation.ranking.contrasts import AtWorst, Contrast
 from carrel.evaluation.ranking.doubts import Bounds, Distrust, LongerText, WithoutJudge
 from carrel.evaluation.ranking.grouping import Grouping, Groups
 from carrel.evaluation.ranking.length import LengthAdjusted
@@ -212,6 +213,7 @@ def rank(
             score_weights or {},
             of,
             exploratory=exploratory,
+            at_worst=partial(missing.score_leads, scored, criteria, score_weights or {}, of, candidates),
         )
         return msgspec.structs.replace(found, grouping=grouping.seen(grouped, by_judge_and_document.keys()))
     belong = grouping.seen(grouped, {heard.documents[i] for i in set(heard.document[heard.said()].tolist())})
@@ -359,12 +361,13 @@ def by_scores(
     groups_of: Mapping[str, str],
     *,
     exploratory: bool,
+    at_worst: AtWorst | None = None,
 ) -> Ranking:
     """The same rules with scores instead of win shares: documents are the unit, and every lead must exclude 0."""
     standing = scores.standing_of(found, candidates, weights)
     parted = scores.groups(found, candidates)
     leaders = standing.leaders if len(parted) == 1 else ()
-    leads = contrasts.by_scores(found, candidates, standing.order, weights, groups_of) if leaders else ()
+    leads = contrasts.by_scores(found, candidates, standing.order, weights, groups_of, at_worst) if leaders else ()
     decided = len(leaders) == 1 and bool(leads) and all(lead.ahead for lead in leads)
     best = leaders[0] if decided else None
     return Ranking(

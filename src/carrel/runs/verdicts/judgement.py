@@ -301,15 +301,27 @@ def rank(evidence: Evidence, weights: Mapping[str, float] | None = None, *, with
 
 def _weighed(evidence: Evidence, found: Ranking, weights: Mapping[str, float], *, with_human: bool = False) -> Ranking:
     verdicts = [*evidence.verdicts, *_votes(evidence)] if with_human else evidence.verdicts
-    own = evidence.comparison_weights | dict(weights)
+    own, scoring = evidence.comparison_weights | dict(weights), evidence.scoring_weights | dict(weights)
+    scored = [one for one in evidence.scores if scoring.get(one.judge, 1.0) > 0]
+    heard = [one for one in verdicts if own.get(one.judge, 1.0) > 0]
+    by_scores = found.basis == "scores"
 
     def again(without: Mapping[str, float]) -> Decision:
-        return ranking.decide(evidence.candidates, verdicts, own | dict(without), evidence.look, evidence.groups)
+        if not by_scores:
+            return ranking.decide(evidence.candidates, verdicts, own | dict(without), evidence.look, evidence.groups)
+        left = ranking.rank(
+            evidence.candidates,
+            [],
+            scored=evidence.scores,
+            criteria=evidence.criteria,
+            score_weights=scoring | dict(without),
+            grouped=evidence.groups,
+        )
+        return Decision(left.best, decides=True)
 
-    heard = [one for one in verdicts if own.get(one.judge, 1.0) > 0]
     trusted = trust.weighed(
         found,
-        heard,
+        trust.preferred(scored, evidence.criteria, found.leaders, _votes(evidence)) if by_scores else heard,
         _votes(evidence),
         evidence.families,
         evidence.judge_families,
@@ -319,9 +331,8 @@ def _weighed(evidence: Evidence, found: Ranking, weights: Mapping[str, float], *
     if not (evidence.comparison_weights or evidence.scoring_weights or with_human or evidence.verdicts):
         return structs.replace(found, basis="checks" if evidence.checked else "answers")
     if trusted is found:
-        # A ranking by scores, or one that was weighed before, has no other reasons.
+        # One that was weighed before, and in which nobody leads, has no other reasons.
         trusted = structs.replace(found, distrust=())
-    scored = [one for one in evidence.scores if (evidence.scoring_weights | dict(weights)).get(one.judge, 1.0) > 0]
     return trust.checked(trust.malformed(trusted, heard, scored), evidence.built_in, evidence.failed)
 
 

@@ -1,0 +1,132 @@
+"""Runs that only score: judges and missing scores that cannot carry a verdict take *best* away, as in comparisons."""
+
+import random
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from msgspec.structs import replace
+
+from carrel.evaluation.judges import human
+from carrel.evaluation.ranking.ranking import Ranking
+from carrel.evaluation.records import HumanVote, Score
+from carrel.evaluation.verdict import state
+from carrel.runs.verdicts import judgement
+from carrel.runs.verdicts.judgement import Evidence
+from tests.evaluation.told import CRITERIA, score
+
+HIGH, LOW = "454545454545", "232323323232"
+
+
+def marks(candidate: str, given: str, judge: str = "judge") -> list[Score]:
+    """`marks("A", "5?")`: A's scores on d1 and d2; `?` is missing, `!` malformed."""
+    told = []
+    for number, mark in enumerate(given, 1):
+        one = score(f"d{number}", candidate, float(mark) if mark.isdigit() else 1.0, judge)
+        lost: dict[str, Any] = {"values": {}, "fate": "invalid" if mark == "!" else "missing"}
+        told.append(one if mark.isdigit() else replace(one, **lost))
+    return told
+
+
+def judged(*told: list[Score], candidates: str = "AB", **changes: Any) -> Ranking:
+    every = [one for some in told for one in some]
+    weights = dict.fromkeys(sorted({one.judge for one in every}), 1.0)
+    return judgement.rank(replace(Evidence(tuple(candidates), [], every, CRITERIA, {}, weights), **changes))
+
+
+def kinds(ranking: Ranking) -> list[tuple[str, bool]]:
+    return [(one.kind, one.decisive) for one in ranking.distrust]
+
+
+@pytest.mark.parametrize(("own", "best"), [("x", None), ("y", "A"), (None, "A")])
+def test_scorers_of_the_leaders_own_family_alone_make_nobody_best(own: str | None, best: str | None) -> None:
+    families = {"A": "x", "B": "y"}
+    ranking = judged(marks("A", HIGH), marks("B", LOW), families=families, judge_families={"judge": own})
+    assert ranking.best == best
+    assert (best is None) == (kinds(ranking) == [("family", True)])
+    assert (best is None) == ("the only judge is of a's own family (x)" in str(ranking.distrust).lower())
+
+
+def test_scorers_that_contradict_each_other_make_nobody_best() -> None:
+    told = [*marks("A", "5" * 12, "x"), *marks("B", "1" * 12, "x"), *marks("A", "3" * 12, "y")]
+    assert judged(told, marks("B", "3" * 12, "y")).best == "A"
+    ranking = judged(told, marks("B", "4" * 12, "y"))
+    assert (ranking.leaders, ranking.best, kinds(ranking)) == (("A",), None, [("opposed", True)])
+    assert state(ranking).notes[0].startswith("The judges contradict each other: y preferred others to A in 12 of 12")
+    agreed = [one for judge in "vw" for one in (*marks("A", "5" * 12, judge), *marks("B", "1" * 12, judge))]
+    outvoted = judged(told, agreed, marks("B", "4" * 12, "y"))
+    assert (outvoted.best, kinds(outvoted)) == ("A", [("opposed", False)])
+
+
+def test_nobody_is_best_by_a_scorer_that_a_person_contradicts() -> None:
+    told = [*marks("A", HIGH), *marks("B", LOW)]
+    votes = [HumanVote(verdict=human.vote(f"d{i}", "A", "B", 1, "b")) for i in range(1, 11)]
+    ranking = judged(told, votes=votes)
+    assert (ranking.best, kinds(ranking)) == (None, [("chance", True)])
+    assert "it named another answer than a person in 10 of 10 pairs" in ranking.distrust[0].sentence
+    assert judged(told, votes=votes[:9]).best == "A"
+    evidence = Evidence(("A", "B"), [], told, CRITERIA, {}, {"judge": 1.0}, votes)
+    assert judgement.voted(evidence, judged(told)).best is None
+    sound = [*marks("A", "5" * 12, "y"), *marks("B", "3" * 12, "y"), *marks("C", "2" * 12, "y")]
+    voted = [HumanVote(verdict=human.vote(f"d{i}", "B", "C", 1, "a")) for i in range(1, 11)]
+    spared = judged(told, sound, marks("C", "4" * 12), candidates="ABC", votes=voted)
+    assert (spared.best, kinds(spared)) == ("A", [("chance", False)])
+
+
+@pytest.mark.parametrize("gone", "?!")
+def test_scores_that_nothing_else_explains_take_best_away(gone: str) -> None:
+    own = judged(marks("A", "5" * 18 + gone * 4), marks("B", "4" * 22))
+    assert (own.best, kinds(own)[0], own.contrasts[0].held_back) == (None, ("missing", True), True)
+    assert state(own).notes[0] == (
+        "Too many scores of A or its rivals are missing. If those that nothing else explains had gone against A, its"
+        " lead over B could be chance. Retry the calls that failed; where replies stayed malformed, have the answers"
+        " judged again by another judge."
+    )
+    rivals = judged(marks("A", "2" * 22), marks("B", "1" * 18 + gone * 4))
+    assert (rivals.best, kinds(rivals)[0]) == (None, ("missing", True))
+
+
+def test_scores_that_are_missing_of_all_alike_say_nothing() -> None:
+    assert judged(marks("A", "5" * 14 + "??"), marks("B", "3" * 14 + "??")).best == "A"
+    others = judged(
+        marks("A", "5" * 15 + "?"), marks("B", "3" * 14 + "??"), marks("C", "??" + "3" * 14), candidates="ABC"
+    )
+    assert others.best == "A"
+
+
+def test_a_candidate_of_which_no_score_came_explains_nothing() -> None:
+    told = [*marks("A", "5" * 18 + "????"), *marks("B", "4" * 22), *marks("C", "?" * 22)]
+    assert judged(marks("A", "5" * 18), told[22:], candidates="ABC").best == "A"
+    assert judged(told, candidates="ABC").best is None
+
+
+def test_of_repeats_that_are_partly_there_the_others_count_by_their_part() -> None:
+    again = [replace(one, repeat=2) for one in marks("A", "5" * 6 + "?" * 6)]
+    assert judged(marks("A", "5" * 12), again, marks("B", "2" * 12)).best == "A"
+    assert judged(marks("A", "5" * 12), again, marks("B", "4" * 12)).best is None
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.integers(0, 2**32))
+def test_a_higher_score_of_the_best_never_weakens_its_verdict(seed: int) -> None:
+    draw = random.Random(seed)
+    names, judges = "ABC"[: draw.randint(2, 3)], "xyz"[: draw.randint(1, 3)]
+    documents = draw.randint(6, 14)
+    ahead = draw.random() * 2
+    told = []
+    for judge in judges:
+        for name in names:
+            better = ahead if name == "A" else 0.0
+            given = (str(min(5, max(1, round(draw.gauss(2.5 + better, 0.8))))) for _ in range(documents))
+            told.append(marks(name, "".join("?" if draw.random() < 0.05 else one for one in given), judge))
+    before = judged(*told, candidates=names)
+    if before.best != "A":
+        return
+    own = [(i, j) for i, some in enumerate(told) for j, one in enumerate(some) if one.candidate == "A" and one.values]
+    i, j = draw.choice(own)
+    higher = min(5.0, told[i][j].values["clarity"] + draw.randint(1, 3))
+    told[i][j] = replace(told[i][j], values={"clarity": higher})
+    after = judged(*told, candidates=names)
+    assert after.best == "A"
+    assert len(after.distrust) <= len(before.distrust)
