@@ -1,14 +1,14 @@
 """Whatever judges say, verdict, gate, report and leaderboard agree, and more wins never weaken a verdict."""
 
 import random
-from itertools import combinations
+from itertools import combinations, product
 
 import pytest
 from msgspec.structs import replace
 
 from carrel.evaluation import verdict
 from carrel.evaluation.classes import MAJORITY
-from carrel.evaluation.ranking import contrasts
+from carrel.evaluation.ranking import contrasts, scores
 from carrel.evaluation.ranking.ranking import Measure, Ranking
 from carrel.evaluation.ranking.table import tabulate
 from carrel.evaluation.records import Mark, Verdict, Word
@@ -19,6 +19,7 @@ from carrel.runs.findings.gate_decision import GateMarks, GatePair
 from carrel.runs.verdicts import judgement
 from carrel.runs.verdicts.judgement import Evidence
 from tests.evaluation import kept
+from tests.evaluation.told import score
 from tests.reports.doubts import evidence
 from tests.support import soak
 
@@ -80,6 +81,27 @@ def checked(seed: int) -> Evidence:
     return replace(evidence([], names), marks=marks, measure=measure, checked=True)
 
 
+def scored(seed: int) -> Evidence:
+    """Two to four candidates of whom the first may score higher, by judges who differ and may be of its family."""
+    draw = random.Random(seed)
+    names, judges = "ABCD"[: draw.randint(2, 4)], [f"j{i}" for i in range(draw.choice((1, 1, 2, 3)))]
+    better, gone = draw.random() * 2, draw.choice((0, 0.05, 0.2))
+    likes = {(judge, name): draw.gauss(0, 0.5) for judge in judges for name in names}
+    told = []
+    for document in range(draw.randint(4, 24)):
+        for judge, name in product(judges, names):
+            value = min(5, max(1, round(2.5 + better * (name == "A") + likes[judge, name] + draw.gauss(0, 0.8))))
+            one = score(f"d{document}", name, value, judge)
+            told.append(replace(one, values={}, fate="missing") if draw.random() < gone else one)
+    return replace(
+        evidence([], names),
+        scores=told,
+        scoring_weights=dict.fromkeys(judges, 1.0),
+        families={name: name for name in names},
+        judge_families={judge: draw.choice("AB") for judge in judges},
+    )
+
+
 def gate_marks(found: Evidence, pair: GatePair) -> list[GateMarks]:
     """What the gate reads of the same answers."""
     by_candidate = {
@@ -98,6 +120,14 @@ def with_one_more_win(found: Evidence, winner: str, seed: int) -> Evidence:
 
     What was missing stays so: that it comes after all tells how often others are missing, too, and may weaken a lead.
     """
+    if found.scores:
+        marks = [one for one in found.scores if one.candidate == winner and one.values.get("clarity", 5) < 5]
+        higher = random.Random(seed).choice(marks) if marks else None
+        raised = [
+            replace(one, values={"clarity": one.values["clarity"] + 1}) if one is higher else one
+            for one in found.scores
+        ]
+        return replace(found, scores=raised)
     open_ones = [
         place
         for place, one in enumerate(found.verdicts)
@@ -183,6 +213,9 @@ def is_told(found: Evidence, pair: GatePair, outcome: str) -> bool:
     if found.marks:
         [marks] = gate_marks(found, pair)
         gaps = [sign * low for low, high in marks.differences.values() if low == high]
+    elif found.scores:
+        cells = scores.tabulate(found.scores, found.criteria, {})
+        gaps = [sign * gap for gap in scores.differences(cells, pair.candidate, pair.baseline, {}).values()]
     else:
         table = tabulate([*pair[:2]], [one for one in found.verdicts if {one.a, one.b} == {*pair[:2]}], {})
         gaps = [sign * (2 * pairs[0].y - 1) for pairs in table.documents]
@@ -201,7 +234,7 @@ def weaker(found: Evidence, ranking: Ranking, seed: int) -> list[str]:
 
 
 def told(seed: int) -> list[str]:
-    return [*of(seed, table(seed)), *of(seed, checked(seed))]
+    return [one for made in (table, checked, scored) for one in of(seed, made(seed))]
 
 
 def of(seed: int, found: Evidence) -> list[str]:

@@ -32,7 +32,8 @@ MARGIN = 0.2
 a reason, simulated runs named somebody wrongly in 8 % with .7, in 5.4 with .3 and in 4.9 with this; the less, the fewer
 leads are found."""
 MARGIN_OF_SCORES = 0.5
-"""The same for scores, of which a missing one counts as the worst there is."""
+"""The same for scores, of which a missing one counts as the worst there is: of two level candidates 3.9 % were named
+wrongly with this, 5.0 with .8."""
 CLEARLY = 1.96
 """From so many standard errors on, no part of the difference counts as chance."""
 UNEVEN = 0.5
@@ -109,17 +110,20 @@ def score_leads(
         if weights.get(score.judge, 1.0) > 0:
             told[score.document, score.judge][score.candidate].append(scores.normalised(score, criteria))
     cells = sorted(told.items())
-    every = [[value for _, cell in cells for value in cell.get(candidates[one], ())] for one in order]
-    if not any(None in values for values in every):
+    every = {candidates[one]: [value for _, cell in cells for value in cell.get(candidates[one], ())] for one in order}
+    gone = {name: values.count(None) for name, values in every.items()}
+    if not any(gone.values()):
         return {}
-    part = _unexplained_scores([values.count(None) for values in every], [*map(len, every)])
+    part = unexplained_scores(gone, {name: len(values) for name, values in every.items()})
+    first = candidates[order[0]]
     found = {}
-    for place, rival in enumerate(order[1:], 1):
+    for rival in order[1:]:
+        other = candidates[rival]
         by_document = defaultdict[str, list[tuple[float, float]]](list)
         presence: dict[str, float] = {}
         for (document, judge), cell in cells:
-            here, ours = _settled(cell.get(candidates[order[0]], ()), part[0], 0.0)
-            there, theirs = _settled(cell.get(candidates[rival], ()), part[place], 1.0)
+            here, ours = _settled(cell.get(first, ()), part[first], 0.0)
+            there, theirs = _settled(cell.get(other, ()), part[other], 1.0)
             if (weight := weights.get(judge, 1.0) * here * there) > 0:
                 by_document[document].append((weight, ours - theirs))
                 presence[document] = max(presence.get(document, 0.0), here * there)
@@ -136,21 +140,6 @@ def _settled(values: Sequence[float | None], part: float, end: float) -> tuple[f
         return (part if values else 0.0), end
     missing = part * (len(values) - len(known))
     return 1.0, (math.fsum(known) + missing * end) / (len(known) + missing)
-
-
-def _unexplained_scores(gone: Sequence[int], asked: Sequence[int]) -> list[float]:
-    """Which part of each candidate's missing scores others do not explain."""
-    import numpy as np
-
-    often, of = np.divide(gone, asked), np.array(asked, dtype=float)
-    least = often.min() if uneven(np.tile(often, 2), np.tile(of, 2)) else 1.0
-    found = []
-    for rate, missing, planned in zip(often.tolist(), gone, asked, strict=True):
-        others = sum(asked) - planned
-        usual = (sum(gone) - missing) / others
-        error = _error(rate, planned, usual, others)
-        found.append(_beyond_chance(rate, min(usual, least) + MARGIN_OF_SCORES * error, 0.0))
-    return found
 
 
 def reaches(heard: VerdictColumns, *, by_opponent: bool = False) -> list[tuple[float, float]]:
@@ -194,24 +183,24 @@ def unexplained(heard: VerdictColumns, *pair: str) -> float:
     return max(_unexplained(found, heard.candidates.index(one)) for one in pair)
 
 
-def unexplained_scores(open_ones: Mapping[str, int], planned: Mapping[str, int], *pair: str) -> float:
-    """The same of scores, which are about one candidate each: how many are open, of how many."""
+def unexplained_scores(open_ones: Mapping[str, int], planned: Mapping[str, int]) -> dict[str, float]:
+    """The same of each candidate's scores: how many are open, of how many.
+
+    A score is about one candidate alone, so what is missing of one explains what is missing of the other even of two.
+    """
     import numpy as np
 
-    names = list(planned)
-    if len(names) < 3:
-        return 1.0
+    names = sorted(planned)
     gone, of = (np.array([counts.get(name, 0) for name in names], dtype=float) for counts in (open_ones, planned))
-    rates, differ = gone / of, uneven((gone / of).repeat(2), of.repeat(2))
-
-    def part(one: int) -> float:
-        others = np.delete(np.arange(len(names)), one)
-        if differ:
-            return _beyond_chance(rates[one], rates[others].min(), 0.0)
-        usual = gone[others].sum() / of[others].sum()
-        return _beyond_chance(rates[one], usual, _error(rates[one], of[one], usual, of[others].sum()))
-
-    return max(part(names.index(one)) for one in pair if one in planned)
+    rates = gone / of
+    least = rates.min() if uneven(rates.repeat(2), of.repeat(2)) else 1.0
+    found = {}
+    for name, rate, lost, asked in zip(names, rates.tolist(), gone.tolist(), of.tolist(), strict=True):
+        others = of.sum() - asked
+        usual = (gone.sum() - lost) / max(1.0, others)
+        chance = MARGIN_OF_SCORES * _error(rate, asked, usual, others)
+        found[name] = _beyond_chance(rate, min(usual, least) + chance, 0.0)
+    return found
 
 
 def _mean(values: Array, weights: Array) -> Array:

@@ -183,7 +183,8 @@ def _scored(evidence: Evidence, pair: GatePair) -> Differences:
             gap = None if mine is None or other is None else mine - other
             said[document].append(ToldGap(weights.get(judge, 1.0), gap, low - most, high - least))
     both = gone[pair.candidate] + gone[pair.baseline]
-    part = missing.unexplained_scores(gone, planned, pair.candidate, pair.baseline) if both else 0.0
+    parts = missing.unexplained_scores(gone, planned) if both else {}
+    part = max((parts.get(one, 0.0) for one in (pair.candidate, pair.baseline)), default=0.0)
     return gate.settled(Differences("scores", "", {}, 1.0, decides=True), said, both, part)
 
 
