@@ -2,7 +2,7 @@
 
 from carrel.receipts import rules
 
-DIGEST = "5a2d639da3981e24bf8f6060771eec60b4618df476a43603c2c6ade12bfc7c09"
+DIGEST = "a50dbf408a81acbbcf1f5747abc566c31ac65e8ec0e34700ef4ee2e48ecbd868"
 
 
 def test_the_rules_of_rankings_and_words_are_those_that_this_version_says_it_has() -> None:

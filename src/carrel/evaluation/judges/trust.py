@@ -28,8 +28,8 @@ USEFUL = 0.6
 """A judge that agrees with itself, or with a person, in this part of the pairs may still tell answers apart."""
 LEANS = 1.2
 """Deviations of a coin, of which eight in nine reach less: a judge beyond them prefers others to the leader. With 1.28,
-nine in ten, two judges that contradict each other call one of three level candidates best in up to 6.4 % of runs over 12
-to 20 documents, with this in 4.9; three judges of whom one is a coin find 1 to 2 points less of what is there."""
+nine in ten, two judges that contradict each other call one of three level candidates best in up to 6.4 % of runs over
+12 to 20 documents, with this in 4.9; three judges of whom one is a coin find 1 to 2 points less of what is there."""
 SHORTER_WON = 0.1
 """A leader that wins so little where its answer is the shorter one may win by its length alone."""
 Again = Callable[[Mapping[str, float]], Decision]
