@@ -2,7 +2,7 @@
 
 from carrel.receipts import rules
 
-DIGEST = "a50dbf408a81acbbcf1f5747abc566c31ac65e8ec0e34700ef4ee2e48ecbd868"
+DIGEST = "192ad7b641b298c72bd4eb9a0fcbd750477d77897e7b131f15474015821822d3"
 
 
 def test_the_rules_of_rankings_and_words_are_those_that_this_version_says_it_has() -> None:

@@ -61,6 +61,15 @@ def weighed(
         *_length(leader, led, votes),
         *_hidden(ranking, leader),
     ]
+    return _doubted(ranking, found)
+
+
+def of_checks(ranking: Ranking) -> Ranking:
+    """A ranking by checks with the one doubt that needs no judge: what is missing."""
+    return _doubted(ranking, list(_hidden(ranking, ranking.leaders[0] if len(ranking.leaders) == 1 else None)))
+
+
+def _doubted(ranking: Ranking, found: Sequence[Distrust]) -> Ranking:
     if not any(one.decisive for one in found):
         return msgspec.structs.replace(ranking, distrust=tuple(found))
     rows = tuple(msgspec.structs.replace(row, is_best=False) if row.is_best else row for row in ranking.rows)
@@ -341,7 +350,8 @@ def _hidden(ranking: Ranking, leader: str | None) -> Iterable[Distrust]:
     held = [contrast.candidate for contrast in ranking.contrasts if contrast.held_back]
     if leader is None or not held:
         return
-    what = f"scores of {leader} or its rivals" if ranking.by_score else f"verdicts about {leader}"
+    words = {"comparisons": f"verdicts about {leader}", "checks": f"checks of {leader} or its rivals"}
+    what = words.get(ranking.basis, f"scores of {leader} or its rivals")
     yield Distrust(
         kind="missing",
         decisive=all(contrast.ahead or contrast.held_back for contrast in ranking.contrasts),

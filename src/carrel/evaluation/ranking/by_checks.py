@@ -6,13 +6,14 @@ the furthest that one document can move it, so that all values have ends as scor
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Final, NamedTuple
 
 from msgspec.structs import replace
 
 from carrel.evaluation import classes
 from carrel.evaluation.classes import MAJORITY
-from carrel.evaluation.ranking import contrasts, grouping, ranking, scores
+from carrel.evaluation.ranking import contrasts, grouping, missing, ranking, scores
 from carrel.evaluation.ranking.contrasts import Contrast
 from carrel.evaluation.ranking.grouping import Groups
 from carrel.evaluation.ranking.ranking import Measure, Ranking
@@ -48,7 +49,17 @@ def rank(
     scored = [_score(mark) for mark in marks if not by_f1 or mark.value is not None]
     cells = {document: {_CHECKS: _only(candidates, judges[_CHECKS])} for document, judges in found.cells.items()}
     cells = {document: judges for document, judges in cells.items() if judges[_CHECKS]}
-    told = ranking.by_scores(candidates, judged.counts, scored, cells, (_VALUE,), {}, joined, exploratory=False)
+    told = ranking.by_scores(
+        candidates,
+        judged.counts,
+        scored,
+        cells,
+        (_VALUE,),
+        {},
+        joined,
+        exploratory=False,
+        at_worst=None if by_f1 else partial(missing.score_leads, scored, (_VALUE,), {}, joined, candidates),
+    )
     leads = [*told.contrasts]
     if known and len(told.leaders) == 1:
         leads += contrasts.by_scores(found.cells, (told.leaders[0], MAJORITY), (0, 1), {}, joined)

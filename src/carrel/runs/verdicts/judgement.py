@@ -296,7 +296,9 @@ def rank(evidence: Evidence, weights: Mapping[str, float] | None = None, *, with
     found = _weighed(evidence, found, weights or {}, with_human=with_human)
     if evidence.measure is None:
         return found
-    return by_checks.rank(evidence.candidates, evidence.marks, evidence.measure, found, evidence.groups)
+    return trust.of_checks(
+        by_checks.rank(evidence.candidates, evidence.marks, evidence.measure, found, evidence.groups)
+    )
 
 
 def _weighed(evidence: Evidence, found: Ranking, weights: Mapping[str, float], *, with_human: bool = False) -> Ranking:
