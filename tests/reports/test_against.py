@@ -134,6 +134,23 @@ def test_the_same_fall_on_every_document_is_worse_and_one_that_could_be_chance_i
     assert undecided.score.low < 0 < undecided.score.high
 
 
+def test_falls_that_nobody_wrote_down_make_nobody_better() -> None:
+    base = marked({"x": [3] * 40, "y": [3] * 40})
+    found = beside(marked({"x": [4] * 20 + [None] * 20, "y": [4] * 38 + [None] * 2}), base)
+    assert found.notes == (
+        "On 20 documents, only one of the runs has a figure of a candidate: better or worse is said only if the other"
+        " figure could not change that.",
+    )
+    hidden, told = found.rows
+    assert hidden.score is not None
+    assert told.score is not None
+    assert (hidden.score.difference, hidden.score.outcome, hidden.score.low) == (0.25, "undecided", 0.0)
+    assert (told.score.outcome, told.score.documents) == ("better", 38)
+    (turned, _) = beside(base, marked({"x": [4] * 20 + [None] * 20, "y": [4] * 40})).rows
+    assert turned.score is not None
+    assert (turned.score.outcome, turned.score.high) == ("undecided", 0.0)
+
+
 @pytest.mark.parametrize(("documents", "grouped"), [(4, False), (12, True)])
 def test_four_documents_or_four_groups_of_them_tell_nothing(documents: int, grouped: bool) -> None:
     here, there = (marked({"x": [mark] * documents}) for mark in (1, 5))

@@ -5,6 +5,7 @@ from typing import Any
 
 import msgspec
 
+from carrel.evaluation.words import counted
 from carrel.providers.hosts import ModelAt
 from carrel.reports import paired
 from carrel.reports.against_report import (
@@ -19,7 +20,7 @@ from carrel.reports.against_report import (
     Scale,
     Standing,
 )
-from carrel.reports.paired import MOST_DOCUMENTS, Side
+from carrel.reports.paired import MOST_DOCUMENTS, Pairs, Side
 from carrel.reports.report import CandidateReport, JudgeReport, Report
 from carrel.reports.report_input import ReportInput
 
@@ -46,7 +47,7 @@ def against(here: Report, ours: ReportInput, there: Report, theirs: ReportInput)
         verdict=there.verdict.text,
         documents=len(there.documents),
         shared_documents=shared,
-        notes=tuple(_notes(here, there, shared, changes)),
+        notes=(*_notes(here, there, shared, changes), *_half([scores, checks, shares])),
         rows=tuple(
             AgainstRow(
                 candidate=label,
@@ -203,6 +204,16 @@ def _bench(judges: tuple[JudgeReport, ...]) -> dict[str, list[tuple[object, ...]
         way = (one.scoring_weight, one.comparison_weight, one.score_repeats, one.parameters)
         found.setdefault(str(ModelAt(one.model, one.host)), []).append(way)
     return found
+
+
+def _half(found: Iterable[Pairs | str]) -> Iterator[str]:
+    halves = [one for pairs in found if not isinstance(pairs, str) for one in pairs.halves.values()]
+    texts = {text for one in halves for text in one}
+    if texts:
+        yield (
+            f"On {counted(len(texts), 'document')}, only one of the runs has a figure of a candidate: better or worse"
+            " is said only if the other figure could not change that."
+        )
 
 
 def _notes(here: Report, there: Report, shared_documents: int, changes: AgainstChanges) -> Iterator[str]:

@@ -9,6 +9,8 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from typing import Final, NamedTuple
 
+import msgspec
+
 from carrel.evaluation.ranking import differences, grouping
 from carrel.evaluation.ranking.differences import PairedDifference
 from carrel.evaluation.statistics import clusters
@@ -50,30 +52,51 @@ class Side(NamedTuple):
 
 
 class Pairs(NamedTuple):
-    """The figures of both runs on shared documents, and the groups of these."""
+    """The figures of both runs on shared documents, and the groups of these.
+
+    `halves` are by candidate those on documents on which only one of the runs has any, here and there.
+    """
 
     here: Figures
     there: Figures
     groups: Mapping[str, str]
+    halves: Mapping[str, Mapping[str, tuple[float | None, float | None]]]
 
     def difference(self, candidate: str) -> PairedDifference | None:
-        """The mean difference of a candidate; `None` without a document."""
+        """The mean difference of a candidate; `None` without a document.
+
+        It is called better or worse only if it would be with what is missing at its worst as well.
+        """
         by_text = {
             text: cells[candidate] - self.there[text][candidate]
             for text, cells in self.here.items()
             if candidate in cells and candidate in self.there.get(text, {})
         }
-        return differences.paired(clusters.sampled(by_text, self.groups)) if by_text else None
+        if not by_text:
+            return None
+        found = differences.paired(clusters.sampled(by_text, self.groups))
+        halves = self.halves.get(candidate, {})
+        if found.outcome == "undecided" or not halves:
+            return found
+        here, there = (0.0, 1.0) if found.outcome == "better" else (1.0, 0.0)
+        ends = {
+            text: (here if mine is None else mine) - (there if other is None else other)
+            for text, (mine, other) in halves.items()
+        }
+        if differences.paired(clusters.sampled(by_text | ends, self.groups)).outcome == found.outcome:
+            return found
+        low, high = min(found.low or 0.0, 0.0), max(found.high or 0.0, 0.0)
+        return msgspec.structs.replace(found, low=low, high=high, outcome="undecided")
 
 
 def by_scores(here: Side, there: Side) -> Pairs:
     """Scores: the mean over the judges who scored an answer, between 0 and 1."""
-    return Pairs(here.figures("score"), there.figures("score"), _joined(here, there))
+    return _pairs(here, there, here.figures("score"), there.figures("score"))
 
 
 def by_checks(here: Side, there: Side) -> Pairs:
     """The mean of the marks of an answer, which need no judge."""
-    return Pairs(here.figures("checks"), there.figures("checks"), _joined(here, there))
+    return _pairs(here, there, here.figures("checks"), there.figures("checks"))
 
 
 def by_shares(here: Side, there: Side) -> Pairs | str:
@@ -87,7 +110,20 @@ def by_shares(here: Side, there: Side) -> Pairs | str:
     same = [text for text, cells in mine.items() if cells.keys() == yours.get(text, {}).keys()]
     if not same:
         return "Win shares cannot be compared: the runs compared the same candidates on no document of both."
-    return Pairs({text: mine[text] for text in same}, {text: yours[text] for text in same}, _joined(here, there))
+    every = _pairs(here, there, mine, yours)
+    return every._replace(here={text: mine[text] for text in same}, there={text: yours[text] for text in same})
+
+
+def _pairs(here: Side, there: Side, mine: Figures, yours: Figures) -> Pairs:
+    halves: defaultdict[str, dict[str, tuple[float | None, float | None]]] = defaultdict(dict)
+    both = {one for cells in mine.values() for one in cells} & {one for cells in yours.values() for one in cells}
+    # Where a run looks, whoever is beaten takes no further part, and nothing of it is missing.
+    looked = here.report.ranking.look or there.report.ranking.look
+    for text in () if looked else sorted(set(here.texts) & set(there.texts)):
+        ours, theirs = mine.get(text, {}), yours.get(text, {})
+        for candidate in (ours.keys() ^ theirs.keys()) & both:
+            halves[candidate][text] = ours.get(candidate), theirs.get(candidate)
+    return Pairs(mine, yours, _joined(here, there), halves)
 
 
 def documents(here: Side, there: Side, candidates: list[str], pairs: Pairs) -> list[AgainstDocument]:
