@@ -2,7 +2,7 @@
 
 from carrel.receipts import rules
 
-DIGEST = "192ad7b641b298c72bd4eb9a0fcbd750477d77897e7b131f15474015821822d3"
+DIGEST = "c70a4eca053349456e2223ff2be2938c6ab580e1f38a0d17c1031bae0451e7b4"
 
 
 def test_the_rules_of_rankings_and_words_are_those_that_this_version_says_it_has() -> None:

@@ -199,11 +199,13 @@ def _source(one: Differences, margin: float, groups: Mapping[str, str], worse_er
 def _is_held(
     one: Differences, source: GateSource, margin: float, groups: Mapping[str, str], worse_error: float
 ) -> bool:
-    """Whether a source that decides would tell, were nothing missing."""
+    """Whether a source that decides, or more documents of it, would tell, were nothing missing."""
     if not one.missing or not one.decides or (source.change is not None and source.change.outcome != "undecided"):
         return False
-    without = _source(one._replace(missing=0), margin, groups, worse_error)
-    return without.change is None or without.change.outcome != "undecided"
+    told, without = source.change, _source(one._replace(missing=0), margin, groups, worse_error).change
+    if told is None or without is None or without.outcome != "undecided":
+        return True
+    return told.needed is None and without.needed is not None
 
 
 def _as_told(change: Change, lead: Lead, margin: float) -> Outcome:

@@ -24,6 +24,8 @@ def test_of_two_all_that_is_missing_counts_against_the_new_one_and_for_it_where_
     assert won.sources[0].change is not None
     assert (won.sources[0].change.difference, won.sources[0].change.documents) == (0.5, 40)
     assert "What is missing decides this. Retry" in won.sentence
+    # More documents of this kind would not tell either.
+    assert "What is missing decides this. Retry" in decided(evidence(verdicts("AB", "ab" * 20 + "!" * 20))).sentence
     lost = decided(evidence(verdicts("AB", "b" * 40 + "?" * 30)))
     assert (lost.outcome, "(30 verdicts are missing)" in lost.sentence) == ("undecided", True)
     assert decided(evidence(verdicts("AB", "b" * 40 + "?" * 10))).outcome == "worse"
