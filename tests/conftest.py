@@ -104,13 +104,14 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
     return slow.is_slow_place(f"{address}/" if collection_path.is_dir() else address) or None
 
 
-@pytest.hookimpl(tryfirst=True)
-def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    programs.leave_out(config, items)
-    # First: the choice by markers is made in the same hook.
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> Generator[None]:
     for item in items:
         if slow.is_slow(item.nodeid, getattr(item, "fixturenames", [])):
             item.add_marker("slow")
+    # Between the two, the choice by markers is made: what does not run needs no program.
+    yield
+    programs.leave_out(config, items)
 
 
 @pytest.hookimpl(wrapper=True)
@@ -188,7 +189,12 @@ def refuse(service: Service) -> None:
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_testnodedown(node: Any) -> None:
-    programs.SAID.update(getattr(node, "workeroutput", {}).get("not_run", []))
+    texts = getattr(node, "workeroutput", {}).get("not_run", [])
+    if os.environ.get(programs.EVERY):
+        # The workers end by it, and the process that is watched knows no more than that.
+        for text in set(texts) - programs.SAID:
+            node.config.pluginmanager.getplugin("terminalreporter").write_line(text, red=True)
+    programs.SAID.update(texts)
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:

@@ -9,6 +9,7 @@ import os
 import re
 import shutil
 import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
@@ -131,12 +132,21 @@ def test_a_test_whose_program_is_missing_or_that_skips_itself_is_an_error_in_the
 ) -> None:
     request.node.add_marker(pytest.mark.program("no-such-program"))
     monkeypatch.setenv(programs.EVERY, "1")
+    monkeypatch.setattr(request.config, "workeroutput", {}, raising=False)
     with pytest.raises(pytest.UsageError, match=r"1 tests of tests/project, for there is no no-such-program"):
         programs.leave_out(request.config, [request.node])
     report = pytest.TestReport(request.node.nodeid, ("", None, ""), {}, "skipped", ("", 1, "Skipped: no disk"), "setup")
     programs.refuse_skip(request.node, report)
     assert report.failed
     assert report.longreprtext.endswith("Skipped: no disk")
+
+
+def test_a_campaign_that_is_not_chosen_needs_no_program(tmp_path: Path) -> None:
+    (tmp_path / "git").symlink_to(shutil.which("git") or "")
+    command = [sys.executable, "-m", "pytest", "--collect-only", "-n", "0", "tests/deploy/test_systemd.py"]
+    environment = os.environ | {programs.EVERY: "1", "PATH": str(tmp_path)}
+    done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=60)
+    assert done.returncode == pytest.ExitCode.NO_TESTS_COLLECTED, done.stdout + done.stderr
 
 
 @pytest.mark.soak

@@ -35,13 +35,15 @@ def say(config: pytest.Config, text: str) -> None:
     Raises:
         UsageError: all tests shall run here.
     """
-    if os.environ.get(EVERY):
-        raise pytest.UsageError(f"{EVERY} is set, and yet: {text}")
+    strict = bool(os.environ.get(EVERY))
+    text = f"{EVERY} is set, and yet: {text}" if strict else text
     output: dict[str, Any] | None = getattr(config, "workeroutput", None)
-    if output is None:
-        SAID.add(text)
-    else:
+    if output is not None:
         output.setdefault("not_run", []).append(text)
+    elif not strict:
+        SAID.add(text)
+    if strict:
+        raise pytest.UsageError(text)
 
 
 def refuse_skip(item: pytest.Item, report: pytest.TestReport) -> None:
