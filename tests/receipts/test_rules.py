@@ -2,7 +2,7 @@
 
 from carrel.receipts import rules
 
-DIGEST = "c70a4eca053349456e2223ff2be2938c6ab580e1f38a0d17c1031bae0451e7b4"
+DIGEST = "646868cdaa978e10d8c5c097d5446cb6b704a839336d7441bf25517ff7cbc87c"
 
 
 def test_the_rules_of_rankings_and_words_are_those_that_this_version_says_it_has() -> None:

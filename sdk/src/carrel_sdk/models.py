@@ -634,8 +634,8 @@ class Contrast(msgspec.Struct, frozen=True, kw_only=True):
     the interval at 95 % and by a count of signs over documents or their groups; the leader is best if it is ahead
     of all. `excludes_zero`: this candidate is ruled out, because the leader is best, or because the lead would be
     `ahead` even if any two of the candidates had been picked for their distance. `low` has the error of that, and
-    is 0 where tests decide otherwise than the interval. `held_back`: it would be `ahead`, but for verdicts that are
-    missing and could have gone against the leader. `documents_needed` is from how many to how many documents would
+    is 0 where tests decide otherwise than the interval. `held_back`: it would be `ahead`, but for verdicts,
+    scores or marks that are missing and could have gone against the leader. `documents_needed` is from how many to how many documents would
     tell, `None` if that cannot be told yet. `head_to_head` is the leader's share of its direct meetings with this
     one, on `met` documents. `beaten_after`: a look at so many documents told it from the leader of then, and it
     took no further part.
@@ -759,8 +759,8 @@ class Distrust(msgspec.Struct, frozen=True, kw_only=True):
     `check`: judges are built in, or failed the check of judges. `chance`: a judge is no better than a coin. `unproven`:
     it cannot yet be told from one. `flips`: it often decides by the order of the answers. `opposed`: the judges
     contradict each other. `family`: all are of the leader's family. `length`: the leader may lead by its length.
-    `missing`: verdicts are missing that others do not explain, and a lead could be chance if they had gone against the
-    leader. `malformed`: a judge's replies often cannot be used.
+    `missing`: verdicts, scores or marks are missing that others do not explain, and a lead could be chance if they had
+    gone against the leader. `malformed`: a judge's replies often cannot be used.
     """
 
     kind: str

@@ -107,8 +107,11 @@ def decide(
     margin: float,
     differences: Sequence[Differences],
     groups: Mapping[str, str],
+    caution: str = "",
 ) -> GateResult:
     """Decide from the differences; `groups` has the groups of documents that belong together.
+
+    `caution` is said beside "not worse": what speaks against the judges.
 
     Each claim that something is not worse has an error of 5 %, and all of them are needed, so that together they err no
     more often. That something is worse may be claimed by any source, so that they share 5 %.
@@ -124,7 +127,7 @@ def decide(
     needed = _needed(sources) if outcome == "undecided" and not held else None
     return GateResult(
         outcome=outcome,
-        sentence=_sentence(outcome, candidate, baseline, margin, sources, needed, held),
+        sentence=_sentence(outcome, candidate, baseline, margin, sources, needed, held, caution),
         candidate=candidate,
         baseline=baseline,
         margin=margin,
@@ -241,6 +244,7 @@ def _sentence(
     sources: Sequence[GateSource],
     needed: int | None,
     held: Sequence[GateSource],
+    caution: str,
 ) -> str:
     told = {
         "better": f"{candidate} is better than {baseline}",
@@ -253,7 +257,7 @@ def _sentence(
     by = _by_checks(shown) if outcome == "worse" and sources[0] not in shown else ""
     words = f"{by}{told}: {listed(list(map(_words, shown)))}." if shown else f"{told}."
     if outcome != "undecided":
-        return words
+        return f"{words} {caution}" if caution and outcome == "not_worse" else words
     if held:
         return f"{words} {_what_to_do(held)}"
     more = (

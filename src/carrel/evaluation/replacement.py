@@ -66,8 +66,12 @@ def choose(
     compared: Sequence[GatedCandidate],
     costs: Mapping[str, Cost],
     groups: Mapping[str, str],
+    caution: str = "",
 ) -> Replacement:
-    """Choose the cheapest that holds; of those whose cost is unknown, the first, if there are no others."""
+    """Choose the cheapest that holds; of those whose cost is unknown, the first, if there are no others.
+
+    `caution`, what speaks against the judges, is said with it.
+    """
     chances = {one.gate.candidate: _chance(one, margin, groups) for one in compared}
     holding = _hold(chances)
     today = costs[baseline]
@@ -83,8 +87,9 @@ def choose(
         for gate, cost in sorted(((one.gate, costs[one.gate.candidate]) for one in compared), key=_order)
     )
     chosen = next((one for one in options if one.holds), None)
+    sentence = _sentence(baseline, margin, calls_per_month, chosen, options, costs)
     return Replacement(
-        sentence=_sentence(baseline, margin, calls_per_month, chosen, options, costs),
+        sentence=f"{sentence} {caution}" if caution and chosen is not None else sentence,
         chosen=None if chosen is None else chosen.candidate,
         baseline=baseline,
         margin=margin,

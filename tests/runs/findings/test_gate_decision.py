@@ -6,11 +6,12 @@ from msgspec.structs import replace
 from carrel.checks.definition import Check
 from carrel.evaluation.gate import GateResult
 from carrel.evaluation.records import Score
+from carrel.evaluation.replacement import Cost
 from carrel.runs.findings import gate_decision
 from carrel.runs.findings.gate_decision import GatePair
 from carrel.runs.verdicts import judgement
 from carrel.runs.verdicts.judgement import Evidence
-from tests.evaluation.told import score, verdicts
+from tests.evaluation.told import score, verdict, verdicts
 from tests.reports.doubts import evidence
 
 
@@ -107,3 +108,19 @@ def test_answers_that_never_came_are_told_apart_from_verdicts() -> None:
     losing = judgement.pack(related)
     assert gate_decision.decide(losing, pair._replace(absent=["d41"]), 0.05, []).outcome == "undecided"
     assert gate_decision.decide(losing, pair, 0.05, []).outcome == "worse"
+
+
+def test_not_worse_by_a_judge_that_is_a_coin_comes_with_that() -> None:
+    said = [verdict(f"d{n}", "AB", "flip") for n in range(60)]
+    made = decided(evidence(said))
+    assert made.outcome == "not_worse"
+    assert made.sentence.endswith(
+        "judge is no better than a coin: it named the other answer in 60 of 60 pairs when their places changed. A judge"
+        " that cannot tell answers apart finds nobody worse."
+    )
+    pair, costs = GatePair("A", "B", []), dict.fromkeys("AB", Cost(None, None))
+    question = gate_decision.ReplacementQuestion(0.05, 10, [(pair, [])], costs)
+    found = gate_decision.replace(judgement.pack(evidence(said)), question)
+    assert found.chosen == "A"
+    assert found.sentence.endswith("finds nobody worse.")
+    assert "coin" not in decided(evidence(verdicts("AB", "=" * 60))).sentence

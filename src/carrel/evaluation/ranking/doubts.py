@@ -43,8 +43,8 @@ class Distrust(msgspec.Struct, frozen=True, kw_only=True):
     `check`: judges are built in, or failed the check of judges. `chance`: a judge is no better than a coin. `unproven`:
     it cannot yet be told from one. `flips`: it often decides by the order of the answers. `opposed`: the judges
     contradict each other. `family`: all are of the leader's family. `length`: the leader may lead by its length.
-    `missing`: verdicts are missing that others do not explain, and a lead could be chance if they had gone against the
-    leader. `malformed`: a judge's replies often cannot be used.
+    `missing`: verdicts, scores or marks are missing that others do not explain, and a lead could be chance if they had
+    gone against the leader. `malformed`: a judge's replies often cannot be used.
     """
 
     kind: Literal["check", "chance", "unproven", "flips", "opposed", "family", "length", "missing", "malformed"]

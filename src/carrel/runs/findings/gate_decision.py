@@ -87,8 +87,9 @@ def marks_of(
 def decide(packed: PackedEvidence, pair: GatePair, margin: float, marks: list[GateMarks]) -> GateResult:
     """Whether the candidate is worse."""
     evidence = judgement.once(judgement.unpack(packed))
-    found = _differences(evidence, judgement.rank(evidence), pair, marks)
-    return gate.decide(pair.candidate, pair.baseline, margin, found, evidence.groups.joined)
+    ranking = judgement.rank(evidence)
+    found = _differences(evidence, ranking, pair, marks)
+    return gate.decide(pair.candidate, pair.baseline, margin, found, evidence.groups.joined, _caution(ranking))
 
 
 class ReplacementQuestion(msgspec.Struct, frozen=True):
@@ -104,13 +105,20 @@ def replace(packed: PackedEvidence, question: ReplacementQuestion) -> Replacemen
     """The cheapest candidate that is not worse."""
     evidence = judgement.once(judgement.unpack(packed))
     ranking, groups = judgement.rank(evidence), evidence.groups.joined
+    caution = _caution(ranking)
     compared = []
     for pair, marks in question.pairs:
         found = _differences(evidence, ranking, pair, marks)
-        decided = gate.decide(pair.candidate, pair.baseline, question.margin, found, groups)
+        decided = gate.decide(pair.candidate, pair.baseline, question.margin, found, groups, caution)
         compared.append(GatedCandidate(decided, found))
-    baseline = question.pairs[0][0].baseline
-    return replacement.choose(baseline, question.margin, question.calls_per_month, compared, question.costs, groups)
+    baseline, calls = question.pairs[0][0].baseline, question.calls_per_month
+    return replacement.choose(baseline, question.margin, calls, compared, question.costs, groups, caution)
+
+
+def _caution(ranking: Ranking) -> str:
+    """What the run says against judges that decide: whoever cannot tell answers apart finds nobody worse."""
+    said = [one.sentence for one in ranking.distrust if one.kind in ("check", "chance")]
+    return " ".join([*said, "A judge that cannot tell answers apart finds nobody worse."]) if said else ""
 
 
 def _differences(evidence: Evidence, ranking: Ranking, pair: GatePair, marks: Sequence[GateMarks]) -> list[Differences]:
