@@ -10,12 +10,14 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from carrel.evaluation.ranking.grouping import Groups
+from carrel.evaluation.ranking.stopping import looks
 from carrel.evaluation.records import Score
 from carrel.kit.sqlite.rows import as_json
 from carrel.providers.base import Criterion, Parameters
 from carrel.reports import findings, paired
 from carrel.reports.against_report import Against, OnlyIn
 from carrel.reports.report_input import ReportInput
+from carrel.runs.verdicts.judgement import conclude, pack
 from tests.support.report_inputs import report_input
 
 Marks = Mapping[str, Sequence[int | None]]
@@ -33,9 +35,10 @@ def marked(marks: Marks, outcomes: str | None = None, **how: Any) -> ReportInput
     made = report_input(outcomes or "." * max(map(len, marks.values())), labels=tuple(marks), **how)
     scores = [
         Score(document=f"d{number}", judge="test:judge", candidate=label, values={"clarity": float(mark)})
+        if mark is not None
+        else Score(document=f"d{number}", judge="test:judge", candidate=label, fate="missing")
         for label, given_marks in marks.items()
         for number, mark in enumerate(given_marks, 1)
-        if mark is not None
     ]
     return replace(made, evidence=replace(made.evidence, scores=scores))
 
@@ -149,6 +152,45 @@ def test_falls_that_nobody_wrote_down_make_nobody_better() -> None:
     (turned, _) = beside(base, marked({"x": [4] * 20 + [None] * 20, "y": [4] * 40})).rows
     assert turned.score is not None
     assert (turned.score.outcome, turned.score.high) == ("undecided", 0.0)
+
+
+def test_where_a_run_looks_only_what_it_planned_is_missing() -> None:
+    base = marked({"x": [3] * 40, "y": [3] * 40}, "a" * 40)
+    here = looked(marked({"x": [4] * 20 + [None] * 20, "y": [4] * 40}, "a" * 40))
+    found = beside(here, base)
+    assert [row.score and row.score.outcome for row in found.rows] == ["undecided", "better"]
+    assert "On 20 documents, only one of the runs has a figure" in found.notes[-1]
+    # Whoever is beaten is asked nothing more.
+    asked = [one for one in here.evidence.scores if one.fate == "given"]
+    found = beside(replace(here, evidence=replace(here.evidence, scores=asked)), base)
+    assert [row.score and row.score.outcome for row in found.rows] == ["better", "better"]
+    assert found.notes == ()
+
+
+def looked(run: ReportInput) -> ReportInput:
+    evidence = replace(run.evidence, look=looks(len(run.documents))[-1])
+    return ranked(replace(run, evidence=evidence))
+
+
+def ranked(run: ReportInput) -> ReportInput:
+    return replace(run, ranking=msgspec.json.encode(conclude(pack(run.evidence)).ranking))
+
+
+@pytest.mark.parametrize(("lost", "outcome"), [("missing", "undecided"), ("not planned", "better")])
+def test_a_win_share_is_missing_where_another_candidate_is(lost: str, outcome: str) -> None:
+    won, beaten = (
+        report_input(letters, labels=("x", "y", "z"), scored=False) for letters in ("a" * 15 + "b" * 25, "b" * 40)
+    )
+    without = tuple(
+        replace(one, ab="missing", ba="missing") if one.b == "z" and int(one.document[1:]) > 15 else one
+        for one in beaten.evidence.verdicts
+    )
+    told = [one for one in without if lost == "missing" or one.ab != "missing"]
+    found = beside(won, ranked(replace(beaten, evidence=replace(beaten.evidence, verdicts=told))))
+    share = found.rows[0].win_share
+    assert share is not None
+    assert (share.difference, share.documents, share.outcome) == (1.0, 15, outcome)
+    assert any("On 25 documents, only one" in note for note in found.notes) == (lost == "missing")
 
 
 @pytest.mark.parametrize(("documents", "grouped"), [(4, False), (12, True)])

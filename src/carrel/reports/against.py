@@ -69,8 +69,7 @@ def against(here: Report, ours: ReportInput, there: Report, theirs: ReportInput)
 
 
 def _side(report: Report, report_input: ReportInput) -> Side:
-    groups = report_input.evidence.groups.joined
-    return Side(report, tuple(digest.hex() for digest in report_input.digests), groups)
+    return Side(report, tuple(digest.hex() for digest in report_input.digests), report_input.evidence)
 
 
 def _standings(report: Report) -> dict[str, Standing]:

@@ -18,6 +18,7 @@ from carrel.evaluation.statistics.intervals import rounded, rounded_or_none
 from carrel.evaluation.statistics.means import mean
 from carrel.reports.against_report import AgainstCell, AgainstDocument, Scale
 from carrel.reports.report import Report
+from carrel.runs.verdicts.judgement import Evidence
 
 MOST_DOCUMENTS: Final = 1_000
 
@@ -26,11 +27,11 @@ Figures = dict[str, dict[str, float]]
 
 
 class Side(NamedTuple):
-    """One of two runs: its report, the digest of each document's text, and the groups of documents by their numbers."""
+    """One of two runs: its report, the digest of each document's text, and what its judges said."""
 
     report: Report
     texts: tuple[str, ...]
-    groups: Mapping[str, str]
+    evidence: Evidence
 
     def figures(self, scale: Scale) -> Figures:
         """Every figure of the run by text."""
@@ -46,6 +47,21 @@ class Side(NamedTuple):
                     found[text][cell.candidate].append(value)
         return {text: {one: mean(values) for one, values in cells.items()} for text, cells in found.items()}
 
+    def planned(self, scale: Scale) -> Mapping[str, set[str]]:
+        """Text → the candidates that were to have a figure: none where they were beaten before, or the run stopped."""
+        named = {document.document: text for document, text in zip(self.report.documents, self.texts, strict=True)}
+        found: defaultdict[str, set[str]] = defaultdict(set)
+        if scale == "checks":
+            for document in self.report.documents:
+                found[named[document.document]].update(answer.candidate for answer in document.answers)
+        elif scale == "score":
+            for score in self.evidence.scores:
+                found[named[score.document]].add(score.candidate)
+        else:
+            for verdict in self.evidence.verdicts:
+                found[named[verdict.document]].update((verdict.a, verdict.b))
+        return found
+
     def field(self) -> set[str]:
         """The candidates that were compared."""
         return {row.candidate for row in self.report.ranking.rows if row.win_share is not None}
@@ -54,7 +70,7 @@ class Side(NamedTuple):
 class Pairs(NamedTuple):
     """The figures of both runs on shared documents, and the groups of these.
 
-    `halves` are by candidate those on documents on which only one of the runs has any, here and there.
+    `halves` are by candidate those on documents on which not both runs have one, here and there.
     """
 
     here: Figures
@@ -91,12 +107,12 @@ class Pairs(NamedTuple):
 
 def by_scores(here: Side, there: Side) -> Pairs:
     """Scores: the mean over the judges who scored an answer, between 0 and 1."""
-    return _pairs(here, there, here.figures("score"), there.figures("score"))
+    return _pairs(here, there, "score")
 
 
 def by_checks(here: Side, there: Side) -> Pairs:
     """The mean of the marks of an answer, which need no judge."""
-    return _pairs(here, there, here.figures("checks"), there.figures("checks"))
+    return _pairs(here, there, "checks")
 
 
 def by_shares(here: Side, there: Side) -> Pairs | str:
@@ -106,24 +122,34 @@ def by_shares(here: Side, there: Side) -> Pairs | str:
         return "Win shares cannot be compared: one of the runs has compared nothing."
     if ours != theirs:
         return "Win shares cannot be compared: they depend on who takes part, and other candidates took part there."
-    mine, yours = here.figures("win_share"), there.figures("win_share")
-    same = [text for text, cells in mine.items() if cells.keys() == yours.get(text, {}).keys()]
-    if not same:
+    found = _pairs(here, there, "win_share")
+    if not found.here.keys() & found.there.keys():
         return "Win shares cannot be compared: the runs compared the same candidates on no document of both."
-    every = _pairs(here, there, mine, yours)
-    return every._replace(here={text: mine[text] for text in same}, there={text: yours[text] for text in same})
+    return found
 
 
-def _pairs(here: Side, there: Side, mine: Figures, yours: Figures) -> Pairs:
-    halves: defaultdict[str, dict[str, tuple[float | None, float | None]]] = defaultdict(dict)
+def _pairs(here: Side, there: Side, scale: Scale) -> Pairs:
+    mine, yours = here.figures(scale), there.figures(scale)
+    planned = here.planned(scale), there.planned(scale)
+    # Whoever is missing on a document is missing in the shares of all others.
+    whole = (_whole(mine, yours), _whole(yours, mine)) if scale == "win_share" else (mine, yours)
     both = {one for cells in mine.values() for one in cells} & {one for cells in yours.values() for one in cells}
-    # Where a run looks, whoever is beaten takes no further part, and nothing of it is missing.
-    looked = here.report.ranking.look or there.report.ranking.look
-    for text in () if looked else sorted(set(here.texts) & set(there.texts)):
-        ours, theirs = mine.get(text, {}), yours.get(text, {})
-        for candidate in (ours.keys() ^ theirs.keys()) & both:
-            halves[candidate][text] = ours.get(candidate), theirs.get(candidate)
-    return Pairs(mine, yours, _joined(here, there), halves)
+    halves: defaultdict[str, dict[str, tuple[float | None, float | None]]] = defaultdict(dict)
+    for text in sorted(planned[0].keys() & planned[1].keys()):
+        ours, theirs = planned[0][text], planned[1][text]
+        if scale == "win_share" and ours != theirs:
+            continue
+        known = mine.get(text, {}).keys() | yours.get(text, {}).keys()
+        for candidate in known & ours & theirs & both:
+            figures = whole[0].get(text, {}).get(candidate), whole[1].get(text, {}).get(candidate)
+            if None in figures:
+                halves[candidate][text] = figures
+    return Pairs(*whole, _joined(here, there), halves)
+
+
+def _whole(mine: Figures, yours: Figures) -> Figures:
+    """Those on documents on which no candidate is missing that the other run has."""
+    return {text: cells for text, cells in mine.items() if cells.keys() >= yours.get(text, {}).keys()}
 
 
 def documents(here: Side, there: Side, candidates: list[str], pairs: Pairs) -> list[AgainstDocument]:
@@ -159,5 +185,5 @@ def _joined(*sides: Side) -> dict[str, str]:
 def _together(sides: tuple[Side, ...]) -> Iterator[tuple[str, str]]:
     for side in sides:
         texts = {one.document: text for one, text in zip(side.report.documents, side.texts, strict=True)}
-        for document, group in side.groups.items():
+        for document, group in side.evidence.groups.joined.items():
             yield texts[document], texts[group]
