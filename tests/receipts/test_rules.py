@@ -2,7 +2,7 @@
 
 from carrel.receipts import rules
 
-DIGEST = "646868cdaa978e10d8c5c097d5446cb6b704a839336d7441bf25517ff7cbc87c"
+DIGEST = "912d6c0b97e155d8f92779809a3f08b310d9ffda7d55578b31ffc8c84f5663c9"
 
 
 def test_the_rules_of_rankings_and_words_are_those_that_this_version_says_it_has() -> None:

@@ -41,19 +41,19 @@ def compared(here: float, there: float, documents: int, kept: int = 20, noise: f
     [
         (
             compared(1.0, 0.25, 14),
-            "On the 14 documents that were kept for the test, round 3 agrees with people in 100 % of votes and round 1"
-            " in 25 %: 75 points more (41 to 86). That holds if round 3 was made without looking at votes on these"
-            " documents.",
+            "On the 14 documents that were kept for the test, the agreement with people is 100 % in round 3"
+            " and 25 % in round 1 (the mean by document; no opinion is half): 75 points more (41 to 86). That holds if"
+            " round 3 was made without looking at votes on these documents.",
         ),
         (
             compared(0.25, 1.0, 14),
-            "On the 14 documents that were kept for the test, round 3 agrees with people in 25 % of votes and round 1"
-            " in 100 %: 75 points less (41 to 86).",
+            "On the 14 documents that were kept for the test, the agreement with people is 25 % in round 3"
+            " and 100 % in round 1 (the mean by document; no opinion is half): 75 points less (41 to 86).",
         ),
         (
             compared(0.5, 0.5, 14, noise=0.5),
-            "On the 14 documents that were kept for the test, round 3 agrees with people in 50 % of votes and round 1"
-            " in 50 %: no gain shown (−29 to 29 points).",
+            "On the 14 documents that were kept for the test, the agreement with people is 50 % in round 3"
+            " and 50 % in round 1 (the mean by document; no opinion is half): no gain shown (−29 to 29 points).",
         ),
         (
             compared(1.0, 0.0, 4),

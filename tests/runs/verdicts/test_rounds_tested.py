@@ -130,8 +130,12 @@ async def test_criteria_from_the_one_half_are_tested_on_the_other(ada: httpx.Asy
     await judged_again(ada, run, "- name: tone\n")
     level = await since(ada, run)
     assert (level["round"], level["changed"], level["votes"]) == (1, ["criteria"], len(testing) + 3)
-    assert (level["difference"]["documents"], level["difference"]["outcome"]) == (len(testing), "undecided")
-    share = round(sum(n % 8 == 0 for n in testing) / 12, 6)
+    texts = {min(n, DOCUMENTS - 1) for n in testing}
+    assert (level["difference"]["documents"], level["difference"]["outcome"]) == (len(texts), "undecided")
+    # On the last text, one of its two votes is for the long answer.
+    share = round(sum(0.5 if n == DOCUMENTS - 1 else float(n % 8 == 0) for n in texts) / len(texts), 6)
+    every = (await ada.get(f"{run}/votes/against-judges")).json()["agreement"]
+    assert (every["documents"], every["share"]) == (DOCUMENTS - 1, pytest.approx(2.5 / 23, abs=1e-6))
     assert level["agreement"] == level["before"] == share
     assert "no gain shown" in level["sentence"]
 
@@ -140,7 +144,8 @@ async def test_criteria_from_the_one_half_are_tested_on_the_other(ada: httpx.Asy
     assert (better["round"], better["difference"]["outcome"]) == (2, "better")
     assert (better["agreement"], better["before"]) == (pytest.approx(1 - share), share)
     assert better["sentence"].startswith(
-        f"On the 12 documents that were kept for the test, round 3 agrees with people in {100 * (1 - share):.0f} % of"
+        f"On the {len(texts)} documents that were kept for the test, the agreement with people is"
+        f" {100 * (1 - share):.0f} % in round 3"
     )
     assert "without looking at votes on these documents" in better["sentence"]
     assert await since(ada, run, round=2) == level
@@ -151,6 +156,10 @@ async def test_criteria_from_the_one_half_are_tested_on_the_other(ada: httpx.Asy
     flips = await since(ada, run)
     assert (flips["agreement"], flips["votes"], flips["difference"]["outcome"]) == (0.5, better["votes"], "worse")
     assert "points less" in flips["sentence"]
+
+    # Comparisons do not ask for scales.
+    await judged_again(ada, run, "- name: language\n  scale: {min: 1, max: 9}\n")
+    assert (await since(ada, run))["changed"] == []
 
 
 async def test_a_round_under_way_is_not_tested_and_one_that_was_cancelled_is_passed_over(

@@ -104,8 +104,8 @@ def _sentence(rounds: tuple[int, int], shares: tuple[float, float], found: Paire
         missing = counted(DECIDES_FROM - (0 if found is None else found.independent), "more document")
         return f"Testing {now} against {earlier} takes votes on {missing} of the half that is kept for the test."
     told = (
-        f"On the {found.documents:,} documents that were kept for the test, {now} agrees with people in {here} of votes"
-        f" and {earlier} in {there}: "
+        f"On the {found.documents:,} documents that were kept for the test, the agreement with people is {here} in"
+        f" {now} and {there} in {earlier} (the mean by document; no opinion is half): "
     )
     low, high = found.low or 0.0, found.high or 0.0
     if found.outcome == "undecided":

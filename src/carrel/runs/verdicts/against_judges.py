@@ -22,6 +22,7 @@ from carrel.runs.model import setup as setups
 from carrel.runs.model.plan import Presented, comparison_key
 from carrel.runs.model.setup import Round, RunId, Setup
 from carrel.runs.verdicts import evidence, people_scores
+from carrel.runs.verdicts.judgement import Evidence
 from carrel.runs.verdicts.people_scores import ScoresOfPeople
 
 MAX_DISAGREEMENTS: Final = 100
@@ -130,7 +131,7 @@ def compare(conn: Connection, run_id: RunId, round_number: int | None = None) ->
         one = vote.verdict
         theirs = judges.side(one)
         if theirs is not None:
-            outcomes[one.document].append(float(_side(one) == theirs))
+            outcomes[said.same.get(one.document, one.document)].append(float(_side(one) == theirs))
             if _side(one) != theirs:
                 apart.append((vote, theirs, judges.on(one)))
     return AgainstJudges(
@@ -141,12 +142,12 @@ def compare(conn: Connection, run_id: RunId, round_number: int | None = None) ->
         agreement=rates.rate([mean(of_one) for of_one in outcomes.values()], clusters.numbers(outcomes, groups)),
         disagreements=tuple(_disagreement(conn, setup, *one) for one in apart[:MAX_DISAGREEMENTS]),
         scores=people_scores.compare(conn, setup, list(evidence.scored(conn, setup))),
-        since=_since(conn, setup, judges, said.votes, groups) if said.votes else None,
+        since=_since(conn, setup, judges, said, groups) if said.votes else None,
     )
 
 
 def _since(
-    conn: Connection, setup: Setup, judges: _Judges, votes: list[HumanVote], groups: Mapping[str, str]
+    conn: Connection, setup: Setup, judges: _Judges, said: Evidence, groups: Mapping[str, str]
 ) -> SinceRound | None:
     now = setup.round
     run = run_transitions.present(conn, setup.id)
@@ -157,11 +158,11 @@ def _since(
     earlier, theirs = before
     kept = halves.halve(setup.seed, setup.documents, groups).testing
     found: defaultdict[str, list[tuple[float, float]]] = defaultdict(list)
-    for vote in votes:
+    for vote in said.votes:
         one = vote.verdict
         here, there = (by.agreement(one) if one.document in kept else None for by in (judges, theirs))
         if here is not None and there is not None:
-            found[one.document].append((here, there))
+            found[said.same.get(one.document, one.document)].append((here, there))
     return halves.compare((now.number, earlier.number), _changed(now, earlier), found, kept, groups)
 
 
@@ -177,11 +178,15 @@ def _compared_before(conn: Connection, setup: Setup) -> tuple[Round, _Judges] | 
 def _changed(now: Round, earlier: Round) -> tuple[Changed, ...]:
     """In how they compare: what is only scored is another question."""
     told: list[tuple[Changed, bool]] = [
-        ("criteria", now.criteria != earlier.criteria),
+        ("criteria", _asked_for(now) != _asked_for(earlier)),
         ("instructions", now.comparison_instructions != earlier.comparison_instructions),
         ("judges", _bench(now) != _bench(earlier)),
     ]
     return tuple(name for name, is_other in told if is_other)
+
+
+def _asked_for(of: Round) -> list[tuple[str, str, float]]:
+    return [(one.name, one.description, one.weight) for one in of.criteria]
 
 
 def _bench(of: Round) -> dict[str, tuple[Parameters, float]]:

@@ -12,7 +12,7 @@ const FOUND: Against = {
   agreement: { share: 0.7, low: 0.51, high: 0.85, documents: 10, missing: 0 },
   since: {
     ...{ round: 1, changed: ["criteria"], votes: 9, agreement: 0.78, before: 0.61, difference: null },
-    sentence: "On the 14 documents that were kept for the test, round 2 agrees with people in 78 % of votes.",
+    sentence: "On the 14 documents that were kept for the test, the agreement with people is 78 % in round 2.",
   },
   scores: [{ criterion: "Clarity", answers: 12, people: 4.3, judges: 3.5, apart: 0.75, alpha: 0.61 }],
   disagreements: [
