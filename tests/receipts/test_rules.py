@@ -2,7 +2,7 @@
 
 from carrel.receipts import rules
 
-DIGEST = "912d6c0b97e155d8f92779809a3f08b310d9ffda7d55578b31ffc8c84f5663c9"
+DIGEST = "010c924879e366d5ead06f6f182bed8001efeb848abe846d5300dab013028e51"
 
 
 def test_the_rules_of_rankings_and_words_are_those_that_this_version_says_it_has() -> None:

@@ -133,10 +133,11 @@ def by_length(wins: str, longer: str, rival: str = "B") -> list[Verdict]:
 
 def test_nobody_is_best_that_wins_only_where_its_answer_is_the_longer_one() -> None:
     for shorter, pairs in ((4, "4 pairs"), (1, "1 pair")):
-        ranking = judged(by_length("a" * 20 + "b" * shorter, "l" * 20 + "s" * shorter), candidates="AB")
+        told = by_length("a" * 20 + "b" * shorter + "=" * 9, "l" * 20 + "s" * (shorter + 9))
+        ranking = judged(told, candidates="AB")
         assert (ranking.best, kinds(ranking)) == (None, [("length", True)])
         said = ranking.distrust[0].sentence
-        assert said.startswith(f"Where its answer was the shorter one, A won 0 of {pairs} with B: ")
+        assert said.startswith(f"Where its answer was the shorter one, A won 0 of {pairs} with B that had a winner: ")
 
 
 def test_where_length_and_candidate_are_the_same_thing_ten_votes_tell() -> None:

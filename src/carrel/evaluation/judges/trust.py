@@ -332,8 +332,8 @@ def _length(leader: str | None, led: Sequence[Verdict], votes: Sequence[Verdict]
                 decisive=True,
                 sentence=(
                     f"Where its answer was the shorter one, {leader} won {won[rival]} of"
-                    f" {counted(shorter[rival], 'pair')} with {rival}: the judges may have measured nothing but"
-                    " length. Ten blind votes tell."
+                    f" {counted(shorter[rival], 'pair')} with {rival} that had a winner: the judges may have measured"
+                    " nothing but length. Ten blind votes tell."
                 ),
             )
 
@@ -350,14 +350,15 @@ def _hidden(ranking: Ranking, leader: str | None) -> Iterable[Distrust]:
     held = [contrast.candidate for contrast in ranking.contrasts if contrast.held_back]
     if leader is None or not held:
         return
-    words = {"comparisons": f"verdicts about {leader}", "checks": f"checks of {leader} or its rivals"}
+    words = {"comparisons": f"verdicts about {leader}", "checks": f"answers of {leader} or its rivals"}
     what = words.get(ranking.basis, f"scores of {leader} or its rivals")
+    judged = "; where replies stayed malformed, have the answers judged again by another judge"
     yield Distrust(
         kind="missing",
         decisive=all(contrast.ahead or contrast.held_back for contrast in ranking.contrasts),
         sentence=(
             f"Too many {what} are missing. If those that nothing else explains had gone against {leader}, its"
-            f" lead over {listed(held)} could be chance. Retry the calls that failed; where replies stayed"
-            " malformed, have the answers judged again by another judge."
+            f" lead over {listed(held)} could be chance. Retry the calls that failed"
+            f"{'' if ranking.basis == 'checks' else judged}."
         ),
     )
