@@ -1,11 +1,20 @@
 /** The query cache. It stays in memory and is never stored. */
-import { QueryClient } from "@tanstack/react-query";
+import { type InvalidateOptions, type InvalidateQueryFilters, QueryClient } from "@tanstack/react-query";
 import { ApiError, ConnectionLost } from "carrel-sdk";
 
 const TRIES = 3;
 
+/** It fetches anew also what is invalidated during its first fetch, whose answer may be from before the change. */
+class Queries extends QueryClient {
+  override invalidateQueries(filters: InvalidateQueryFilters = {}, options?: InvalidateOptions): Promise<void> {
+    for (const query of this.getQueryCache().findAll({ ...filters, type: "active", fetchStatus: "fetching" }))
+      if (query.state.data === undefined && !query.isStatic()) void query.cancel({ silent: true });
+    return super.invalidateQueries(filters, options);
+  }
+}
+
 export function makeQueryClient(): QueryClient {
-  return new QueryClient({
+  return new Queries({
     defaultOptions: {
       queries: {
         staleTime: 10_000,
