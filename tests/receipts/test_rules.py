@@ -2,7 +2,7 @@
 
 from carrel.receipts import rules
 
-DIGEST = "010c924879e366d5ead06f6f182bed8001efeb848abe846d5300dab013028e51"
+DIGEST = "cdfcb16adf560647ee0dbbc563e24a6e1fa33c97b3893f146596e2fca591c929"
 
 
 def test_the_rules_of_rankings_and_words_are_those_that_this_version_says_it_has() -> None:

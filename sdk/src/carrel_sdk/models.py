@@ -634,11 +634,11 @@ class Contrast(msgspec.Struct, frozen=True, kw_only=True):
     the interval at 95 % and by a count of signs over documents or their groups; the leader is best if it is ahead
     of all. `excludes_zero`: this candidate is ruled out, because the leader is best, or because the lead would be
     `ahead` even if any two of the candidates had been picked for their distance. `low` has the error of that, and
-    is 0 where tests decide otherwise than the interval. `held_back`: it would be `ahead`, but for verdicts,
-    scores or marks that are missing and could have gone against the leader. `documents_needed` is from how many to how many documents would
-    tell, `None` if that cannot be told yet. `head_to_head` is the leader's share of its direct meetings with this
-    one, on `met` documents. `beaten_after`: a look at so many documents told it from the leader of then, and it
-    took no further part.
+    is 0 where tests decide otherwise than the interval. `held_back`: it would be `ahead`, but for verdicts, scores
+    or marks that are missing and could have gone against the leader. `documents_needed` is from how many to how
+    many documents would tell, `None` if that cannot be told yet. `head_to_head` is the leader's share of its direct
+    meetings with this one, on `met` documents. `beaten_after`: a look at so many documents told it from the leader
+    of then, and it took no further part.
     """
 
     candidate: str
@@ -2199,9 +2199,9 @@ class GateSource(msgspec.Struct, frozen=True, kw_only=True):
     `comparisons`: the win share against the baseline, minus one half. `scores`: the mean score. `required`: the share
     of documents that pass every required check. `checks`: the mean of all checks. `check`: one of them, by its `name`.
     `macro_f1`: the mean F1 over classes.
-    `change` is None without documents on which both took part. So many verdicts, scores or marks are `missing`; what
-    others do not explain of them counts against the candidate in `low`, and for it in `high`. On `unanswered` documents
-    only the baseline gave an answer, which counts against the candidate.
+    `change` is None without documents on which both took part. So many verdicts or scores are `missing`, or
+    documents of which marks are; what others do not explain of them counts against the candidate in `low`, and for
+    it in `high`. On `unanswered` documents only the baseline gave an answer, which counts against the candidate.
     """
 
     kind: str

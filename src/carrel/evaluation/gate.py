@@ -40,9 +40,10 @@ class Differences(NamedTuple):
 
     A source that `decides` has to show that the candidate is not worse. Of the others it is only asked whether they
     show that it is. No difference is further from 0 than `reach`. `lead` is for what the run's verdict is about, too:
-    then it says which of the two is better, and the bounds say only whether one is not worse by a margin. `missing`
-    counts verdicts, scores or marks; with them, the differences could be the `worst` or the `best`. On `unanswered`
-    documents, the candidate gave no answer.
+    then it says which of the two is better, and the bounds say only whether one is not worse by a margin; were nothing
+    missing, it would say `lead_of_whole`. `missing` counts verdicts, scores or documents of which marks are missing;
+    with them, the differences could be the `worst` or the `best`. On `unanswered` documents, the candidate gave no
+    answer.
     """
 
     kind: SourceKind
@@ -51,6 +52,7 @@ class Differences(NamedTuple):
     reach: float
     decides: bool
     lead: Lead | None = None
+    lead_of_whole: Lead | None = None
     missing: int = 0
     worst: Weighed | None = None
     best: Weighed | None = None
@@ -71,9 +73,9 @@ class GateSource(msgspec.Struct, frozen=True, kw_only=True):
     `comparisons`: the win share against the baseline, minus one half. `scores`: the mean score. `required`: the share
     of documents that pass every required check. `checks`: the mean of all checks. `check`: one of them, by its `name`.
     `macro_f1`: the mean F1 over classes.
-    `change` is null without documents on which both took part. So many verdicts, scores or marks are `missing`; what
-    others do not explain of them counts against the candidate in `low`, and for it in `high`. On `unanswered` documents
-    only the baseline gave an answer, which counts against the candidate.
+    `change` is null without documents on which both took part. So many verdicts or scores are `missing`, or
+    documents of which marks are; what others do not explain of them counts against the candidate in `low`, and for
+    it in `high`. On `unanswered` documents only the baseline gave an answer, which counts against the candidate.
     """
 
     kind: SourceKind
@@ -205,7 +207,8 @@ def _is_held(
     """Whether a source that decides, or more documents of it, would tell, were nothing missing."""
     if not one.missing or not one.decides or (source.change is not None and source.change.outcome != "undecided"):
         return False
-    told, without = source.change, _source(one._replace(missing=0), margin, groups, worse_error).change
+    whole = one._replace(missing=0, lead=one.lead_of_whole)
+    told, without = source.change, _source(whole, margin, groups, worse_error).change
     if told is None or without is None or without.outcome != "undecided":
         return True
     return told.needed is None and without.needed is not None
@@ -311,10 +314,12 @@ def _words(source: GateSource) -> str:
 
 
 def _without(source: GateSource) -> str:
-    noun = {"comparisons": "verdict", "scores": "score"}.get(source.kind, "mark")
     parts = [f"{source.unanswered:,} without an answer of it"] if source.unanswered else []
-    if source.missing:
+    if source.missing and source.kind in ("comparisons", "scores"):
+        noun = "verdict" if source.kind == "comparisons" else "score"
         parts.append(f"{counted(source.missing, noun)} {'is' if source.missing == 1 else 'are'} missing")
+    elif source.missing:
+        parts.append(f"marks are missing on {counted(source.missing, 'document')}")
     return f" ({'; '.join(parts)})" if parts else ""
 
 

@@ -6,6 +6,7 @@ from itertools import combinations, product
 import pytest
 from msgspec.structs import replace
 
+from carrel.checks.definition import Check
 from carrel.evaluation import verdict
 from carrel.evaluation.classes import MAJORITY
 from carrel.evaluation.ranking import contrasts, scores
@@ -110,10 +111,8 @@ def gate_marks(found: Evidence, pair: GatePair) -> list[GateMarks]:
         for name in (pair.candidate, pair.baseline)
     }
     ours, theirs = by_candidate[pair.candidate], by_candidate[pair.baseline]
-    ends = {document: ((ours.get(document, 0.0), ours.get(document, 1.0)), mark) for document, mark in theirs.items()}
-    return [
-        GateMarks("checks", "", True, {name: (low - mark, high - mark) for name, ((low, high), mark) in ends.items()})
-    ]
+    rows = [[(name, True, [known.get(name)]) for name in theirs | ours] for known in (ours, theirs)]
+    return gate_decision.marks_of([Check(kind="json", name="only")], [True], pair, *rows)
 
 
 def with_one_more_win(found: Evidence, winner: str, seed: int) -> Evidence:
@@ -174,8 +173,8 @@ def contradictions(found: Evidence, ranking: Ranking) -> list[str]:
     leader = ranking.leaders[0]
     for one in ranking.contrasts:
         for pair, against in (
-            (GatePair(one.candidate, leader, []), "better"),
-            (GatePair(leader, one.candidate, []), "worse"),
+            (GatePair(one.candidate, leader), "better"),
+            (GatePair(leader, one.candidate), "worse"),
         ):
             if MAJORITY in pair:
                 continue
@@ -196,7 +195,7 @@ def behind_the_leader(found: Evidence, ranking: Ranking, *, distrusted: bool) ->
     others = [row.candidate for row in ranking.rows if row.candidate not in ranking.leaders]
     for one, two in combinations(others, 2):
         outcomes = []
-        for pair in (GatePair(one, two, []), GatePair(two, one, [])):
+        for pair in (GatePair(one, two), GatePair(two, one)):
             marks = gate_marks(found, pair) if found.marks else []
             outcomes.append(gate_decision.decide(judgement.pack(found), pair, 0.05, marks).outcome)
             if outcomes[-1] in ("better", "worse") and (distrusted or not is_told(found, pair, outcomes[-1])):
@@ -213,7 +212,7 @@ def is_told(found: Evidence, pair: GatePair, outcome: str) -> bool:
         return len({one.document for one in found.marks}) >= contrasts.UNANIMOUS
     if found.marks:
         [marks] = gate_marks(found, pair)
-        gaps = [sign * low for low, high in marks.differences.values() if low == high]
+        gaps = [sign * low for _, low, high in marks.differences.values() if low == high]
     elif found.scores:
         cells = scores.tabulate(found.scores, found.criteria, {})
         gaps = [sign * gap for gap in scores.differences(cells, pair.candidate, pair.baseline, {}).values()]

@@ -40,11 +40,11 @@ class Contrast(msgspec.Struct, frozen=True, kw_only=True):
     the interval at 95 % and by a count of signs over documents or their groups; the leader is best if it is ahead
     of all. `excludes_zero`: this candidate is ruled out, because the leader is best, or because the lead would be
     `ahead` even if any two of the candidates had been picked for their distance. `low` has the error of that, and
-    is 0 where tests decide otherwise than the interval. `held_back`: it would be `ahead`, but for verdicts,
-    scores or marks that are missing and could have gone against the leader. `documents_needed` is from how many to how many documents would
-    tell, `None` if that cannot be told yet. `head_to_head` is the leader's share of its direct meetings with this
-    one, on `met` documents. `beaten_after`: a look at so many documents told it from the leader of then, and it
-    took no further part.
+    is 0 where tests decide otherwise than the interval. `held_back`: it would be `ahead`, but for verdicts, scores
+    or marks that are missing and could have gone against the leader. `documents_needed` is from how many to how
+    many documents would tell, `None` if that cannot be told yet. `head_to_head` is the leader's share of its direct
+    meetings with this one, on `met` documents. `beaten_after`: a look at so many documents told it from the leader
+    of then, and it took no further part.
     """
 
     candidate: str

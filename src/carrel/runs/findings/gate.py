@@ -93,9 +93,9 @@ def marked(
         pair = GatePair(
             setup.candidate(one).label,
             setup.candidate(baseline).label,
+            frozenset((there[baseline] & planned[one]) - there[one]),
             # Whoever was beaten at a look was asked for no more.
-            sorted((there[baseline] & planned[one]) - there[one]),
-            tuple(sorted(every - there[baseline])),
+            frozenset(every - (there[baseline] & planned[one])),
         )
         shared = [check.is_of(one) and check.is_of(baseline) for check in asked]
         checks = [check.check for check in asked]

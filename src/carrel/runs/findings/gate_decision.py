@@ -30,22 +30,28 @@ _Value = Callable[[bool, Sequence[float | None]], float | None]
 class GatePair(NamedTuple):
     """A candidate and its baseline by their labels.
 
-    `absent` are the documents that only the baseline has answered, `idle` those that it has not: they tell nothing.
+    `absent` are the documents of both that only the baseline has answered. `idle` tell nothing: the baseline has not
+    answered them, or the candidate was not asked.
     """
 
     candidate: str
     baseline: str
-    absent: list[str]
-    idle: tuple[str, ...] = ()
+    absent: frozenset[str] = frozenset()
+    idle: frozenset[str] = frozenset()
 
 
 class GateMarks(msgspec.Struct, frozen=True):
-    """By document, the least and the greatest that the difference of both may be: equal where no mark is missing."""
+    """By document, the difference of both by the marks that are known, and the least and the greatest that it may be.
+
+    These are equal where no mark is missing. `unexplained` is the part of what is missing of one that its rate with the
+    other does not explain.
+    """
 
     kind: SourceKind
     name: str
     decides: bool
-    differences: dict[str, tuple[float, float]]
+    differences: dict[str, tuple[float | None, float, float]]
+    unexplained: float
 
 
 def marks_of(
@@ -65,22 +71,27 @@ def marks_of(
     def passing(passes: bool, marks: Sequence[float | None]) -> float:
         return float(passes and all(marks[place] != 0.0 for place in required))
 
-    def ends(value: _Value) -> dict[str, tuple[float, float]]:
-        ours, theirs = (_by_document(given, value, asked) for given in (candidate, baseline))
-        found = {}
-        for document in theirs | ours:
-            if document not in pair.idle:
-                low, high = ours.get(document, (0.0, float(document not in pair.absent)))
-                least, most = theirs.get(document, (0.0, 1.0))
-                found[document] = low - most, high - least
-        return found
+    def source(kind: SourceKind, name: str, value: _Value, *, decides: bool) -> GateMarks:
+        is_mean = kind == "checks"
+        ours, theirs = (_by_document(given, value, asked, is_mean=is_mean) for given in (candidate, baseline))
+        found, gone = {}, Counter[str]()
+        for document in sorted((theirs.keys() | ours.keys()) - pair.idle):
+            end = 0.0 if document in pair.absent else 1.0
+            known, low, high = ours.get(document, (None if end else 0.0, 0.0, end))
+            other, least, most = theirs.get(document, (None, 0.0, 1.0))
+            found[document] = None if known is None or other is None else known - other, low - most, high - least
+            gone.update({pair.candidate: low < high, pair.baseline: least < most})
+        of = dict.fromkeys((pair.candidate, pair.baseline), len(found))
+        parts = missing.unexplained_scores(gone, of) if found else {}
+        return GateMarks(kind, name, decides, found, max(parts.values(), default=0.0))
 
-    together = ends(passing if required else _mean_mark)
-    found = [GateMarks("required" if required else "checks", "", True, together)]
+    found = [
+        source("required", "", passing, decides=True) if required else source("checks", "", _mean_mark, decides=True)
+    ]
     if len(checks) > 1 or required:
         for place, check in enumerate(checks):
             if shared[place]:
-                found.append(GateMarks("check", check.name, False, ends(_mark_at(place))))
+                found.append(source("check", check.name, _mark_at(place), decides=False))
     return found
 
 
@@ -131,10 +142,23 @@ def _differences(evidence: Evidence, ranking: Ranking, pair: GatePair, marks: Se
     # The mean of all checks is the same answers by another measure, which nobody chose.
     chosen = [one for one in marks if not by_f1 or one.kind != "checks"]
     found += [_marked(one, decides=one.decides and not by_f1) for one in chosen]
-    found = [one._replace(unanswered=len(one.by_document.keys() & set(pair.absent))) for one in found]
+    found = [one._replace(unanswered=len(one.by_document.keys() & pair.absent)) for one in found]
     if found:
-        found[0] = found[0]._replace(lead=_lead(ranking, pair, found[0], evidence.groups.joined))
+        groups = evidence.groups.joined
+        whole = found[0]._replace(missing=0, worst=None, best=None)
+        found[0] = found[0]._replace(
+            lead=_lead(ranking, pair, found[0], groups), lead_of_whole=_lead(_whole(ranking), pair, whole, groups)
+        )
     return found
+
+
+def _whole(ranking: Ranking) -> Ranking:
+    """As if what is missing held nothing back."""
+    contrasts = [
+        msgspec.structs.replace(one, excludes_zero=one.excludes_zero or one.held_back) for one in ranking.contrasts
+    ]
+    distrust = [one for one in ranking.distrust if one.kind != "missing"]
+    return msgspec.structs.replace(ranking, contrasts=tuple(contrasts), distrust=tuple(distrust))
 
 
 def _judged(evidence: Evidence, pair: GatePair) -> Iterator[Differences]:
@@ -146,10 +170,11 @@ def _judged(evidence: Evidence, pair: GatePair) -> Iterator[Differences]:
 
 
 def _compared(evidence: Evidence, pair: GatePair) -> Differences:
-    weights, without = evidence.comparison_weights, {*pair.absent, *pair.idle}
+    weights, without = evidence.comparison_weights, pair.absent | pair.idle
     heard: defaultdict[tuple[str, str], list[float | None]] = defaultdict(list)
-    for one in evidence.verdicts:
-        if {one.a, one.b} == {pair.candidate, pair.baseline} and one.document not in without:
+    planned = [one for one in evidence.verdicts if {one.a, one.b} == {pair.candidate, pair.baseline}]
+    for one in planned:
+        if one.document not in without:
             y = records.value(one)
             heard[one.document, one.judge].append(y if y is None or one.a == pair.candidate else 1.0 - y)
     said: defaultdict[str, list[ToldGap]] = defaultdict(list)
@@ -164,7 +189,8 @@ def _compared(evidence: Evidence, pair: GatePair) -> Differences:
     if gone:
         every = cells.gathered(evidence.candidates, evidence.verdicts, weights)
         part = missing.unexplained(every, pair.candidate, pair.baseline)
-    absent = {document: [ToldGap(1.0, -0.5, -0.5, -0.5)] for document in pair.absent}
+    # A document on which the two were not to meet says nothing, answered or not.
+    absent = {one.document: [ToldGap(1.0, -0.5, -0.5, -0.5)] for one in planned if one.document in pair.absent}
     return gate.settled(Differences("comparisons", "", {}, 0.5, decides=True), said | absent, gone, part)
 
 
@@ -173,7 +199,7 @@ def _scored(evidence: Evidence, pair: GatePair) -> Differences:
     heard: defaultdict[tuple[str, str], defaultdict[str, list[float | None]]]
     heard = defaultdict(lambda: defaultdict(list))
     for one in evidence.scores:
-        if weights.get(one.judge, 1.0) > 0:
+        if weights.get(one.judge, 1.0) > 0 and one.document not in pair.idle:
             value = scores.normalised(one, evidence.criteria)
             heard[one.document, one.judge][one.candidate].append(value)
     said: defaultdict[str, list[ToldGap]] = defaultdict(list)
@@ -185,7 +211,7 @@ def _scored(evidence: Evidence, pair: GatePair) -> Differences:
             planned[candidate] += len(values)
             gone[candidate] += values.count(None)
         ours, theirs = found.get(pair.candidate), found.get(pair.baseline)
-        if ours and theirs and document not in pair.idle:
+        if ours and theirs:
             (low, high), (least, most) = _filled(ours), _filled(theirs)
             mine, other = _known(ours), _known(theirs)
             gap = None if mine is None or other is None else mine - other
@@ -197,12 +223,9 @@ def _scored(evidence: Evidence, pair: GatePair) -> Differences:
 
 
 def _marked(marks: GateMarks, *, decides: bool) -> Differences:
-    said = {
-        document: [ToldGap(1.0, worst if worst == best else None, worst, best)]
-        for document, (worst, best) in marks.differences.items()
-    }
-    gone = sum(worst < best for worst, best in marks.differences.values())
-    return gate.settled(Differences(marks.kind, marks.name, {}, 1.0, decides), said, gone)
+    said = {document: [ToldGap(1.0, *found)] for document, found in marks.differences.items()}
+    gone = sum(worst < best for _, worst, best in marks.differences.values())
+    return gate.settled(Differences(marks.kind, marks.name, {}, 1.0, decides), said, gone, marks.unexplained)
 
 
 def _with_absent(marks: Sequence[Mark], pair: GatePair) -> list[Mark]:
@@ -210,24 +233,31 @@ def _with_absent(marks: Sequence[Mark], pair: GatePair) -> list[Mark]:
     expected = {mark.document: mark.expected for mark in marks}
     absent = [
         Mark(document=document, candidate=pair.candidate, value=0.0, expected=expected.get(document))
-        for document in pair.absent
+        for document in sorted(pair.absent)
     ]
     return [*(mark for mark in marks if mark.value is not None), *absent]
 
 
 def _lead(ranking: Ranking, pair: GatePair, found: Differences, groups: Mapping[str, str]) -> Lead:
-    """Which of the two is ahead by the verdict; or by their own meetings, if it does not tell or an answer never came.
+    """Which of the two is ahead by the verdict; of two that do not lead, by their own meetings.
 
-    Judges that cannot carry a verdict put nobody ahead, nor does a lead that the meetings of the two contradict.
+    Judges that cannot carry a verdict put nobody ahead, nor does a lead that the meetings of the two contradict. The
+    verdict does not know of answers that never came: with these, their meetings have to put the candidate ahead as
+    well, and are enough to put it behind.
     """
-    distrusted = any(one.decisive for one in ranking.distrust)
-    if pair.absent:
-        if distrusted:
-            silent = {one: value if one in pair.absent else 0.0 for one, value in found.by_document.items()}
-            found = found._replace(by_document=silent, missing=0, worst=None, best=None)
-        return _by_meetings(found, groups)
+    told = _lead_by_verdict(ranking, pair, found, groups)
+    if not pair.absent:
+        return told
+    if any(one.decisive for one in ranking.distrust):
+        silent = {one: value if one in pair.absent else 0.0 for one, value in found.by_document.items()}
+        found = found._replace(by_document=silent, missing=0, worst=None, best=None)
+    met = _by_meetings(found, groups)
+    return met if met in ("behind", told) else "level"
+
+
+def _lead_by_verdict(ranking: Ranking, pair: GatePair, found: Differences, groups: Mapping[str, str]) -> Lead:
     others = {pair.candidate, pair.baseline} - set(ranking.leaders)
-    if distrusted or not others:
+    if not others or any(one.decisive for one in ranking.distrust):
         return "level"
     rivals = [one for one in ranking.contrasts if one.candidate in others]
     if len(ranking.leaders) != 1 or len(others) != 1 or not rivals:
@@ -277,16 +307,27 @@ def _mark_at(place: int) -> _Value:
     return lambda passes, marks: marks[place]
 
 
-def _by_document(given: Given, value: _Value, asked: Mapping[str, set[int]]) -> dict[str, tuple[float, float]]:
-    """The mean over the answers to each document, with each mark that was asked for and is missing at 0, and at 1."""
-    found: defaultdict[str, list[tuple[float, float]]] = defaultdict(list)
+def _by_document(
+    given: Given, value: _Value, asked: Mapping[str, set[int]], *, is_mean: bool
+) -> dict[str, tuple[float | None, float, float]]:
+    """The mean over the answers to each document: of what is known, and with each missing mark at 0 and at 1.
+
+    A mean of marks is known if one of them is.
+    """
+    found: defaultdict[str, list[tuple[float | None, float, float]]] = defaultdict(list)
     for document, passes, marks in given:
         least, most = (
             value(passes, [end if m is None and i in asked[document] else m for i, m in enumerate(marks)])
             for end in (0.0, 1.0)
         )
         if least is not None and most is not None:
-            found[document].append((least, most))
+            known = value(passes, marks) if is_mean or least == most else None
+            found[document].append((known, least, most))
     return {
-        document: (mean([low for low, _ in ends]), mean([high for _, high in ends])) for document, ends in found.items()
+        document: (
+            _known([known for known, _, _ in ends]),
+            mean([low for _, low, _ in ends]),
+            mean([high for *_, high in ends]),
+        )
+        for document, ends in found.items()
     }
