@@ -179,7 +179,7 @@ def contradictions(found: Evidence, ranking: Ranking) -> list[str]:
             if MAJORITY in pair:
                 continue
             marks = gate_marks(found, pair) if found.marks else []
-            outcome = gate_decision.decide(judgement.pack(found), pair, 0.05, marks).outcome
+            outcome = gate_decision.gated(found, ranking, pair, 0.05, marks).gate.outcome
             weak = distrusted or not one.excludes_zero
             if outcome == against or (weak and outcome in ("better", "worse")):
                 wrong.append(f"{said.sentence} Of {pair.candidate} and {pair.baseline}, the gate: {outcome}.")
@@ -197,7 +197,7 @@ def behind_the_leader(found: Evidence, ranking: Ranking, *, distrusted: bool) ->
         outcomes = []
         for pair in (GatePair(one, two), GatePair(two, one)):
             marks = gate_marks(found, pair) if found.marks else []
-            outcomes.append(gate_decision.decide(judgement.pack(found), pair, 0.05, marks).outcome)
+            outcomes.append(gate_decision.gated(found, ranking, pair, 0.05, marks).gate.outcome)
             if outcomes[-1] in ("better", "worse") and (distrusted or not is_told(found, pair, outcomes[-1])):
                 wrong.append(f"Of {pair.candidate} and {pair.baseline}, the gate: {outcomes[-1]}.")
         if "better" in outcomes and not {"worse", "not_worse"} & {*outcomes}:

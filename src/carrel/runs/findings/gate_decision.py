@@ -98,9 +98,7 @@ def marks_of(
 def decide(packed: PackedEvidence, pair: GatePair, margin: float, marks: list[GateMarks]) -> GateResult:
     """Whether the candidate is worse."""
     evidence = judgement.once(judgement.unpack(packed))
-    ranking = judgement.rank(evidence)
-    found = _differences(evidence, ranking, pair, marks)
-    return gate.decide(pair.candidate, pair.baseline, margin, found, evidence.groups.joined, _caution(ranking))
+    return gated(evidence, judgement.rank(evidence), pair, margin, marks).gate
 
 
 class ReplacementQuestion(msgspec.Struct, frozen=True):
@@ -116,14 +114,18 @@ def replace(packed: PackedEvidence, question: ReplacementQuestion) -> Replacemen
     """The cheapest candidate that is not worse."""
     evidence = judgement.once(judgement.unpack(packed))
     ranking, groups = judgement.rank(evidence), evidence.groups.joined
-    caution = _caution(ranking)
-    compared = []
-    for pair, marks in question.pairs:
-        found = _differences(evidence, ranking, pair, marks)
-        decided = gate.decide(pair.candidate, pair.baseline, question.margin, found, groups, caution)
-        compared.append(GatedCandidate(decided, found))
+    compared = [gated(evidence, ranking, pair, question.margin, marks) for pair, marks in question.pairs]
     baseline, calls = question.pairs[0][0].baseline, question.calls_per_month
-    return replacement.choose(baseline, question.margin, calls, compared, question.costs, groups, caution)
+    return replacement.choose(baseline, question.margin, calls, compared, question.costs, groups, _caution(ranking))
+
+
+def gated(
+    evidence: Evidence, ranking: Ranking, pair: GatePair, margin: float, marks: Sequence[GateMarks]
+) -> GatedCandidate:
+    """Whether the candidate is worse, and from what that was decided; `ranking` is that of the evidence."""
+    found = _differences(evidence, ranking, pair, marks)
+    groups = evidence.groups.joined
+    return GatedCandidate(gate.decide(pair.candidate, pair.baseline, margin, found, groups, _caution(ranking)), found)
 
 
 def _caution(ranking: Ranking) -> str:
