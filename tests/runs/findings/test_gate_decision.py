@@ -98,6 +98,7 @@ def test_a_mark_that_only_one_of_two_has_is_missing_and_a_check_of_one_says_noth
         # What is missing as often of the other is explained.
         ([None] + [1.0] * 19, [1.0] * 19 + [None], "not_worse", (0.0, -0.02)),
         ([1.0] + [None] * 19, [1.0] * 20, "undecided", (0.0, -0.93)),
+        ([1.0] + [None] * 19, [1.0] * 19 + [None], "undecided", (0.0, -0.93)),
     ],
 )
 def test_what_is_known_of_a_document_counts_beside_marks_that_are_missing(

@@ -183,7 +183,7 @@ def unexplained(heard: VerdictColumns, *pair: str) -> float:
     return max(_unexplained(found, heard.candidates.index(one)) for one in pair)
 
 
-def unexplained_scores(open_ones: Mapping[str, int], planned: Mapping[str, int]) -> dict[str, float]:
+def unexplained_scores(open_ones: Mapping[str, float], planned: Mapping[str, int]) -> dict[str, float]:
     """The same of each candidate's scores: how many are open, of how many.
 
     A score is about one candidate alone, so what is missing of one explains what is missing of the other even of two.

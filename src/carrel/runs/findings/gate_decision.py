@@ -74,13 +74,15 @@ def marks_of(
     def source(kind: SourceKind, name: str, value: _Value, *, decides: bool) -> GateMarks:
         is_mean = kind == "checks"
         ours, theirs = (_by_document(given, value, asked, is_mean=is_mean) for given in (candidate, baseline))
-        found, gone = {}, Counter[str]()
+        found, gone = {}, defaultdict[str, float](float)
         for document in sorted((theirs.keys() | ours.keys()) - pair.idle):
             end = 0.0 if document in pair.absent else 1.0
             known, low, high = ours.get(document, (None if end else 0.0, 0.0, end))
             other, least, most = theirs.get(document, (None, 0.0, 1.0))
             found[document] = None if known is None or other is None else known - other, low - most, high - least
-            gone.update({pair.candidate: low < high, pair.baseline: least < most})
+            # Of a mean of marks, so great a part is missing.
+            gone[pair.candidate] += high - low
+            gone[pair.baseline] += most - least
         of = dict.fromkeys((pair.candidate, pair.baseline), len(found))
         parts = missing.unexplained_scores(gone, of) if found else {}
         return GateMarks(kind, name, decides, found, max(parts.values(), default=0.0))
