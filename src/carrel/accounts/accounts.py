@@ -2,6 +2,7 @@
 
 import shutil
 import threading
+import zlib
 from collections import OrderedDict
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -118,7 +119,8 @@ class Accounts:
         self._closed = False
         self._alone = [threading.Lock() for _ in range(_LOCKS)]
         """Lets one thread at a time open an account; a rekey opens it from another thread. SQLite's own busy handler
-        polls, and under contention most waiting connections would time out."""
+        polls, and under contention most waiting connections would time out. In one of so many pairs of users, one waits
+        for a transaction of the other."""
         self._recalled: OrderedDict[str, dict[Callable[[Connection], Any], Any]] = OrderedDict()
         """What was read of an account since its last change. Changed only by whoever has its lock in `_alone`, or when
         all go."""
@@ -223,7 +225,7 @@ class Accounts:
 
     @contextmanager
     def _opened(self, uuid: str, *, readonly: bool = False) -> Iterator[Connection]:
-        with self._alone[hash(uuid) % _LOCKS], translated():
+        with self._alone[zlib.crc32(uuid.encode()) % _LOCKS], translated():
             # Asked again: whoever waits in `still` for the last transaction of a slot has forbidden further ones.
             self.require_served(uuid)
             if not readonly:
