@@ -148,11 +148,11 @@ def _differences(evidence: Evidence, ranking: Ranking, pair: GatePair, marks: Se
     found += [_marked(one, decides=one.decides and not by_f1) for one in chosen]
     found = [one._replace(unanswered=len(one.by_document.keys() & pair.absent)) for one in found]
     if found:
-        groups = evidence.groups.joined
-        whole = found[0]._replace(missing=0, worst=None, best=None)
-        found[0] = found[0]._replace(
-            lead=_lead(ranking, pair, found[0], groups), lead_of_whole=_lead(_whole(ranking), pair, whole, groups)
-        )
+        first, groups = found[0], evidence.groups.joined
+        lead = whole = _lead(ranking, pair, first, groups)
+        if first.missing:
+            whole = _lead(_whole(ranking), pair, first._replace(missing=0, worst=None, best=None), groups)
+        found[0] = first._replace(lead=lead, lead_of_whole=whole)
     return found
 
 
@@ -320,12 +320,14 @@ def _by_document(
     """
     found: defaultdict[str, list[tuple[float | None, float, float]]] = defaultdict(list)
     for document, passes, marks in given:
-        least, most = (
-            value(passes, [end if m is None and i in asked[document] else m for i, m in enumerate(marks)])
-            for end in (0.0, 1.0)
-        )
+        known = least = most = value(passes, marks)
+        if any(marks[place] is None for place in asked[document]):
+            least, most = (
+                value(passes, [end if m is None and i in asked[document] else m for i, m in enumerate(marks)])
+                for end in (0.0, 1.0)
+            )
+            known = known if is_mean or least == most else None
         if least is not None and most is not None:
-            known = value(passes, marks) if is_mean or least == most else None
             found[document].append((known, least, most))
     return {
         document: (
