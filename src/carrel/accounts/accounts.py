@@ -119,8 +119,8 @@ class Accounts:
         self._closed = False
         self._alone = [threading.Lock() for _ in range(_LOCKS)]
         """Lets one thread at a time open an account; a rekey opens it from another thread. SQLite's own busy handler
-        polls, and under contention most waiting connections would time out. In one of so many pairs of users, one waits
-        for a transaction of the other."""
+        polls, and under contention most waiting connections would time out. Two users may share a lock, and then
+        wait for each other's transactions."""
         self._recalled: OrderedDict[str, dict[Callable[[Connection], Any], Any]] = OrderedDict()
         """What was read of an account since its last change. Changed only by whoever has its lock in `_alone`, or when
         all go."""
