@@ -802,3 +802,13 @@ async def test_closing_the_pool_goes_on_after_one_that_fails(
         await pool.close()
     assert pool.keyring.is_wiped()
     assert [file.name for file in path_of(BOB).parent.iterdir()] == ["workspace.db"]
+
+
+async def test_closing_the_pool_is_not_disturbed_by_a_user_who_is_forgotten_meanwhile(pool: WorkspacePool) -> None:
+    await admit(pool, ALICE)
+    await pool.evict(BOB)
+    closing = asyncio.create_task(pool.close())
+    # A node that loses a slot while it stops: after the list of users was read, and before their turn.
+    asyncio.get_running_loop().call_soon(pool.forget, BOB)
+    await closing
+    assert pool.keyring.is_wiped()

@@ -340,7 +340,9 @@ class WorkspacePool:
 
     async def rest(self, uuid: UserUuid, *, if_idle: bool = False) -> None:
         """Close the user's workspace, perhaps only if it is idle, and keep the key: the next lease opens it again."""
-        entry = self._entries[uuid]
+        entry = self._entries.get(uuid)
+        if entry is None:
+            return  # forgotten since the caller looked
         async with entry.lock:
             if not (if_idle and entry.leases):
                 await self._shut(uuid, entry)
@@ -370,8 +372,7 @@ class WorkspacePool:
         # The longest unused come first.
         idle = [uuid for uuid in self._open if (entry := self._entries[uuid]).lent_at <= since and not entry.leases]
         for uuid in idle:
-            if uuid in self._entries:
-                await self.rest(uuid, if_idle=True)
+            await self.rest(uuid, if_idle=True)
 
     async def close_spares(self, idle_seconds: float) -> None:
         """Close the connections that wrote or scanned and did neither for so long; workspaces stay open for reading."""
