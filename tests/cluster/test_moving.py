@@ -1,8 +1,7 @@
 """Slots that move between two services in this process, over a real etcd and real connections with mutual TLS."""
 
-import asyncio
 import dataclasses
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from contextlib import AbstractContextManager, AsyncExitStack, asynccontextmanager
 from pathlib import Path
 from typing import Any, cast
@@ -22,7 +21,7 @@ from carrel.cluster.peers import PeerFailed, Peers, PeerServer
 from carrel.cluster.refusals import NodeCertificateUnusable, NodePeerUnusable
 from carrel.cluster.registry import ClusterRegistry
 from carrel.config import Settings
-from tests.cluster.nodes import made_cluster
+from tests.cluster.nodes import made_cluster, until
 from tests.support.asgi import client_of, running
 from tests.support.certificates import self_signed
 from tests.support.clock import FakeClock
@@ -90,12 +89,6 @@ def with_keys(tmp_path: Path) -> dict[str, object]:
     """The settings of nodes that give each other keys."""
     certificate, key = self_signed(tmp_path)
     return {"node_ca": certificate, "node_cert": certificate, "node_key": key, "move_keys": "on"}
-
-
-async def until(holds: Callable[[], bool]) -> None:
-    async with asyncio.timeout(MINUTE):
-        while not holds():
-            await asyncio.sleep(0.01)
 
 
 async def noted(node: Serving, headers: dict[str, str], name: str) -> None:

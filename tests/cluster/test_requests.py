@@ -13,10 +13,11 @@ from carrel.accounts.slots import slot_of
 from carrel.app import create_app
 from carrel.cluster.etcd import Etcd
 from carrel.cluster.fence import Fence
+from carrel.cluster.registry import ClusterRegistry
 from carrel.config import Settings
 from carrel.http.client_connection import CLIENT, ClientConnection
 from carrel.http.requests.envelope import Envelope
-from tests.cluster.nodes import made_cluster
+from tests.cluster.nodes import made_cluster, until
 from tests.support.asgi import client_of, running
 from tests.support.begun import PLUGIN_SECRET
 from tests.support.clock import FakeClock
@@ -26,27 +27,38 @@ from tests.support.host import Host
 pytestmark = pytest.mark.program("etcd")
 
 HERE = next(f"u{number}" for number in range(100) if slot_of(f"u{number}") < 512)
+ANY = next(slot for slot in range(512) if slot != slot_of(HERE))
 ELSEWHERE = next(f"u{number}" for number in range(100) if slot_of(f"u{number}") >= 512)
 
 
 @dataclasses.dataclass
 class OfANode:
-    """A node's service, a client of it, and its fence."""
+    """A node's service, a client of it, its fence, and the map of its cluster."""
 
     app: Envelope
     client: httpx.AsyncClient
     fence: Fence
+    registry: ClusterRegistry
+
+    async def reassign(self, slot: int, **other: str) -> None:
+        entry = await self.registry.entry(slot)
+        assert entry is not None
+        assert await self.registry.replace({slot: (entry, msgspec.structs.replace(entry, **other))})
 
 
 @asynccontextmanager
 async def serving(settings: Settings, server: EtcdServer, etcd: Etcd, prefix: str) -> AsyncIterator[OfANode]:
-    await made_cluster(etcd, prefix, few=False)
+    registry = await made_cluster(etcd, prefix, few=False)
     ours = msgspec.structs.replace(
         settings, node_name="a", etcd=(server.url,), cluster=prefix.rstrip("/"), lease_seconds=60
     )
     app = create_app(ours, clock=FakeClock())
     async with running(app), client_of(app) as client:
-        yield OfANode(app, client, cast("Fence", app.fence))
+        node = OfANode(app, client, cast("Fence", app.fence), registry)
+        # What the node itself has changed in the map comes back to it, and would undo what a test does to the fence.
+        await node.reassign(ANY, node="b")
+        await until(lambda: ANY not in node.fence.serving)
+        yield node
 
 
 async def test_users_of_other_nodes_are_refused_whatever_they_ask(
@@ -70,7 +82,8 @@ async def test_users_of_other_nodes_are_refused_whatever_they_ask(
             answer = await request
             assert (answer.status_code, answer.json()["code"]) == (421, "wrong-node"), answer.request.url
         # A slot that the map gives to this node, while its disk holds something else.
-        node.fence.serving, node.fence.lacking = frozenset(), frozenset(range(1024))
+        await node.reassign(slot_of(HERE), copy="another")
+        await until(lambda: slot_of(HERE) in node.fence.lacking)
         refused = await node.client.post("/api/auth/refresh", json={"uuid": HERE}, headers=plugin)
         assert (refused.status_code, refused.json()["code"]) == (503, "slot-unavailable")
 
