@@ -17,11 +17,16 @@ interface Props {
   models: readonly Model[];
 }
 
-/** Scoring and comparing, each with its judges. The one that is turned on starts with the judges of the other. */
+/**
+ * Scoring and comparing, each with its judges. The one that is turned on starts with the judges of the other, or with
+ * those by default.
+ */
 export function JudgesPart({ draft, change, at, models }: Props) {
   const { scoring, comparison, checks } = draft;
   const byDefault = useDefaultJudges(draft.generation.candidates.flatMap(({ model }) => model ?? []));
   const proposed = byDefault?.judges.map(({ model }) => model) ?? [];
+  const others = (comparison ?? scoring)?.judges ?? [];
+  const begun = (): Judge[] => (others.length ? [...others] : proposed.map((model) => ({ model })));
   return (
     <section className="stack" aria-labelledby="judges-title">
       <h2 id="judges-title">Judging</h2>
@@ -41,108 +46,109 @@ export function JudgesPart({ draft, change, at, models }: Props) {
           them later.
         </p>
       )}
-      <div className="card stack" data-part="comparison">
-        <Check
-          label={<strong>Compare answers two by two, in both orders</strong>}
-          checked={Boolean(comparison)}
-          onChange={(event) =>
-            change({ comparison: event.target.checked ? { judges: [...(scoring?.judges ?? [])] } : null })
-          }
-        />
-        {comparison && (
-          <>
-            <JudgeList
-              judges={comparison.judges}
-              path="comparison.judges"
-              at={at}
-              models={models}
-              proposed={proposed}
-              onChange={(judges) => change({ comparison: { ...comparison, judges } })}
-            />
-            <div className="columns">
-              <TextField
-                label="Compare the best by score"
-                hint="How many of them; empty: as many as the documents can tell apart."
-                type="number"
-                min={2}
-                max={20}
-                value={comparison.finalists ?? ""}
-                faults={at("comparison.finalists")}
-                onChange={(event) =>
-                  change({ comparison: { ...comparison, finalists: event.target.valueAsNumber || null } })
-                }
+      {/* What is changed before it is known who judges would be kept with nobody. */}
+      <fieldset className="stack" disabled={!byDefault && !others.length}>
+        <div className="card stack" data-part="comparison">
+          <Check
+            label={<strong>Compare answers two by two, in both orders</strong>}
+            checked={Boolean(comparison)}
+            onChange={(event) => change({ comparison: event.target.checked ? { judges: begun() } : null })}
+          />
+          {comparison && (
+            <>
+              <JudgeList
+                judges={comparison.judges}
+                path="comparison.judges"
+                at={at}
+                models={models}
+                proposed={proposed}
+                onChange={(judges) => change({ comparison: { ...comparison, judges } })}
               />
-              <div data-part="comparison.instructions">
+              <div className="columns">
+                <TextField
+                  label="Compare the best by score"
+                  hint="How many of them; empty: as many as the documents can tell apart."
+                  type="number"
+                  min={2}
+                  max={20}
+                  value={comparison.finalists ?? ""}
+                  faults={at("comparison.finalists")}
+                  onChange={(event) =>
+                    change({ comparison: { ...comparison, finalists: event.target.valueAsNumber || null } })
+                  }
+                />
+                <div data-part="comparison.instructions">
+                  <ContentSelect
+                    label="Question to the judges"
+                    type="comparison_instructions"
+                    value={comparison.instructions ?? null}
+                    onChange={(instructions) => change({ comparison: { ...comparison, instructions } })}
+                    faults={at("comparison.instructions")}
+                    none="The built-in question"
+                  />
+                </div>
+              </div>
+              <div>
+                <Check
+                  label="Stop once it is decided"
+                  aria-describedby="stopping-hint"
+                  checked={comparison.stop_when_decided ?? false}
+                  onChange={(event) =>
+                    change({ comparison: { ...comparison, stop_when_decided: event.target.checked } })
+                  }
+                />
+                <p id="stopping-hint" className="small dim">
+                  Saves calls where one candidate is clearly best, and calls nobody any more for candidates that are
+                  beaten. The run looks a few times on its way and is stricter each time than at a single look, so a
+                  small lead takes more documents to find.
+                  {draft.combination
+                    ? " Where answers are combined, everything is compared."
+                    : !draft.rows && (draft.inputs ?? []).length < EARLY_FROM
+                      ? ` With fewer than ${EARLY_FROM} documents, everything is compared.`
+                      : ""}
+                </p>
+              </div>
+            </>
+          )}
+        </div>
+        <div className="card stack" data-part="scoring">
+          <Check
+            label={<strong>Score each answer by criteria</strong>}
+            checked={Boolean(scoring)}
+            onChange={(event) => change({ scoring: event.target.checked ? { criteria: "", judges: begun() } : null })}
+          />
+          {scoring && (
+            <>
+              <JudgeList
+                judges={scoring.judges}
+                path="scoring.judges"
+                at={at}
+                models={models}
+                proposed={proposed}
+                onChange={(judges) => change({ scoring: { ...scoring, judges } })}
+              />
+              <div className="columns">
+                <ContentSelect
+                  label="Criteria"
+                  type="criteria"
+                  value={scoring.criteria || null}
+                  onChange={(criteria) => change({ scoring: { ...scoring, criteria: criteria ?? "" } })}
+                  faults={at("scoring.criteria")}
+                  none="Choose"
+                />
                 <ContentSelect
                   label="Question to the judges"
-                  type="comparison_instructions"
-                  value={comparison.instructions ?? null}
-                  onChange={(instructions) => change({ comparison: { ...comparison, instructions } })}
-                  faults={at("comparison.instructions")}
+                  type="scoring_instructions"
+                  value={scoring.instructions ?? null}
+                  onChange={(instructions) => change({ scoring: { ...scoring, instructions } })}
+                  faults={at("scoring.instructions")}
                   none="The built-in question"
                 />
               </div>
-            </div>
-            <div>
-              <Check
-                label="Stop once it is decided"
-                aria-describedby="stopping-hint"
-                checked={comparison.stop_when_decided ?? false}
-                onChange={(event) => change({ comparison: { ...comparison, stop_when_decided: event.target.checked } })}
-              />
-              <p id="stopping-hint" className="small dim">
-                Saves calls where one candidate is clearly best, and calls nobody any more for candidates that are
-                beaten. The run looks a few times on its way and is stricter each time than at a single look, so a small
-                lead takes more documents to find.
-                {draft.combination
-                  ? " Where answers are combined, everything is compared."
-                  : !draft.rows && (draft.inputs ?? []).length < EARLY_FROM
-                    ? ` With fewer than ${EARLY_FROM} documents, everything is compared.`
-                    : ""}
-              </p>
-            </div>
-          </>
-        )}
-      </div>
-      <div className="card stack" data-part="scoring">
-        <Check
-          label={<strong>Score each answer by criteria</strong>}
-          checked={Boolean(scoring)}
-          onChange={(event) =>
-            change({ scoring: event.target.checked ? { criteria: "", judges: [...(comparison?.judges ?? [])] } : null })
-          }
-        />
-        {scoring && (
-          <>
-            <JudgeList
-              judges={scoring.judges}
-              path="scoring.judges"
-              at={at}
-              models={models}
-              proposed={proposed}
-              onChange={(judges) => change({ scoring: { ...scoring, judges } })}
-            />
-            <div className="columns">
-              <ContentSelect
-                label="Criteria"
-                type="criteria"
-                value={scoring.criteria || null}
-                onChange={(criteria) => change({ scoring: { ...scoring, criteria: criteria ?? "" } })}
-                faults={at("scoring.criteria")}
-                none="Choose"
-              />
-              <ContentSelect
-                label="Question to the judges"
-                type="scoring_instructions"
-                value={scoring.instructions ?? null}
-                onChange={(instructions) => change({ scoring: { ...scoring, instructions } })}
-                faults={at("scoring.instructions")}
-                none="The built-in question"
-              />
-            </div>
-          </>
-        )}
-      </div>
+            </>
+          )}
+        </div>
+      </fieldset>
     </section>
   );
 }
