@@ -1,8 +1,7 @@
 """Nodes in this process, on a real etcd, with a clock that stands still until a test moves it."""
 
-import asyncio
 import shutil
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -94,12 +93,6 @@ async def made_cluster(
     entries = {slot // step: entry for slot, entry in shared_out(list(members)).items() if slot % step == 0}
     assert await registry.create(name, members, entries if few else shared_out(list(members)))
     return registry
-
-
-async def until(holds: Callable[[], bool]) -> None:
-    async with asyncio.timeout(60):
-        while not holds():
-            await asyncio.sleep(0.01)
 
 
 def copied(data: Path) -> Path:

@@ -21,13 +21,14 @@ from carrel.cluster.peers import PeerFailed, Peers, PeerServer
 from carrel.cluster.refusals import NodeCertificateUnusable, NodePeerUnusable
 from carrel.cluster.registry import ClusterRegistry
 from carrel.config import Settings
-from tests.cluster.nodes import made_cluster, until
+from tests.cluster.nodes import made_cluster
 from tests.support.asgi import client_of, running
 from tests.support.certificates import self_signed
 from tests.support.clock import FakeClock
 from tests.support.etcd import EtcdServer
 from tests.support.host import Host
 from tests.support.service import free_port
+from tests.support.waiting import until
 
 pytestmark = pytest.mark.program("etcd")
 

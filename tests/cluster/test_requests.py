@@ -17,12 +17,13 @@ from carrel.cluster.registry import ClusterRegistry
 from carrel.config import Settings
 from carrel.http.client_connection import CLIENT, ClientConnection
 from carrel.http.requests.envelope import Envelope
-from tests.cluster.nodes import made_cluster, until
+from tests.cluster.nodes import made_cluster
 from tests.support.asgi import client_of, running
 from tests.support.begun import PLUGIN_SECRET
 from tests.support.clock import FakeClock
 from tests.support.etcd import EtcdServer
 from tests.support.host import Host
+from tests.support.waiting import until
 
 pytestmark = pytest.mark.program("etcd")
 

@@ -2,7 +2,6 @@
 
 import shutil
 import threading
-import zlib
 from collections import OrderedDict
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -13,7 +12,7 @@ from typing import Any, Concatenate, Literal, ParamSpec, TypeVar
 import msgspec
 from msgspec import UNSET, UnsetType
 
-from carrel.accounts.slots import NOBODY, RequireServed, file_key, folder_of, former_decoy, serve_everybody
+from carrel.accounts.slots import NOBODY, RequireServed, file_key, folder_of, former_decoy, serve_everybody, slot_of
 from carrel.errors import CarrelError, Conflict, Forbidden, NotFound, Unavailable
 from carrel.kit.clock import Clock
 from carrel.kit.concurrency.cancellation import run_to_completion
@@ -225,7 +224,7 @@ class Accounts:
 
     @contextmanager
     def _opened(self, uuid: str, *, readonly: bool = False) -> Iterator[Connection]:
-        with self._alone[zlib.crc32(uuid.encode()) % _LOCKS], translated():
+        with self._alone[slot_of(uuid) % _LOCKS], translated():
             # Asked again: whoever waits in `still` for the last transaction of a slot has forbidden further ones.
             self.require_served(uuid)
             if not readonly:

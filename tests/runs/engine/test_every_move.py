@@ -1,6 +1,5 @@
 """The tables of states over HTTP: every state of a run × every move, every state of a task × skip."""
 
-import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
 from typing import get_args
 
@@ -13,6 +12,7 @@ from tests.support.busy import Busy, Reader, busy_service
 from tests.support.clock import FakeClock
 from tests.support.host import code_of
 from tests.support.models import TestModels, fails, honest
+from tests.support.waiting import until
 
 MOVES = {
     "start": ("POST", "/start", "running", {"pending"}),
@@ -30,12 +30,6 @@ MOVES = {
 async def busy(settings: Settings, clock: FakeClock, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Busy]:
     async with busy_service(settings, clock, TestModels(), monkeypatch) as made:
         yield made
-
-
-async def until(true: Callable[[], bool]) -> None:
-    async with asyncio.timeout(60):
-        while not true():
-            await asyncio.sleep(0.005)
 
 
 def broken(_: ModelRequest) -> Answer:

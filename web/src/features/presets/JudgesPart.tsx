@@ -25,8 +25,8 @@ export function JudgesPart({ draft, change, at, models }: Props) {
   const { scoring, comparison, checks } = draft;
   const byDefault = useDefaultJudges(draft.generation.candidates.flatMap(({ model }) => model ?? []));
   const proposed = byDefault?.judges.map(({ model }) => model) ?? [];
-  const others = (comparison ?? scoring)?.judges ?? [];
-  const begun = (): Judge[] => (others.length ? [...others] : proposed.map((model) => ({ model })));
+  const chosen = (comparison ?? scoring)?.judges ?? [];
+  const judges = chosen.length ? chosen : proposed.map((model) => ({ model }));
   return (
     <section className="stack" aria-labelledby="judges-title">
       <h2 id="judges-title">Judging</h2>
@@ -47,12 +47,12 @@ export function JudgesPart({ draft, change, at, models }: Props) {
         </p>
       )}
       {/* What is changed before it is known who judges would be kept with nobody. */}
-      <fieldset className="stack" disabled={!byDefault && !others.length}>
+      <fieldset className="stack" disabled={!judges.length && !byDefault}>
         <div className="card stack" data-part="comparison">
           <Check
             label={<strong>Compare answers two by two, in both orders</strong>}
             checked={Boolean(comparison)}
-            onChange={(event) => change({ comparison: event.target.checked ? { judges: begun() } : null })}
+            onChange={(event) => change({ comparison: event.target.checked ? { judges } : null })}
           />
           {comparison && (
             <>
@@ -115,7 +115,7 @@ export function JudgesPart({ draft, change, at, models }: Props) {
           <Check
             label={<strong>Score each answer by criteria</strong>}
             checked={Boolean(scoring)}
-            onChange={(event) => change({ scoring: event.target.checked ? { criteria: "", judges: begun() } : null })}
+            onChange={(event) => change({ scoring: event.target.checked ? { criteria: "", judges } : null })}
           />
           {scoring && (
             <>
